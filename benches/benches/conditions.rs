@@ -1,4 +1,4 @@
-//! Conditions: read from text, bound, and evaluated over a million cells; ruled out by bounds.
+//! Conditions: parsed, bound, evaluated over a million cells, and excluded by bounds.
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ fn schema() -> ArraySchema {
         .unwrap()
 }
 
-/// Pseudo-random numbers: the same ones each time.
+/// Returns reproducible pseudo-random numbers.
 fn random() -> impl Iterator<Item = u64> {
     let mut state = 1_u64;
     std::iter::repeat_with(move || {
@@ -50,7 +50,7 @@ impl Fields {
         Self { a, b, words, offsets }
     }
 
-    /// Those of the fields of this name.
+    /// Returns the cells of the field with this name.
     fn of(&self, name: &str) -> Cells<'_> {
         match name {
             "a" => Cells::fixed(&self.a, 8),

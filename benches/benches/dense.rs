@@ -1,4 +1,5 @@
-//! Reads of dense arrays: whole, a slice, a point, across many fragments, against the grain; beside a plain `memcpy`.
+//! Reads of dense arrays, compared with a plain `memcpy`: all cells, a slice, a point, many
+//! fragments, and the opposite order.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +17,7 @@ use tdb_storage::LocalStorage;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 use tempfile::TempDir;
 
-/// Cells along each side of the arrays.
+/// Number of cells per side of the arrays.
 const SIDE: u64 = 4000;
 
 fn schema(tile: i32, cells: Layout, attribute: Attribute) -> tdb_schema::ArraySchema {
@@ -35,7 +36,7 @@ fn floats(filters: Vec<Filter>) -> Attribute {
     Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(filters))
 }
 
-/// Values that compress to about a half, like measurements.
+/// Returns values with a compression ratio of about two, like measurements.
 fn measurements(rows: u64) -> Cells {
     let mut state = 1u64;
     let values = (0..rows * SIDE).flat_map(|cell| {
@@ -58,7 +59,7 @@ fn strings() -> Cells {
     cells
 }
 
-/// An array in a folder of its own, in as many fragments of equal height.
+/// Creates an array in a temporary folder, in fragments of equal height.
 fn array(schema: &tdb_schema::ArraySchema, fragments: u64, cells: impl Fn(u64) -> Cells) -> (TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());

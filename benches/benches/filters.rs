@@ -1,6 +1,7 @@
-//! Every filter both ways, beside the codecs alone and beside copying, over tiles of 4 MiB in chunks of 64 KiB.
+//! Every filter in both directions over tiles of 4 MiB in chunks of 64 KiB, compared with bare
+//! codecs and with copies.
 //!
-//! Throughput is that of the unfiltered bytes.
+//! Throughput is in unfiltered bytes.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tdb_types::{Datatype, FormatVersion};
 const TILE: usize = 4 << 20;
 const CHUNK: usize = 64 << 10;
 
-/// A sequence that wanders slowly, as measurements do.
+/// A slow random walk, like measurements.
 fn walk() -> impl Iterator<Item = i64> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut value = 1_000_000i64;
@@ -48,7 +49,7 @@ fn short_int16() -> Vec<u8> {
     walk().take(TILE / 2).flat_map(|value| (value as i16).to_le_bytes()).collect()
 }
 
-/// Validity: nearly all ones.
+/// Validity bytes, nearly all of them 1.
 fn validity() -> Vec<u8> {
     walk().take(TILE).map(|value| u8::from(value % 500 != 0)).collect()
 }
@@ -120,7 +121,8 @@ fn filters(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The codecs alone, with the same contexts and chunks: what the framing costs is the difference.
+/// Benchmarks bare codecs with the same contexts and chunks. The difference is the overhead of the
+/// framing.
 fn bare_codecs(group: &mut BenchmarkGroup<'_, WallTime>, tile: &[u8]) {
     let mut out = vec![0; CHUNK];
 

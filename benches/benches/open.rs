@@ -1,4 +1,4 @@
-//! Opening arrays of a few and of many fragments, and parsing what is read for that: schemas and footers.
+//! Opens arrays with few and many fragments, and parses schemas and footers.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,17 +6,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_fragment::FragmentFooter;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
 use tdb_types::{ByteReader, Datatype, Limits, Scalar};
 
-/// Cells of a fragment.
+/// Number of cells per fragment.
 const CELLS: i64 = 100;
 
-/// A row of so many cells with so many attributes, whose filters make the schema longer.
+/// A row of `cells` cells with several attributes. Filters make the schema longer.
 fn schema(cells: i64, attributes: usize) -> ArraySchema {
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
     let filters = || FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }]);
@@ -25,7 +25,7 @@ fn schema(cells: i64, attributes: usize) -> ArraySchema {
     (0..attributes).map(attribute).fold(builder, SchemaBuilder::attribute).build().unwrap()
 }
 
-/// An array of so many fragments, one behind the other.
+/// An array of adjacent fragments.
 fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let schema = schema(fragments * CELLS, attributes);
     CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
@@ -33,7 +33,7 @@ fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let values: Vec<i64> = (0..CELLS).collect();
     for fragment in 0..fragments {
         let cells = (0..attributes)
-            .fold(NewCells::new(), |cells, number| cells.with(format!("a{number}"), NewColumn::values(&values)));
+            .fold(WriteBatch::new(), |cells, number| cells.with(format!("a{number}"), WriteColumn::values(&values)));
         let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()).seeded(fragment.cast_unsigned()));
         write.range("x", fragment * CELLS..(fragment + 1) * CELLS).unwrap().cells(cells).unwrap();
     }

@@ -1,5 +1,5 @@
-//! Reading sparse arrays from memory, one thread: whole ones in each order, a small box, fragments that overlap, a
-//! Hilbert order, strings.
+//! Reads of sparse arrays from memory with one thread: all cells in each order, a small box,
+//! overlapping fragments, Hilbert order, strings.
 
 #[path = "../../crates/tdb-array/tests/it/sparse_support/mod.rs"]
 mod sparse_support;
@@ -17,9 +17,9 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar, ordered_keys};
 
-/// Cells of each array.
+/// Number of cells per array.
 const CELLS: usize = 2_000_000;
-/// Coordinates go up to here in each dimension.
+/// Number of coordinates per dimension.
 const SIDE: u64 = 100_000;
 
 fn schema(cell_order: Layout, strings: bool) -> ArraySchema {
@@ -43,7 +43,7 @@ fn schema(cell_order: Layout, strings: bool) -> ArraySchema {
     builder.build().unwrap()
 }
 
-/// Pseudo-random numbers: the same ones each time.
+/// A generator of reproducible pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -53,7 +53,7 @@ impl Random {
     }
 }
 
-/// A fragment of `cells` cells at random places.
+/// A fragment of `cells` cells with random coordinates.
 fn fragment(schema: &ArraySchema, cells: usize, time: u64) -> NewFragment {
     let mut random = Random(time);
     let coordinates: [Vec<i64>; 2] =

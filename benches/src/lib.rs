@@ -1,1 +1,1 @@
-//! Criterion benches of the workspace; see the folder `benches`.
+//! Criterion benchmarks of the workspace, in the folder `benches`.

@@ -1,4 +1,4 @@
-//! Runs cargo and the like in the workspace.
+//! Runs cargo and related tools in the workspace.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,23 +6,23 @@ use std::process::{Command, Stdio};
 
 use crate::Result;
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub fn workspace() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// The cargo that runs this program.
+/// Returns the path of the cargo that runs this program.
 fn own_cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Runs cargo and gives what it prints.
+/// Runs cargo and returns its standard output.
 pub fn cargo(folder: &Path, arguments: &[&str]) -> Result<String> {
     Ok(output(folder, arguments)?.0)
 }
 
-/// Runs cargo and gives what it prints, and what it says on standard error.
+/// Runs cargo and returns its standard output and standard error.
 pub fn output(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
     let output = Command::new(own_cargo()).args(arguments).current_dir(folder).output()?;
     if !output.status.success() {
@@ -32,12 +32,12 @@ pub fn output(folder: &Path, arguments: &[&str]) -> Result<(String, String)> {
     Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
 
-/// Runs cargo in the workspace, and lets it print.
+/// Runs cargo in the workspace with inherited output.
 pub fn show(arguments: &[&str], variables: &[(&str, &str)]) -> Result {
     run(Command::new(own_cargo()).args(arguments), variables)
 }
 
-/// The same with another toolchain.
+/// Runs cargo of another toolchain in the workspace with inherited output.
 pub fn show_with(toolchain: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result {
     run(Command::new("rustup").args(["run", toolchain, "cargo"]).args(arguments), variables)
 }
@@ -47,14 +47,20 @@ fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
 }
 
-/// Whether a subcommand of cargo is installed.
+/// `true` if a cargo subcommand is installed.
 pub fn has_subcommand(name: &str) -> bool {
     let mut command = Command::new(own_cargo());
     command.args([name, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// What rustup prints; nothing where there is no rustup.
+/// Whether a program that prints its version is installed.
+pub fn has_program(name: &str) -> bool {
+    let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Returns the output of rustup, or an empty string if rustup is not installed.
 pub fn rustup(arguments: &[&str]) -> String {
     let output = Command::new("rustup").args(arguments).current_dir(workspace()).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()

@@ -1,6 +1,10 @@
-//! What neither the compiler nor the tests see: fixtures against their manifest, names of files that some system refuses,
-//! files that import from each other in a circle, sizes of crates and of dependency trees; builds without codecs and the examples of downstream
-//! crates.
+//! Checks that neither the compiler nor the tests do:
+//!
+//! - fixtures match their manifest
+//! - every system accepts all file names
+//! - files and modules do not import each other in a cycle
+//! - crates and dependency trees stay below their size limits
+//! - builds without codecs and the examples of downstream crates work
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,26 +16,27 @@ use crate::Result;
 use crate::cargo::{cargo, output, workspace};
 
 mod circles;
+mod links;
 mod paths;
 mod prose;
 mod sizes;
 
-/// Which check.
+/// Arguments of `cargo xtask check`.
 #[derive(Default, clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
     only: Option<Only>,
 }
 
-/// A check that runs alone.
+/// A check that can run alone.
 #[derive(clap::Subcommand)]
 enum Only {
     /// Measure doc comments, comments, messages and Markdown, and print the worst sentences
     Prose(prose::Arguments),
 }
 
-/// A crate that others are meant to depend on alone, and the most packages from elsewhere that it may pull in, its
-/// build-time macros aside.
+/// Crates for separate use, with the maximum number of external packages. Build-time macros do not
+/// count.
 const BUDGETS: [(&str, usize); 30] = [
     ("tdb-types", 8),
     ("tdb-storage", 4),
@@ -65,13 +70,13 @@ const BUDGETS: [(&str, usize); 30] = [
     ("tdb-print", 70),
 ];
 
-/// What derive macros need while they run; none of it is in what users build.
+/// Build-time dependencies of derive macros, which are not part of the built program.
 const MACROS: [&str; 5] = ["thiserror-impl", "proc-macro2", "quote", "syn", "unicode-ident"];
 
-/// The codecs, each a feature of the crates of [cells](CRATES_OF_CELLS), and of `tdb-filters`.
+/// The codecs. Each is a feature of `tdb-filters` and of the crates in [`CRATES_OF_CELLS`].
 const CODECS: [&str; 8] = ["zstd", "zlib", "lz4", "bzip2", "checksum", "aes", "webp", "webp-lossy"];
 
-/// Crates that read and write cells, and hand on each codec by name.
+/// Crates that read and write cells. They forward each codec feature by name.
 pub const CRATES_OF_CELLS: [&str; 12] = [
     "tdb-array",
     "tdb-exchange",
@@ -87,7 +92,7 @@ pub const CRATES_OF_CELLS: [&str; 12] = [
     "tdb-cli",
 ];
 
-/// Crates that are built without any codec, too.
+/// Crates that are also built without any codec.
 const WITHOUT_CODECS: [&str; 14] = [
     "tdb-generic-tile",
     "tdb-schema",
@@ -105,10 +110,10 @@ const WITHOUT_CODECS: [&str; 14] = [
     "tdb-advise",
 ];
 
-/// Packages that build C code, or look for it.
+/// Packages that build C code or search for C libraries.
 const BUILD_C: [&str; 4] = ["cc", "cmake", "pkg-config", "bindgen"];
 
-/// What is seen without compiling anything.
+/// Runs the checks that need no compilation.
 pub fn run(arguments: &Arguments) -> Result {
     if let Some(Only::Prose(arguments)) = &arguments.only {
         return prose::run(&workspace(), arguments);
@@ -117,11 +122,12 @@ pub fn run(arguments: &Arguments) -> Result {
     paths::check(&workspace())?;
     circles::check(&workspace())?;
     sizes::check(&workspace())?;
+    links::check(&workspace())?;
     dependencies()?;
     pure_rust()
 }
 
-/// Builds with other features than the tests have, and by other crates.
+/// Runs builds with other features than the tests, and builds of downstream crates.
 pub fn features() -> Result {
     builds()?;
     without_features()?;
@@ -145,7 +151,8 @@ fn dependencies() -> Result {
     if over.is_empty() { Ok(()) } else { Err(format!("too many packages: {}", over.join(", ")).into()) }
 }
 
-/// Builds that leave codecs out, none of which may have a warning. What they switch on and off is all in `tdb-filters`.
+/// Builds without some codecs, which must not have warnings. Codec features change code only in
+/// `tdb-filters`.
 fn builds() -> Result {
     let each_alone = CODECS.into_iter().map(str::to_owned);
     let each_left_out = CODECS.into_iter().map(all_but);
@@ -153,19 +160,21 @@ fn builds() -> Result {
         check(&["tdb-filters"], &features)?;
     }
     check(&WITHOUT_CODECS, "")?;
-    // As tests, the crate has what it needs of itself; the command's, and the workspace's, have all of it.
+    // Tests this crate with its own features only. Builds of the command and the workspace enable
+    // all features.
     let alone = ["test", "--quiet", "--package", "tdb-filters", "--test", "it", "images"];
     println!("cargo {}", alone.join(" "));
     cargo(&workspace(), &alone).map(drop)
 }
 
-/// Without `webp`, without the `webp-lossy` that needs it.
+/// Returns all codecs except one. Without `webp`, also leaves out the dependent codec `webp-lossy`.
 fn all_but(codec: &str) -> String {
     let others: Vec<&str> = CODECS.into_iter().filter(|other| !other.starts_with(codec)).collect();
     others.join(",")
 }
 
-/// Packages that are looked at together share what they have in common, and none of them switches on what another lacks.
+/// Checks several packages in one build with shared dependencies. None of the packages may enable a
+/// feature that another package must lack.
 fn check(packages: &[&str], features: &str) -> Result {
     let mut arguments = vec!["check", "--no-default-features", "--features", features];
     arguments.extend(packages.iter().flat_map(|package| ["--package", package]));
@@ -178,7 +187,8 @@ fn without_warnings(arguments: &[&str]) -> Result {
     if warnings.is_empty() { Ok(()) } else { Err(format!("cargo {}:\n{warnings}", arguments.join(" ")).into()) }
 }
 
-/// Without `zstd` no C compiler is needed, and with the default features nothing is missing.
+/// Checks that builds without `zstd` need no C compiler, and that the default features include
+/// `zstd`.
 fn pure_rust() -> Result {
     for package in CRATES_OF_CELLS {
         let tree = |features: &[&str]| {
@@ -194,15 +204,16 @@ fn pure_rust() -> Result {
         let with = builders(&tree(&[])?);
         println!("{package}: C by {with:?}, without zstd by {without:?}");
         if !without.is_empty() || with.is_empty() {
-            return Err(format!("{package}: C code that can't be left out, or zstd that is not there").into());
+            return Err(format!("{package}: depends on C code without zstd, or lacks zstd by default").into());
         }
     }
     Ok(())
 }
 
-/// The command without some codecs: what needs them is refused, and the error names what the build lacks.
+/// Builds the command without some codecs. Reads with a missing codec must fail with an error that
+/// names the feature.
 ///
-/// It is built where the tests are, which need the same dependencies.
+/// The build uses the target folder of the tests, which have the same dependencies.
 fn without_features() -> Result {
     for (features, expected) in [
         ("zlib,zstd", [("sparse-2d", None), ("sparse-encrypted", Some("aes")), ("dense-webp-lossless", Some("webp"))]),
@@ -210,25 +221,27 @@ fn without_features() -> Result {
     ] {
         let build = ["build", "--package", "tdb-cli", "--no-default-features", "--features", features];
         without_warnings(&build)?;
-        // It is built already; cargo says where.
+        // The command is built already, and cargo prints its path.
         let told = cargo(&workspace(), &[&build, &["--quiet", "--message-format", "json"][..]].concat())?;
         let command = executable(&told).ok_or("cargo built no command")?;
         let read = |(fixture, missing)| read(&command, &format!("v22-by-2.30.0-{fixture}"), missing);
         let result = expected.into_iter().try_for_each(read);
-        // Nobody is to take it for the whole command, which the next build puts there again.
+        // Removes the incomplete command to prevent accidental use. The next build recreates the
+        // command.
         std::fs::remove_file(&command)?;
         result?;
     }
     Ok(())
 }
 
-/// The program that cargo has built, by its messages.
+/// Returns the path of the program that cargo has built, from cargo's messages.
 fn executable(messages: &str) -> Option<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     messages.filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?))).next_back()
 }
 
-/// Reads a fixture, which fails for the want of that feature.
+/// Reads a fixture. If `missing` names a feature, the read must fail with an error that names the
+/// feature.
 fn read(command: &Path, fixture: &str, missing: Option<&str>) -> Result {
     let mut command = Command::new(command);
     let kept = fixtures::named(fixture);
@@ -247,11 +260,11 @@ fn read(command: &Path, fixture: &str, missing: Option<&str>) -> Result {
     Err(format!("{fixture}, without {missing:?}: {}\n{message}", output.status).into())
 }
 
-/// An example of a downstream crate, and the files of a fixture that it is run on.
+/// An example of a downstream crate, and its input files from a fixture.
 struct Example {
     name: &'static str,
     fixture: &'static str,
-    /// Below the fixture's array; of a folder's name the beginning, for the rest is random.
+    /// Paths below the fixture's array, where `*` matches one path component.
     files: &'static [&'static str],
 }
 
@@ -271,7 +284,7 @@ fn examples() -> Result {
         let fixture = fixtures::named(example.fixture);
         let files = example.files.iter().map(|pattern| find(fixture.array_dir(), pattern));
         let files: Vec<String> = files.collect::<Result<_>>()?;
-        // Both build the same crates.
+        // Both examples build the same crates.
         let target = workspace().join("target/examples");
         let target = target.to_str().ok_or("a path that is not UTF-8")?;
         let mut arguments = vec!["run", "--quiet", "--target-dir", target, "--"];
@@ -285,7 +298,8 @@ fn examples() -> Result {
     Ok(())
 }
 
-/// The first path below `folder` that the pattern describes, in which a component `*` stands for any name.
+/// Returns the first path below `folder` that matches the pattern. A component `*` matches any
+/// name.
 fn find(folder: &Path, pattern: &str) -> Result<String> {
     let mut path = folder.to_path_buf();
     for component in pattern.split('/') {

@@ -1,6 +1,7 @@
-//! What continuous integration does behind the tests: one step after the other, each timed, and a summary at the end.
+//! Continuous integration after the tests: runs and times each step, and prints a summary.
 //!
-//! What a machine lacks for a step is no failure: the step is skipped, and the summary says how to get it.
+//! If the machine lacks a tool for a step, the step is skipped. The summary says how to install the
+//! tool.
 
 mod counts;
 mod packages;
@@ -13,18 +14,18 @@ use crate::Result;
 use report::{Outcome, Report};
 use steps::{STEPS, Step};
 
-/// Which steps to run: by default the short form.
+/// Arguments of `cargo xtask ci`. By default runs the short steps.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only these steps, whatever their form
+    /// Run only these steps
     steps: Vec<String>,
-    /// All steps, those of the long form too
+    /// Also run the long steps
     #[arg(long, conflicts_with = "steps")]
     long: bool,
-    /// How many seconds the tests took that ran before, for the table at the end
+    /// Duration of the preceding tests in seconds, for the summary
     #[arg(long, value_name = "SECONDS")]
     tests_took: Option<f64>,
-    /// Lists the steps
+    /// List the steps
     #[arg(long)]
     list: bool,
 }
@@ -32,8 +33,7 @@ pub struct Arguments {
 /// Runs `cargo xtask ci`.
 ///
 /// # Errors
-///
-/// If a step fails; the others are done nevertheless.
+/// Fails if a step fails. The remaining steps run nevertheless.
 pub fn run(arguments: &Arguments) -> Result {
     if arguments.list {
         for step in STEPS {
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result {
     report.result()
 }
 
-/// The steps that are named or belong to the form, in the order in which they are done.
+/// Returns the named steps, or the steps of the selected form, in execution order.
 fn chosen(arguments: &Arguments) -> Result<Vec<&'static Step>> {
     let Arguments { steps: names, long, .. } = arguments;
     if let Some(unknown) = names.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {

@@ -1,4 +1,4 @@
-//! The arrays in `fixtures/`: recipes that make them, and the manifest that they are checked against.
+//! The arrays in `fixtures/`: recipes, and checks against the manifest.
 
 mod ask;
 mod bench;
@@ -24,7 +24,7 @@ use collection::{Copy, Origin, publish};
 use recipe::Recipe;
 use recipes::{recipes, releases};
 
-/// `cargo xtask fixtures ...`
+/// Arguments of `cargo xtask fixtures`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -33,40 +33,42 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Make the fixtures that don't exist yet; those that exist stay as they are
+    /// Create missing fixtures, and leave existing fixtures unchanged
     Add {
-        /// Make only these: the name of a fixture or of a recipe of the newest release, or the beginning of names and a star
+        /// Fixture, recipe of the newest release, or prefix of fixture names followed by `*`; all
+        /// by default
         name: Option<String>,
     },
-    /// Make a fixture again, in place of the one that exists
+    /// Create fixtures again, and replace the existing ones
     Update {
-        /// The name of a fixture, or of a recipe of the newest release, or the beginning of names and a star
+        /// Fixture, recipe of the newest release, or prefix of fixture names followed by `*`
         name: String,
     },
-    /// Ask the newest release again what the fixtures hold, leaving the arrays as they are
+    /// Read the existing fixtures again with the newest release, and update the expected results
     Ask {
-        /// Ask only these, named as for `add`
+        /// Fixture, recipe of the newest release, or prefix of fixture names followed by `*`; all
+        /// by default
         name: Option<String>,
     },
     /// Compare every file of every fixture with the manifest
     Check,
-    /// Write the files of a fixture into a folder, to look at them with other tools
+    /// Write the files of a fixture to a folder
     Unpack {
-        /// The name of the fixture
+        /// Name of the fixture
         name: String,
-        /// The folder, which must be empty or not there yet
+        /// Folder to create; may exist if it is empty
         folder: PathBuf,
     },
-    /// Keep a fixture as a pack that is a folder now
+    /// Convert a fixture from a folder to a pack
     Pack {
-        /// The name of the fixture
+        /// Name of the fixture
         name: String,
     },
     /// List the recipes
     List,
 }
 
-/// One fixture that there is a recipe for.
+/// A fixture with its recipe.
 #[derive(Clone, Copy)]
 struct Plan {
     release: Release,
@@ -76,14 +78,14 @@ struct Plan {
 #[derive(Clone, Copy)]
 enum What {
     Array(Recipe),
-    /// An array that is given another version after a release has written it.
+    /// An array that a release has written and tdb has converted to another format version.
     Rewritten(Recipe, FormatVersion),
     Group(&'static groups::GroupRecipe),
     Tiles,
 }
 
 impl Plan {
-    /// Every fixture, oldest release first.
+    /// Returns all fixtures, oldest release first.
     fn all() -> Result<Vec<Self>> {
         let newest = release(NEWEST)?;
         let mut arrays: Vec<_> = releases::families().collect();
@@ -97,8 +99,8 @@ impl Plan {
         Ok(std::iter::once(Self { release: newest, what: What::Tiles }).chain(plans).chain(rewritten).collect())
     }
 
-    /// Those of a name: a fixture's, a recipe's of the newest release, or the beginning of several fixtures' up to a
-    /// star.
+    /// Returns the fixtures with a name: a fixture, a recipe of the newest release, or a prefix of
+    /// fixture names followed by `*`.
     fn of_name(name: &str) -> Result<Vec<Self>> {
         let wanted = |plan: &Self| match name.strip_suffix('*') {
             Some(beginning) => plan.fixture().starts_with(beginning),
@@ -123,16 +125,16 @@ impl Plan {
         match self.what {
             What::Array(recipe) | What::Rewritten(recipe, _) => recipe.about,
             What::Group(group) => group.about,
-            What::Tiles => "single tiles by every filter; made together",
+            What::Tiles => "single tiles by every filter, created together",
         }
     }
 
-    /// What gave the array the form that it has.
+    /// Returns the release that wrote the array, or this workspace for a converted array.
     fn writer(&self) -> &'static str {
         if matches!(self.what, What::Rewritten(..)) { OURS } else { self.release.library }
     }
 
-    /// The name of the fixture, such as `v22-by-2.30.0-sparse-strings`.
+    /// Returns the name of the fixture, for example `v22-by-2.30.0-sparse-strings`.
     fn fixture(&self) -> String {
         match self.what {
             What::Tiles => filters::NAME.to_owned(),
@@ -150,7 +152,7 @@ impl Plan {
         Origin { kind, recipe: self.recipe(), writer: self.writer() }
     }
 
-    /// Makes it, in place of the one that may exist.
+    /// Creates the fixture and replaces an existing one.
     fn make(&self) -> Result<()> {
         let name = self.fixture();
         let made = match self.what {
@@ -164,12 +166,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Writes the array, copies it, and asks what it holds.
+    /// Writes the array, copies it, and reads the expected results.
     fn array(&self, recipe: &Recipe) -> Result<Files> {
         let built = FixtureBuilder::new(self.release.library)?.run(recipe)?;
         let mut told = None;
         if let What::Rewritten(_, version) = self.what {
-            // What can't be asked afterwards is asked before.
+            // If no release can read the converted array, it is read before the conversion.
             if !rewrite::is_read(version) {
                 told = Some(expected::ask(self.release, &built.array, &built)?);
             }
@@ -196,7 +198,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Action::Add { name: Some(name) } => {
             let missing = missing(Plan::of_name(name)?)?;
             if missing.is_empty() {
-                let advice = "committed fixtures don't change; use `fixtures update` if this one must";
+                let advice =
+                    "committed fixtures must not change; run `cargo xtask fixtures update NAME` to replace this one";
                 return Err(format!("{name} exists: {advice}").into());
             }
             make_all(missing)
@@ -223,23 +226,22 @@ pub fn check() -> Result<()> {
     collection::check()
 }
 
-/// Those that there are no fixtures of yet.
+/// Returns the plans without a fixture.
 fn missing(plans: Vec<Plan>) -> Result<Vec<Plan>> {
     let manifest = Manifest::load()?;
     Ok(plans.into_iter().filter(|plan| !manifest.fixtures.contains_key(&plan.fixture())).collect())
 }
 
-/// Makes all of them, and names at the end those that could not be made.
+/// Creates all fixtures. Reports failures at the end.
 fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
     let failures: Vec<_> = plans.into_iter().filter_map(|plan| plan.make().err()).collect();
     for failure in &failures {
         println!("{failure}");
     }
-    if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be made", failures.len()).into()) }
+    if failures.is_empty() { Ok(()) } else { Err(format!("{} fixtures could not be created", failures.len()).into()) }
 }
 
-/// Carries out the recipe for its questions alone, and puts them to the array that is there. Rewritten arrays were asked
-/// when they were made.
+/// Runs the recipe only for the questions, and reads the existing array. Skips converted arrays.
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();

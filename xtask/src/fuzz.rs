@@ -1,4 +1,5 @@
-//! The fuzz targets of all crates, of both workspaces. Each crate that parses has a folder `fuzz`, which is a workspace of its own.
+//! The fuzz targets of all crates in both workspaces. Each parsing crate has a folder `fuzz` with a
+//! separate workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,33 +9,32 @@ use serde::Deserialize;
 use crate::Result;
 use crate::cargo::{cargo, has_subcommand, rustup, show, show_with, workspace};
 
-/// Fuzzing needs what only this toolchain has.
+/// The toolchain that cargo-fuzz requires.
 const TOOLCHAIN: &str = "nightly";
-/// Where crates lie, and the versions of dependencies that their workspace has.
+/// Folders of crates, and the lockfiles of their workspaces.
 const PLACES: [(&str, &str); 2] = [("crates", "Cargo.lock"), ("integrations/crates", "integrations/Cargo.lock")];
-/// How to get what fuzzing needs.
+/// How to install the required tools.
 const ADVICE: &str = "`rustup toolchain install nightly` and `cargo install cargo-fuzz`";
 
-/// What to do with fuzz targets; without options they are built and run, one after the other.
+/// Arguments of `cargo xtask fuzz`. By default builds and runs all targets.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// One target: its name, `CRATE/NAME` where several crates have one of that name, or a crate for all of its targets
+    /// Target to run: NAME, CRATE/NAME if the name is ambiguous, or CRATE for all of its targets
     target: Option<String>,
-    /// How long each target is run
+    /// Duration of each target in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Lists the targets
+    /// List the targets
     #[arg(long, conflicts_with_all = ["check", "seconds"])]
     list: bool,
-    /// Has the compiler look at them, with the usual toolchain, and runs nothing
+    /// Check the targets with the default toolchain, without running them
     #[arg(long, conflicts_with = "seconds")]
     check: bool,
 }
 
-/// A fuzz target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    /// The crate whose code it runs.
+    /// The tested crate.
     package: String,
     name: String,
 }
@@ -58,14 +58,14 @@ pub fn run(arguments: &Arguments) -> Result {
     targets.iter().try_for_each(|target| fuzz(target, arguments.seconds))
 }
 
-/// Has the compiler look at the targets of all crates.
+/// Checks the targets of all crates with the compiler.
 pub fn check_all() -> Result {
     let mut packages: Vec<String> = all(&workspace())?.into_iter().map(|target| target.package).collect();
     packages.dedup();
     packages.iter().try_for_each(|package| check(package))
 }
 
-/// What fuzzing lacks on this machine.
+/// Returns the missing tool, if any.
 fn missing() -> Option<&'static str> {
     match rustup(&["toolchain", "list"]).lines().any(|line| line.starts_with(TOOLCHAIN)) {
         false => Some("the nightly toolchain"),
@@ -74,7 +74,7 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-/// The targets of all crates, in order.
+/// Returns the sorted targets of all crates.
 fn all(root: &Path) -> Result<Vec<Target>> {
     let mut targets = Vec::new();
     let mut packages: Vec<PathBuf> = Vec::new();
@@ -95,7 +95,7 @@ fn all(root: &Path) -> Result<Vec<Target>> {
     Ok(targets)
 }
 
-/// The programs in cargo's description of a workspace, in order.
+/// Returns the sorted names of the programs in cargo's metadata.
 fn names(described: &str) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Described {
@@ -117,7 +117,7 @@ fn names(described: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The targets that a word of the user's stands for.
+/// Returns the targets that an argument selects.
 fn chosen(all: &[Target], word: Option<&str>) -> Result<Vec<Target>> {
     let Some(word) = word else { return Ok(all.to_vec()) };
     let of_crate: Vec<_> = all.iter().filter(|target| target.package == word).cloned().collect();
@@ -139,7 +139,7 @@ fn chosen(all: &[Target], word: Option<&str>) -> Result<Vec<Target>> {
     }
 }
 
-/// The folder of a crate's fuzz targets, and the lockfile of its workspace.
+/// Returns the folder of a crate's fuzz targets, and the lockfile of its workspace.
 fn found(package: &str) -> (PathBuf, PathBuf) {
     let all = PLACES.map(|(place, lock)| (workspace().join(place).join(package).join("fuzz"), workspace().join(lock)));
     let [first, second] = all;
@@ -150,12 +150,13 @@ fn folder(package: &str) -> PathBuf {
     found(package).0
 }
 
-/// A path as an argument.
+/// Converts a path to an argument.
 fn text(path: &Path) -> Result<&str> {
     Ok(path.to_str().ok_or("a path that is not UTF-8")?)
 }
 
-/// Begins with the versions that the workspace has of dependencies. The file isn't kept in the repository.
+/// Copies the workspace's lockfile to get the same versions of dependencies. The copy is not
+/// committed.
 fn lock(package: &str) -> Result {
     let (folder, of_workspace) = found(package);
     let lock = folder.join("Cargo.lock");
@@ -169,7 +170,7 @@ fn check(package: &str) -> Result {
     lock(package)?;
     println!("fuzz targets of {package}");
     let (manifest, target) = (folder(package).join("Cargo.toml"), workspace().join("target/fuzz-check"));
-    // Nothing is linked, so that nobody needs the fuzzer itself, whose C++ takes longer to build than all else.
+    // Nothing is linked. This avoids the build of libFuzzer, which takes longer than the rest.
     let no_fuzzer = ("CUSTOM_LIBFUZZER_PATH", "target/fuzz-check/libnone.a");
     show(&["check", "--quiet", "--manifest-path", text(&manifest)?, "--target-dir", text(&target)?], &[no_fuzzer])
 }
@@ -179,7 +180,7 @@ fn build(package: &str) -> Result {
     show_with(TOOLCHAIN, &["fuzz", "build", "--fuzz-dir", text(&folder(package))?], &[])
 }
 
-/// Runs a target. What it finds of interest goes to a folder below `target`, apart from the inputs that the repository keeps.
+/// Runs a target. New inputs are stored below `target`, separately from the committed corpus.
 fn fuzz(target: &Target, seconds: u64) -> Result {
     let folder = folder(&target.package);
     let found = workspace().join("target/fuzz-corpus").join(&target.package).join(&target.name);

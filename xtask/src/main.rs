@@ -1,4 +1,4 @@
-//! Maintenance tasks: `cargo xtask help`.
+//! Maintenance tasks of the workspace, listed by `cargo xtask help`.
 
 mod cargo;
 mod check;
@@ -29,35 +29,36 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Random arrays by the reference library, read by both sides and compared
+    /// Compare tdb with the reference library on random arrays
     Conformance(conformance::Arguments),
-    /// The arrays in `fixtures/`: make, check, replace
+    /// Generate, check and replace the arrays in `fixtures/`
     Fixtures(fixtures::Arguments),
-    /// Snapshots of tests that are pending: show, accept, or write them anew
+    /// Show, accept or regenerate snapshots of tests
     Snapshots(snapshots::Arguments),
-    /// The fuzz targets of all crates: list, build, run
+    /// List, build and run the fuzz targets of all crates
     Fuzz(fuzz::Arguments),
-    /// Servers of stores on this machine, which tests run against: start, stop, status
+    /// Start and stop local store servers for tests, and print their status
     Servers(servers::Arguments),
-    /// What continuous integration does behind the tests
+    /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
-    /// See whether a release of the reference library can be driven on this machine, fetching it first
+    /// Download a release of the reference library and check that it runs on this machine
     ReferenceCheck {
-        /// The release
+        /// Release to check
         #[arg(default_value = reference::NEWEST)]
         release: String,
-        /// Every release, one after the other
+        /// Check every release
         #[arg(long)]
         all: bool,
     },
-    /// Check fixtures, names of files, circles of modules, sizes of crates, dependency trees; or the prose
+    /// Check fixtures, file names, import cycles, crate sizes and dependency trees, or measure the
+    /// prose
     Check(check::Arguments),
-    /// The same work by the reference library and by ours, side by side; instruction counts, curves
+    /// Compare the speed of tdb and the reference library; count instructions; draw curves
     Speed(speed::Arguments),
-    /// The process of our side for `speed`; started by it
+    /// Worker process of tdb for `speed`
     #[command(hide = true)]
     SpeedWorker,
-    /// The process that `speed --count` looks at; started by it
+    /// Worker process for `speed --count`
     #[command(hide = true)]
     SpeedCount(speed::count::CountArguments),
 }
@@ -99,7 +100,7 @@ fn exit_code(result: Result) -> ExitCode {
     }
 }
 
-/// Writes an error with all its causes to standard error.
+/// Prints an error with its causes to standard error.
 fn report(error: &dyn Error) {
     eprintln!("error: {error}");
     let mut source = error.source();

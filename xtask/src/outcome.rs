@@ -1,6 +1,6 @@
-//! How tasks end.
+//! The result of tasks.
 
 use std::error::Error;
 
-/// What a task gives, and any failure of it.
+/// The result of a task, with any error.
 pub(crate) type Result<T = (), E = Box<dyn Error>> = std::result::Result<T, E>;

@@ -1,8 +1,11 @@
-//! Servers of stores on this machine, which tests run against: `cargo xtask servers`.
+//! Local store servers for tests: `cargo xtask servers`.
 //!
-//! * `kind`: which there are, and how each is started; `place`: where they lie; `install`: how they come there;
-//! * `process`: starts and stops them; `buckets`: makes a bucket on each;
-//! * `environment`: what programs have to know of them.
+//! - `kind`: the servers, and how to start each
+//! - `place`: their folders
+//! - `install`: their installation
+//! - `process`: starts and stops them
+//! - `buckets`: creates a bucket on each
+//! - `environment`: environment variables for their clients
 
 mod buckets;
 mod environment;
@@ -18,12 +21,13 @@ use clap::{Args, Subcommand};
 use crate::Result;
 
 pub use environment::{Variables, of_one};
+pub use install::spell_checker;
 pub use kind::Server;
 
-/// The first of the ports, if nobody chooses another.
+/// The default first port.
 const FIRST_PORT: u16 = 18330;
 
-/// What to do with the servers.
+/// Arguments of `cargo xtask servers`.
 #[derive(Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -32,26 +36,27 @@ pub struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Task {
-    /// Installs and starts them, waits until they answer, makes a bucket on each, and prints the environment to use
+    /// Install and start servers, create a bucket on each, and print environment variables for
+    /// clients
     Start {
         #[command(flatten)]
         which: Which,
-        /// The first of some 20 ports in a row
+        /// First of about 20 consecutive ports
         #[arg(long, default_value_t = FIRST_PORT)]
         ports: u16,
     },
-    /// Ends those that were started, and removes what they held
+    /// Stop servers and delete their data
     Stop {
         #[command(flatten)]
         which: Which,
     },
-    /// Which of them run, and where
+    /// Print which servers run, and their addresses
     Status,
 }
 
 #[derive(Args, Debug)]
 struct Which {
-    /// These alone; all if none is named
+    /// Servers to use; all by default
     servers: Vec<Server>,
 }
 
@@ -64,8 +69,7 @@ impl Which {
 /// Runs `cargo xtask servers`.
 ///
 /// # Errors
-///
-/// If a server can't be installed, started or stopped.
+/// Fails if a server cannot be installed, started or stopped.
 pub fn run(arguments: &Arguments) -> Result {
     match &arguments.task {
         Task::Start { which, ports } => {
@@ -75,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result {
                     missing.push(error.to_string());
                 }
             }
-            // As a shell takes it: eval "$(cargo xtask servers start)"
+            // For use in a shell: eval "$(cargo xtask servers start)"
             for (name, value) in variables()? {
                 println!("export {name}='{value}'");
             }
@@ -84,14 +88,14 @@ pub fn run(arguments: &Arguments) -> Result {
         Task::Stop { which } => {
             for server in which.servers() {
                 let stopped = process::stop(*server).map_err(|error| format!("{}: {error}", server.name()))?;
-                println!("{}: {}", server.name(), if stopped { "stopped" } else { "didn't run" });
+                println!("{}: {}", server.name(), if stopped { "stopped" } else { "not running" });
             }
             Ok(())
         }
         Task::Status => {
             for server in kind::ALL {
-                let state = process::running(server).map_or("doesn't run".to_owned(), |first| {
-                    format!("runs at {}", server.address(server.port(first)))
+                let state = process::running(server).map_or("not running".to_owned(), |first| {
+                    format!("running at {}", server.address(server.port(first)))
                 });
                 println!("{}: {state}", server.name());
             }
@@ -100,12 +104,12 @@ pub fn run(arguments: &Arguments) -> Result {
     }
 }
 
-/// Starts a server, if it doesn't run.
+/// Starts a server unless it is running.
 fn start(server: Server, first: u16) -> Result {
     let failed = |error: Box<dyn std::error::Error>| format!("{}: {error}", server.name());
     if let Some(runs) = process::running(server) {
         if runs != first {
-            return Err(failed(format!("it runs already, with --ports {runs}").into()).into());
+            return Err(failed(format!("already running with --ports {runs}; stop it first").into()).into());
         }
         return Ok(());
     }
@@ -120,23 +124,23 @@ fn start(server: Server, first: u16) -> Result {
     Ok(())
 }
 
-/// The variables for the servers that run.
+/// Returns the environment variables for all running servers.
 fn variables() -> Result<Variables> {
     fs::create_dir_all(place::folder())?;
     let running = kind::ALL.into_iter().filter_map(|server| Some((server, server.port(process::running(server)?))));
     environment::of(&running.collect::<Vec<_>>())
 }
 
-/// Servers that run as long as this is there; those that ran before go on.
+/// Servers that are stopped on drop. Servers that were running before are not stopped.
 #[derive(Debug, Default)]
 pub struct Running {
     started: Vec<Server>,
-    /// Why some don't.
+    /// Why servers could not be started.
     pub missing: Vec<String>,
 }
 
 impl Running {
-    /// Starts those of these that don't run.
+    /// Starts servers that are not running.
     pub fn start(servers: &[Server]) -> Self {
         let mut running = Self::default();
         for server in servers {
@@ -151,17 +155,17 @@ impl Running {
         running
     }
 
-    /// All of them.
+    /// Starts all servers.
     pub fn start_all() -> Self {
         Self::start(&kind::ALL)
     }
 
-    /// The variables for tests.
+    /// Returns the environment variables for tests.
     pub fn variables(&self) -> Result<Variables> {
         variables()
     }
 
-    /// The port of a server.
+    /// Returns the port of a running server.
     pub fn port(&self, server: Server) -> Option<u16> {
         process::running(server).map(|first| server.port(first))
     }

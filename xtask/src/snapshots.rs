@@ -1,7 +1,8 @@
-//! Snapshots of tests that don't agree with what is stored: what `cargo insta` does, as far as this workspace needs it.
+//! Shows and updates pending test snapshots, like `cargo insta`, as far as this workspace needs it.
 //!
-//! A test whose snapshot differs leaves `NAME.snap.new` next to `NAME.snap`. Those that stand in the source of a test leave
-//! `.FILE.rs.pending-snap`; they are shown, but have to be copied into the source by hand.
+//! A test whose snapshot differs writes `NAME.snap.new` next to `NAME.snap`. For inline snapshots
+//! it writes `.FILE.rs.pending-snap`. Pending inline snapshots are shown, and must be copied to the
+//! source by hand.
 
 mod pending;
 #[cfg(test)]
@@ -17,7 +18,7 @@ use crate::Result;
 use crate::cargo::{show, workspace};
 use pending::{InSource, Pending};
 
-/// What to do with snapshots; without a subcommand it is `review`.
+/// Arguments of `cargo xtask snapshots`. The default subcommand is `review`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -26,24 +27,24 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Shows the pending snapshots, and how they differ from those that are stored
+    /// Show the pending snapshots as differences to the stored ones
     Review {
-        /// Only those whose path contains this
+        /// Only snapshots whose path contains this text
         path: Option<String>,
     },
-    /// Stores the pending snapshots
+    /// Store the pending snapshots
     Accept {
-        /// Only those whose path contains this
+        /// Only snapshots whose path contains this text
         path: Option<String>,
     },
-    /// Removes the pending snapshots
+    /// Delete the pending snapshots
     Reject {
-        /// Only those whose path contains this
+        /// Only snapshots whose path contains this text
         path: Option<String>,
     },
-    /// Runs tests and stores their snapshots as they come
+    /// Run tests and store all of their snapshots
     Update {
-        /// The crate; may be given several times. All crates with snapshots if absent
+        /// Crate to test; may be repeated; all crates with snapshots by default
         #[arg(short, long, value_name = "CRATE")]
         package: Vec<String>,
     },
@@ -100,7 +101,7 @@ fn reject(root: &Path, path: Option<&str>) -> Result {
     Ok(())
 }
 
-/// Runs the tests of crates and stores their snapshots; those in sources stay pending.
+/// Runs the tests of crates and stores their snapshots. Inline snapshots stay pending.
 fn update(root: &Path, packages: &[String]) -> Result {
     let packages = if packages.is_empty() { with_snapshots(root)? } else { packages.to_vec() };
     let mut arguments = vec!["test", "--no-fail-fast"];
@@ -109,7 +110,6 @@ fn update(root: &Path, packages: &[String]) -> Result {
     show(&arguments, &[("INSTA_UPDATE", "always")])
 }
 
-/// The crates that have stored snapshots.
 fn with_snapshots(root: &Path) -> Result<Vec<String>> {
     let crates = root.join("crates");
     let mut names = BTreeSet::new();
@@ -122,7 +122,7 @@ fn with_snapshots(root: &Path) -> Result<Vec<String>> {
     Ok(names.into_iter().collect())
 }
 
-/// The pending snapshots in files of their own, and those in sources.
+/// Returns the pending file snapshots, and the pending inline snapshots.
 fn find(root: &Path, path: Option<&str>) -> Result<(Vec<Pending>, Vec<InSource>)> {
     let (mut pending, mut in_source) = (Vec::new(), Vec::new());
     for file in files(root)? {
@@ -139,7 +139,7 @@ fn find(root: &Path, path: Option<&str>) -> Result<(Vec<Pending>, Vec<InSource>)
     Ok((pending, in_source))
 }
 
-/// All files below a folder that may be of a test, in order; what is built and what is stored for tests aside.
+/// Returns all files below a folder in sorted order, without build output, fixtures and corpora.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -158,7 +158,7 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A path as it is printed.
+/// Formats a path relative to the workspace.
 fn named(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

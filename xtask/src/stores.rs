@@ -1,5 +1,5 @@
-//! `cargo xtask conformance stores`: starts servers, and has a program of the second workspace compare on each, since object stores
-//! are no part of this one.
+//! `cargo xtask conformance stores`: starts servers, and runs a program of the second workspace for
+//! each. This workspace does not depend on object stores.
 
 use tdb_conformance::CaseArguments;
 
@@ -7,19 +7,18 @@ use crate::Result;
 use crate::cargo::show;
 use crate::servers::{Running, Server, of_one};
 
-/// The servers that arrays are compared on.
+/// The servers on which arrays are compared.
 pub const SERVERS: [Server; 3] = [Server::Seaweedfs, Server::Moto, Server::Azurite];
 
-/// Runs cases on the server of that name, or on all.
+/// Runs the cases on the server with this name, or on all servers.
 ///
 /// # Errors
-///
-/// If a server can't be started, or cases failed.
+/// Fails if a server cannot be started or cases fail.
 pub fn run(only: Option<&str>, cases: &CaseArguments) -> Result {
     let servers: Vec<Server> =
         SERVERS.into_iter().filter(|server| only.is_none_or(|only| only == server.name())).collect();
     if servers.is_empty() {
-        return Err(format!("the servers are {}", SERVERS.map(Server::name).join(", ")).into());
+        return Err(format!("unknown server; expected one of {}", SERVERS.map(Server::name).join(", ")).into());
     }
     let running = Running::start(&servers);
     if !running.missing.is_empty() {
@@ -29,7 +28,7 @@ pub fn run(only: Option<&str>, cases: &CaseArguments) -> Result {
     for server in servers {
         let port = running.port(server).ok_or("a server has ended")?;
         println!("on {}, {}", server.name(), server.address(port));
-        let (bucket, variables) = of_one(server, port).ok_or("nothing is written there")?;
+        let (bucket, variables) = of_one(server, port).ok_or("the server does not support writes")?;
         let uri = format!("{bucket}/conformance");
         let mut arguments = vec!["run", "--quiet", "--manifest-path", "integrations/Cargo.toml", "--locked"];
         arguments.extend(["--package", "tdb-store-conformance", "--", &uri]);

@@ -26,7 +26,7 @@ use tdb_job::{Result, Target, read_anew};
 /// # Ok::<(), tdb_job::MaintainError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is examined before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct Advise {
     costs: Costs,
     sample: Option<Sample>,

@@ -44,8 +44,7 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
 fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
     let bytes = scaled(seen.stored, gone, stored);
     let what = format!(
-        "{gone} of {stored} cells, {}%, were deleted: about {} are read for nothing, and {deletes} conditions are compared with every \
-         cell. Purged, deleted cells are gone for readers of earlier times, too",
+        "{gone} of {stored} cells, {}%, were deleted: reads fetch about {} of deleted cells, and compare every cell with {deletes} conditions. Purging also removes the deleted cells for readers of earlier times",
         percent(gone, stored),
         Size(bytes)
     );
@@ -58,8 +57,7 @@ fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
 fn flatten(seen: &Seen, (stored, dead): (u64, u64)) -> Advice {
     let bytes = scaled(seen.stored, dead, stored);
     let what = format!(
-        "{dead} of {stored} cells, {}%, were deleted or written again: about {} are read for nothing. Joined fragments keep earlier \
-         versions, for readers of earlier times; a copy without history has none",
+        "{dead} of {stored} cells, {}%, were deleted or overwritten: reads fetch about {} of such cells. Consolidated fragments keep earlier versions for readers of earlier times; a copy without the history has none",
         percent(dead, stored),
         Size(bytes)
     );
@@ -71,6 +69,6 @@ fn flatten(seen: &Seen, (stored, dead): (u64, u64)) -> Advice {
 fn figures(seen: &Seen, (stored, less): (u64, u64), bytes: u64) -> Vec<Figure> {
     vec![
         Figure::count("cells", stored, stored - less),
-        Figure::bytes("bytes of data, about", seen.stored, seen.stored - bytes),
+        Figure::bytes("bytes of data (estimate)", seen.stored, seen.stored - bytes),
     ]
 }

@@ -40,7 +40,7 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let then = scaled(stored, best.stored, own.stored);
     let what = format!(
-        "{} leaves {}% of the bytes of {} tiles, and {} leaves {}%",
+        "{} leaves {}% of the bytes of {} sampled tiles, {} leaves {}%",
         spoken(&own.filters),
         percent(own.stored, tried.decoded),
         tried.tiles,
@@ -70,14 +70,14 @@ fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advi
     }
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let what = format!(
-        "{} leaves {}% of the bytes, and no other list less than that: they are as good as random, and unfiltering takes its time",
+        "{} leaves {}% of the bytes, and no tried filter list leaves less: the bytes are nearly random, and unfiltering takes time",
         spoken(&own.filters),
         percent(own.stored, tried.decoded)
     );
     let decoding = scaled(own.decoding, stored, own.stored);
     let figures = vec![
         Figure::bytes("stored bytes of the field", stored, scaled(stored, tried.decoded, own.stored)),
-        Figure::new("time to unfilter all of it, as measured on the sample", FigureUnit::Nanoseconds, decoding, 0),
+        Figure::new("time to unfilter the field, estimated from the sample", FigureUnit::Nanoseconds, decoding, 0),
     ];
     let more = scaled(stored, tried.decoded, own.stored).saturating_sub(stored);
     let saves = std::time::Duration::from_nanos(decoding).saturating_sub(seen.costs.of(0, more));
@@ -97,11 +97,10 @@ fn few_strings(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<A
     let decoded = field.decoded[0].saturating_add(field.decoded[1]);
     let then = field.decoded[0] / 8;
     let what = format!(
-        "{} cells of the sample have {different} different values: an enumeration would have one byte in place of each, and conditions \
-         compare numbers",
+        "{} cells of the sample have {different} distinct values: an enumeration would store one byte per cell, and conditions would compare integers",
         tried.cells
     );
-    let figures = vec![Figure::bytes("bytes of the field before the filters", decoded, then)];
+    let figures = vec![Figure::bytes("bytes of the field before filtering", decoded, then)];
     Some(Advice {
         level: AdviceLevel::Note,
         ..seen.advice(
@@ -120,7 +119,7 @@ fn migrate(field: &FieldFacts, filters: &str) -> AdvisedCommand {
 }
 
 fn spoken(filters: &str) -> String {
-    if filters == NONE { "having no filters".to_owned() } else { format!("`{filters}`") }
+    if filters == NONE { "no filters".to_owned() } else { format!("`{filters}`") }
 }
 
 /// Without a sample: lists the fields whose stored size suggests better filters.
@@ -141,7 +140,7 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let stored = stored_bytes(&poor);
     let names: Vec<String> = poor.iter().map(|field| format!("{:?} ({})", field.name, field.filters)).collect();
     let what = format!(
-        "{} take as many bytes in files as in memory, {}: whether other filters would do better is seen by trying them on a sample",
+        "{} are as large in files as in memory, {}: run `tdb advise --sample` to try other filters",
         names.join(", "),
         Size(stored)
     );

@@ -34,8 +34,8 @@ fn requests(savings: Savings) -> u64 {
 fn gathered(seen: &Seen, kind: AdviceKind, plan: Option<Plan>, what: impl Fn(Savings) -> String) -> Option<Advice> {
     let savings = plan?.savings();
     let figures = vec![
-        Figure::count("files that are read one by one", savings.reads, 0),
-        Figure::count("names that are listed", savings.names, 0),
+        Figure::count("files read one by one", savings.reads, 0),
+        Figure::count("names in listings", savings.names, 0),
     ];
     let remedy = vec![AdvisedCommand::new("consolidate", ["--what", kind.name()]), AdvisedCommand::plain("vacuum")];
     Some(seen.advice(kind, None, what(savings), figures, seen.costs.of(requests(savings), 0), remedy))
@@ -48,7 +48,7 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     let plan = possible(Consolidate::commits().plan(array))?;
     advice.extend(gathered(seen, AdviceKind::Commits, plan, |savings| {
         format!(
-            "commits have files of their own: opening lists {} names and reads {} files more than it needs to",
+            "each commit has a separate file: opening the array lists {} names and reads {} files more than necessary",
             savings.names, savings.reads
         )
     }));
@@ -56,12 +56,12 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     if !has_many_fragments {
         let plan = possible(Consolidate::footers().plan(array))?;
         advice.extend(gathered(seen, AdviceKind::Footers, plan, |savings| {
-            format!("the footers of fragments are {} reads more than they need to be", savings.reads)
+            format!("each fragment footer is read separately: {} reads more than necessary", savings.reads)
         }));
     }
     let plan = possible(Consolidate::metadata().plan(array))?;
     advice.extend(gathered(seen, AdviceKind::Metadata, plan, |savings| {
-        format!("reading the metadata takes {} reads more than it needs to", savings.reads)
+        format!("each metadata file is read separately: {} reads more than necessary", savings.reads)
     }));
     Ok(advice)
 }
@@ -72,7 +72,7 @@ fn needs_cells(seen: &Seen) -> Result<bool> {
     if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
         return Ok(false);
     }
-    let (replaced, _) = seen.array.replaced_fragments()?;
+    let (replaced, _) = seen.array.superseded_fragments()?;
     let times = |fragment: &Fragment| (fragment.name().start(), fragment.name().end());
     let mut together: BTreeMap<(u64, u64), Vec<&Fragment>> = BTreeMap::new();
     for fragment in seen.fragments()?.iter().chain(&replaced) {
@@ -110,14 +110,14 @@ pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advic
         return Ok(None);
     }
     let mut what = format!(
-        "{} in {files} files and folders are replaced by others, which count in their place: copies and listings still have them",
+        "{} in {files} superseded files and folders: readers ignore them, but copies and listings still include them",
         Size(bytes)
     );
     if plan.past().next().is_some() {
-        what.push_str(". Without them the array can no longer be read as it was at times before they were joined");
+        what.push_str(". Without them, times before the consolidation can no longer be read");
     }
     let figures =
-        vec![Figure::bytes("bytes that nobody reads", bytes, 0), Figure::count("files and folders of them", files, 0)];
+        vec![Figure::bytes("superseded bytes", bytes, 0), Figure::count("superseded files and folders", files, 0)];
     let saves = seen.costs.of(files, bytes);
     Ok(Some(seen.advice(AdviceKind::Replaced, None, what, figures, saves, vec![AdvisedCommand::plain("vacuum")])))
 }
@@ -127,8 +127,8 @@ pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
     let mut advice = Vec::new();
     if let Some(plan) = possible(Consolidate::metadata().plan(group))? {
         let savings = plan.savings();
-        let what = format!("reading the metadata takes {} reads more than it needs to", savings.reads);
-        let figures = vec![Figure::count("reads of metadata that would be spared", savings.reads, 0)];
+        let what = format!("each metadata file is read separately: {} reads more than necessary", savings.reads);
+        let figures = vec![Figure::count("saved reads of metadata", savings.reads, 0)];
         let saves = costs.of(requests(savings), 0);
         let remedy = vec![AdvisedCommand::new("consolidate", ["--what", "metadata"]), AdvisedCommand::plain("vacuum")];
         advice.push(Advice {

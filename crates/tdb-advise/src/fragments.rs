@@ -39,21 +39,20 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     }
     let depth = depth(fragments);
     let mut what = format!(
-        "{now} fragments of {} on average could be {then}: each is asked for by itself, when the array is opened and when its \
-         tiles are read",
+        "{now} fragments of {} on average could be {then}: each needs separate requests when the array is opened and when its tiles are read",
         Size(seen.stored / now)
     );
     if depth > 1 {
         what.push_str(&format!(
-            "; at the place of a cell {depth} of them lie over each other, and a tile of each is read for it"
+            "; {depth} of them overlap at the coordinates of a cell, and reads fetch a tile of each"
         ));
     }
     let figures = vec![
         Figure::count("fragments", now, then),
         Figure::count("requests to open the array", opening, (opening - footers).saturating_add(footers * then / now)),
-        Figure::count("requests to read all of it", before, after),
-        Figure::count("fragments that lie over each other", depth, 1),
-        Figure::bytes("bytes that joining writes once, at most", rewritten, None),
+        Figure::count("requests to read the whole array", before, after),
+        Figure::count("overlapping fragments", depth, 1),
+        Figure::bytes("bytes written by consolidation, at most", rewritten, None),
     ];
     let remedy = vec![AdvisedCommand::plain("consolidate"), AdvisedCommand::plain("vacuum")];
     Ok(Some(seen.advice(AdviceKind::Fragments, None, what, figures, saves, remedy)))
@@ -99,7 +98,7 @@ pub(super) fn overwritten(seen: &Seen) -> Result<Option<Advice>> {
         return Ok(None);
     }
     let what = format!(
-        "{} of {} fragments, {}% of all bytes, hold cells of which newer fragments have other values",
+        "{} of {} fragments, {}% of all bytes, contain only cells that newer fragments overwrite",
         hidden.len(),
         fragments.len(),
         percent(bytes, seen.stored)

@@ -14,11 +14,11 @@ use tdb_maintain::ConsolidateFragments;
 
 /// Features that old formats lack, and the consequences.
 const LACKS: [(Feature, &str); 5] = [
-    (Feature::PerDimensionFiles, "dimensions share one file, so that a range of one of them reads all"),
-    (Feature::TileStatistics, "tiles have no statistics, so that conditions on attributes read every tile"),
-    (Feature::CommitsFolder, "commits can't be gathered"),
-    (Feature::CellTimestamps, "joined fragments lose the times of their cells"),
-    (Feature::DeleteCommits, "cells can't be deleted"),
+    (Feature::PerDimensionFiles, "a range on one dimension reads all dimensions, which share a file"),
+    (Feature::TileStatistics, "conditions on attributes read every tile, for lack of tile statistics"),
+    (Feature::CommitsFolder, "commits cannot be consolidated"),
+    (Feature::CellTimestamps, "consolidated fragments lose the timestamps of their cells"),
+    (Feature::DeleteCommits, "cells cannot be deleted"),
 ];
 
 /// Returns the notes on an array.
@@ -42,8 +42,8 @@ fn format(seen: &Seen) -> Option<Advice> {
         return None;
     }
     let newest = FormatVersion::DEFAULT.number();
-    let what = format!("the array is of format {version}: {}", lacks.join("; "));
-    let figures = vec![Figure::count("format of the schema", u64::from(version.number()), u64::from(newest))];
+    let what = format!("the array has format version {version}: {}", lacks.join("; "));
+    let figures = vec![Figure::count("format version of the schema", u64::from(version.number()), u64::from(newest))];
     Some(note(
         AdviceKind::Format,
         what,
@@ -65,8 +65,7 @@ fn statistics(seen: &Seen) -> Result<Option<Advice>> {
     }
     let tiles = without.iter().map(|fragment| fragment.tile_count()).sum();
     let what = format!(
-        "{} of {} fragments are of formats without statistics of tiles: conditions on attributes read each of their tiles. New \
-         fragments of this array have them, and so have joined ones",
+        "{} of {} fragments have format versions without tile statistics: conditions on attributes read each of their tiles. New and consolidated fragments of this array have statistics",
         without.len(),
         fragments.len()
     );
@@ -88,8 +87,8 @@ fn enumerations(seen: &Seen) -> Option<Advice> {
         return None;
     }
     let names: Vec<String> = unused.iter().map(|name| format!("{name:?}")).collect();
-    let what = format!("no attribute refers to the enumerations {}", names.join(", "));
-    let figures = vec![Figure::count("enumerations that nothing refers to", unused.len() as u64, 0)];
+    let what = format!("no attribute uses the enumerations {}", names.join(", "));
+    let figures = vec![Figure::count("unused enumerations", unused.len() as u64, 0)];
     Some(note(AdviceKind::Enumeration, what, figures, Vec::new()))
 }
 
@@ -103,8 +102,7 @@ fn checksums(seen: &Seen) -> Result<Option<Advice>> {
     if without == 0 || seen.fragments()?.is_empty() {
         return Ok(None);
     }
-    let what = "no field has a checksum among its filters: bytes that have changed on a disk may be read as other cells. \
-                `tdb verify --digest` notices them by files beside the array";
+    let what = "no field has a checksum filter: bytes that were damaged on disk may be read as other cells. Run `tdb verify --digest` to compare the bytes with recorded digests";
     let figures = vec![Figure::count("fields without a checksum", without, None)];
     Ok((without == schema.fields().count() as u64).then(|| {
         note(

@@ -58,15 +58,14 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let name = |dimension: usize| schema.dimensions()[dimension].name();
     let others: Vec<String> = (touched.iter().enumerate())
         .filter(|(dimension, _)| *dimension != worst)
-        .map(|(dimension, share)| format!("of {:?} {share}%", name(dimension)))
+        .map(|(dimension, share)| format!("{:?} {share}%", name(dimension)))
         .collect();
     let what = format!(
-        "a hundredth of the range of {:?} touches {most}% of the tiles, {}: the order of cells serves ranges of the others alone. \
-         If ranges of it are asked for, a Hilbert curve serves all dimensions alike",
+        "1% of the range of {:?} touches {most}% of the tiles (other dimensions: {}): the cell order favors ranges on the other dimensions. If ranges on this dimension are queried, use a Hilbert curve, which serves all dimensions alike",
         name(worst),
         others.join(", ")
     );
-    let figures = vec![Figure::new("tiles that a hundredth of the range touches", FigureUnit::Percent, most, then)];
+    let figures = vec![Figure::new("tiles touched by 1% of the range", FigureUnit::Percent, most, then)];
     let remedy = vec![AdvisedCommand::new("migrate", ["--cell-order", "hilbert"])];
     Ok(Some(seen.advice(AdviceKind::Order, Some(name(worst)), what, figures, saves, remedy)))
 }

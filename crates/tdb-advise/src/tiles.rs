@@ -40,22 +40,22 @@ pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
     let names: Vec<String> = narrower
         .iter()
         .map(|(dimension, extent, width)| {
-            format!("tiles are {extent} wide along {:?}, of which {width} were ever written", dimension.name())
+            format!("tiles have extent {extent} along {:?}, of which {width} were ever written", dimension.name())
         })
         .collect();
     let what = format!(
-        "{}: {}% of the cells that are unfiltered are nobody's",
+        "{}: {}% of the unfiltered cells were never written",
         names.join("; "),
         100 - percent(visible, all).min(100)
     );
     let figures = vec![
         Figure::new(
-            "written cells among those of the tiles",
+            "written cells per cell of the tiles",
             FigureUnit::Percent,
             percent(visible, all),
             percent(visible, then),
         ),
-        Figure::bytes("bytes that a read of all unfilters", decoded, decoded_then),
+        Figure::bytes("bytes unfiltered by a complete read", decoded, decoded_then),
     ];
     let saves = seen.costs.decoding(decoded - decoded_then);
     let options = narrower.iter().flat_map(|(dimension, _, width)| extent_option(dimension, *width));
@@ -94,13 +94,15 @@ fn large(seen: &Seen, field: &FieldFacts, target: u64, trials: &[FieldTrials]) -
     let saves = time(stored, decoded).saturating_sub(time(then, target));
     let options = resized(seen, target, decoded)?;
     let what = format!(
-        "one cell of {:?} takes a tile of {}, {} before the filters: the least that any read of it fetches and unfilters",
+        "reading one cell of {:?} fetches a tile of {}, {} before filtering",
         field.name,
         Size(stored),
         Size(decoded)
     );
-    let mut figures =
-        vec![Figure::bytes("stored bytes of a tile", stored, then), Figure::bytes("bytes of a tile", decoded, target)];
+    let mut figures = vec![
+        Figure::bytes("stored bytes per tile", stored, then),
+        Figure::bytes("unfiltered bytes per tile", decoded, target),
+    ];
     figures.extend(tried(trials, field, target, decoded));
     Some(seen.advice(
         AdviceKind::LargeTiles,
@@ -124,8 +126,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let then = scaled(metadata, decoded, SMALL_TILE);
     let Some(options) = resized(seen, SMALL_TILE, decoded) else { return Ok(None) };
     let what = format!(
-        "{tiles} tiles, of {} in the largest field: for each of them the metadata say where it lies and what is in it, {} for {} \
-         of cells",
+        "{tiles} tiles, with {} in the largest field: the metadata records an offset and statistics for each tile, {} for {} of cells",
         Size(decoded),
         Size(metadata),
         Size(seen.stored)
@@ -159,7 +160,7 @@ fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) 
     let wanted = percent(target, decoded);
     let (_, then) = trials.sizes.iter().min_by_key(|(share, _)| share.abs_diff(wanted))?;
     Some(Figure::new(
-        "bytes of a sample in tiles of about that size, in percent of now",
+        "bytes of the sample with tiles of about this size, in percent of the current bytes",
         FigureUnit::Percent,
         100,
         percent(*then, now),

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, QueryPart};
+use tdb_array::{Array, ArrayOptions, CreateOptions, QueryPart, WriteBatch};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, Scalar};
@@ -47,7 +47,7 @@ fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Er
         // Consecutive, as in a time series, or interleaved.
         let at = |cell: i64| if overlap { cell * fragments + fragment } else { fragment * CELLS + cell };
         let x: Vec<i64> = (0..CELLS).map(at).collect();
-        array.write().cells(NewCells::new().with("a", &x).with("x", &x))?;
+        array.write().cells(WriteBatch::new().with("a", &x).with("x", &x))?;
     }
     let (opened, open) = timed(|| Ok(options.clone().with_footers().open_on(storage.clone())?))?;
     let (divided, split) = timed(|| Ok(opened.read().split(parts)?))?;

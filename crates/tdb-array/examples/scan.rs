@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayOptions, CreateOptions, NewCells, NewColumn};
+use tdb_array::{ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
@@ -75,8 +75,8 @@ fn fill(storage: &Arc<dyn Storage>, cells: i64) -> Result<(), Box<dyn Error>> {
         let qual: Vec<f64> = pos.iter().map(|_| (next() % 10_000) as f64 / 100.0).collect();
         let depth: Vec<i32> = pos.iter().map(|_| (next() % 60) as i32).collect();
         let alt = pos.iter().map(|_| ["A", "C", "G", "T", "AT", "GCC"][next() as usize % 6]);
-        let columns = NewCells::new().with("pos", &pos).with("qual", &qual).with("depth", &depth);
-        array.write().cells(columns.with("alt", NewColumn::strings(alt)))?;
+        let columns = WriteBatch::new().with("pos", &pos).with("qual", &qual).with("depth", &depth);
+        array.write().cells(columns.with("alt", WriteColumn::strings(alt)))?;
     }
     Ok(())
 }

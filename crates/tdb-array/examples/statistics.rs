@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{LocalStorage, Storage};
 use tdb_types::{Datatype, Scalar};
@@ -50,7 +50,7 @@ fn measure(path: &std::path::Path) -> Result<()> {
         println!("  statistics of {:<14} {first:8.2} at first, {then:8.2} then", fields.join(", "));
     }
     println!("  count                        {:8.2}", mean(100, || Ok(array.read().cell_count().map(drop)?))?);
-    let again = mean(100, || Ok(array.opened_again(None)?.fragments().map(drop)?))?;
+    let again = mean(100, || Ok(array.refreshed(None)?.fragments().map(drop)?))?;
     println!("  open again, with footers     {again:8.2}");
     Ok(())
 }
@@ -85,7 +85,7 @@ fn fill(storage: &Arc<dyn Storage>, fragments: i64, cells: i64, capacity: u64) -
         let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();
         let i: Vec<i32> = x.iter().map(|x| (x * 7919 % 1_000_003) as i32).collect();
         let f: Vec<f64> = x.iter().map(|x| *x as f64 / 3.0).collect();
-        array.write().cells(NewCells::new().with("x", &x[..]).with("i", &i[..]).with("f", &f[..]))?;
+        array.write().cells(WriteBatch::new().with("x", &x[..]).with("i", &i[..]).with("f", &f[..]))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_condition::Condition;
-use tdb_consolidate::{FragmentCopy, Join};
+use tdb_consolidate::{FragmentCopy, FragmentJoin};
 use tdb_read::{Label, Query, Statistics};
 use tdb_schema::{ArrayDefinition, DimensionLabel, SchemaEvolution};
 use tdb_snapshot::{Fragment, FragmentEntry, Open, Options, Result, Snapshot, TimeRange};
@@ -102,13 +102,13 @@ impl Array {
     /// Returns statistics of all cells and of the values of a field, from metadata alone.
     ///
     /// ```
-    /// use tdb_array::{Array, Stated};
+    /// use tdb_array::{Array, Exactness};
     ///
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
     /// let array = Array::open(folder)?;
     /// match array.statistics("a")?.max {
-    ///     Stated::Exact(max) => println!("{max:?}"),
-    ///     Stated::Unknown(why) => println!("not known without a look at cells: {why}"),
+    ///     Exactness::Exact(max) => println!("{max:?}"),
+    ///     Exactness::Unknown(why) => println!("not known without a look at cells: {why}"),
     /// }
     /// # Ok::<(), tdb_array::ArrayError>(())
     /// ```
@@ -242,8 +242,8 @@ impl Array {
     ///
     /// # Errors
     /// A fragment is missing.
-    pub fn join(&self, fragments: &[TimestampedName]) -> Result<Join> {
-        Join::new(self, fragments)
+    pub fn join(&self, fragments: &[TimestampedName]) -> Result<FragmentJoin> {
+        FragmentJoin::new(self, fragments)
     }
 
     /// Prepares to copy a fragment of another array into this array. The copy keeps the timestamps
@@ -306,15 +306,15 @@ impl Array {
     /// let array = Array::open(folder)?;
     /// let before = array.fragments()?.len();
     /// // Somebody may have written meanwhile.
-    /// let now = array.opened_again(None)?;
+    /// let now = array.refreshed(None)?;
     /// assert!(now.fragments()?.len() >= before);
     /// # Ok::<(), tdb_array::ArrayError>(())
     /// ```
     ///
     /// # Errors
     /// See [`Array::open`].
-    pub fn opened_again(&self, time: Option<TimeRange>) -> Result<Self> {
-        self.0.opened_again(time).map(Self)
+    pub fn refreshed(&self, time: Option<TimeRange>) -> Result<Self> {
+        self.0.refreshed(time).map(Self)
     }
 
     /// Opens the array anew over all time, including files with timestamps in the future. Keeps the

@@ -47,7 +47,7 @@
 //! ```
 //! use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 //! use tdb_array::tdb_types::{Datatype, Scalar};
-//! use tdb_array::{Array, NewCells, NewColumn};
+//! use tdb_array::{Array, WriteBatch, WriteColumn};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("array");
@@ -58,7 +58,7 @@
 //!     .build()?;
 //! Array::create(&path, &ArrayDefinition::new(schema)?)?;
 //!
-//! let cells = NewCells::new().with("position", &[7u32, 3]).with("depth", NewColumn::values(&[30.5f32, 12.0]));
+//! let cells = WriteBatch::new().with("position", &[7u32, 3]).with("depth", WriteColumn::values(&[30.5f32, 12.0]));
 //! assert_eq!(Array::open(&path)?.write().cells(cells)?.cells, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -81,15 +81,17 @@ pub use {
 
 pub use array::{Array, ArrayOptions};
 pub use tdb_cells::{
-    Batch, CellProblem, CellsError, Column, Coordinate, Monitor, NewCells, NewColumn, Order, Progress, Value,
+    Batch, CellProblem, CellsError, Column, Coordinate, Monitor, Order, Progress, Value, WriteBatch, WriteColumn,
 };
-pub use tdb_consolidate::{FragmentCopy, Join, Joined, NewFragmentPlace, TileCounts};
+pub use tdb_consolidate::{ConsolidatedFragments, FragmentCopy, FragmentJoin, NewFragmentPlace, TileCounts};
 pub use tdb_group::{Group, GroupOptions, GroupTree, GroupWriter, Member, MemberPlace, NodeKind, TreeNode};
 pub use tdb_metadata::{MemberKind, MetadataValue, MetadataView};
-pub use tdb_query::{FileReads, FragmentPlan, FragmentsLeftOut, Plan, PlannedTile, PrunedBy, PrunedTiles, WhyUnknown};
+pub use tdb_query::{
+    FileReads, FragmentPlan, FragmentsLeftOut, InexactReason, Plan, PlannedTile, PrunedBy, PrunedTiles,
+};
 pub use tdb_read::{
-    Aggregate, AggregateFunction, Aggregates, Batches, FirstValues, Grouped, Histogram, Label, Query, QueryBox,
-    QueryPart, Stated, Statistics,
+    Aggregate, AggregateFunction, Aggregates, Batches, Exactness, FirstValues, Grouped, Histogram, Label, Query,
+    QueryBox, QueryPart, Statistics,
 };
 pub use tdb_snapshot::{
     ArrayDirectory, ArrayError, CellOrderCheck, Clock, CommitInventory, CommitList, CommittedFragment, Damaged,
@@ -98,8 +100,7 @@ pub use tdb_snapshot::{
 };
 pub use tdb_types::ErrorCategory;
 pub use tdb_write::{
-    CreateOptions, Duplicates, GlobalWriter, Leftover, MetadataWriter, Names, SmallFiles, TogetherWriter, Write,
-    Written,
+    AtomicWriter, CreateOptions, Duplicates, GlobalWriter, Leftover, MetadataWriter, Names, SmallFiles, Write, Written,
 };
 
 /// Compiles and runs the example in the crate's README.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Aggregate, Array, ArrayOptions, Names, NewCells, NewColumn, Order};
+use tdb_array::{Aggregate, Array, ArrayOptions, Names, Order, WriteBatch, WriteColumn};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::LocalStorage;
 use tdb_testkit::LatentStorage;
@@ -51,13 +51,13 @@ fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
         let x: Vec<i64> = (0..CELLS / fragments).map(|cell| (cell * 7919 + fragment) % 99_999_989).collect();
         let y: Vec<i64> = x.iter().map(|x| x * 31 % 99_999_971).collect();
         let value: Vec<f64> = x.iter().map(|x| *x as f64).collect();
-        let new = NewCells::new().with("x", NewColumn::values(&x)).with("y", NewColumn::values(&y));
-        let new = new.with("a", NewColumn::values(&value));
+        let new = WriteBatch::new().with("x", WriteColumn::values(&x)).with("y", WriteColumn::values(&y));
+        let new = new.with("a", WriteColumn::values(&value));
         let new = match strings {
             true => new
-                .with("s", NewColumn::strings(x.iter().map(|x| WORDS[(*x % 4) as usize])))
-                .with("n", NewColumn::options(x.iter().map(|x| (x % 3 > 0).then_some(*x as f64)))),
-            false => new.with("b", NewColumn::values(&value)),
+                .with("s", WriteColumn::strings(x.iter().map(|x| WORDS[(*x % 4) as usize])))
+                .with("n", WriteColumn::options(x.iter().map(|x| (x % 3 > 0).then_some(*x as f64)))),
+            false => new.with("b", WriteColumn::values(&value)),
         };
         Array::open(path).unwrap().write().cells(new).unwrap();
     }
@@ -78,10 +78,10 @@ fn dense(path: &Path, strings: bool) {
     };
     create(path, builder.offsets_filters(Default::default()).attribute(other).build().unwrap());
     let values: Vec<f64> = (0..rows * 1000).map(|cell| cell as f64).collect();
-    let new = NewCells::new().with("a", NewColumn::values(&values));
+    let new = WriteBatch::new().with("a", WriteColumn::values(&values));
     let new = match strings {
-        true => new.with("b", NewColumn::strings((0..values.len()).map(|cell| WORDS[cell % 4]))),
-        false => new.with("b", NewColumn::options(values.iter().map(|value| (value % 3.0 > 0.0).then_some(*value)))),
+        true => new.with("b", WriteColumn::strings((0..values.len()).map(|cell| WORDS[cell % 4]))),
+        false => new.with("b", WriteColumn::options(values.iter().map(|value| (value % 3.0 > 0.0).then_some(*value)))),
     };
     Array::open(path).unwrap().write().cells(new).unwrap();
 }
@@ -266,8 +266,8 @@ fn one_stream() {
         let mut writer = array.write().budget(budget.parse().unwrap()).global_order().unwrap();
         for start in (0..CELLS).step_by(BATCH as usize) {
             let y: Vec<i64> = (start..start + BATCH).collect();
-            let s = NewColumn::strings(y.iter().map(|y| WORDS[(*y % 4) as usize]));
-            let cells = NewCells::new().with("y", NewColumn::values(&y)).with("a", NewColumn::values(&y));
+            let s = WriteColumn::strings(y.iter().map(|y| WORDS[(*y % 4) as usize]));
+            let cells = WriteBatch::new().with("y", WriteColumn::values(&y)).with("a", WriteColumn::values(&y));
             writer.push(cells.with("s", s)).unwrap();
         }
         assert_eq!(writer.commit().unwrap().cells as i64, CELLS);

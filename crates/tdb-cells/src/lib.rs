@@ -1,7 +1,7 @@
 //! Cells in memory: columns and batches, orders and sorting, threads and reusable memory.
 //!
-//! - [`Column`] and [`Batch`]: cells of query results, in Arrow's memory layout. [`NewColumn`] and
-//!   [`NewCells`]: cells to write.
+//! - [`Column`] and [`Batch`]: cells of query results, in Arrow's memory layout. [`WriteColumn`] and
+//!   [`WriteBatch`]: cells to write.
 //! - [`Coordinate`]: an end of a query range, and conversion to the type of a dimension.
 //! - [`Order`]: the result order of a query. [`order`]: keys and orders for sorting cells.
 //! - [`CellBuffers`], [`TileScratch`], [`Pool`]: memory reused from tile to tile.
@@ -12,11 +12,11 @@
 //! The crate does not access the files of arrays. The crates above read and write tiles.
 //!
 //! ```
-//! use tdb_cells::NewColumn;
+//! use tdb_cells::WriteColumn;
 //!
-//! let words = NewColumn::strings(["one", "two", "three"]);
+//! let words = WriteColumn::strings(["one", "two", "three"]);
 //! assert_eq!(words.offsets(), Some(&[0, 3, 6, 11][..]));
-//! let some = NewColumn::options([Some(0.5f64), None, Some(1.5)]);
+//! let some = WriteColumn::options([Some(0.5f64), None, Some(1.5)]);
 //! assert_eq!(some.validity(), Some(&[0b101][..]));
 //! ```
 
@@ -38,7 +38,7 @@ pub use column::{Column, ColumnBuffers, Value, pack_validity};
 pub use coordinate::{Coordinate, Given, dimension_index, range_on, scalar_of};
 pub use error::{Cancelled, CellProblem, CellsError, list_of_names};
 pub use monitor::{Monitor, Progress, Watch};
-pub use new_cells::{Checker, NewCells, NewColumn, check_column};
+pub use new_cells::{Checker, WriteBatch, WriteColumn, check_column};
 pub use order::Order;
 pub use scratch::TileScratch;
 pub use spare::{LEFT_CELLS, LEFT_PARTS, Pool, Spare};

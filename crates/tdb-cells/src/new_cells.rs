@@ -16,17 +16,17 @@ use crate::{Batch, Column, Value};
 /// Created with `into()` from a slice of numbers or from a [`Column`], or with a constructor:
 ///
 /// ```
-/// use tdb_cells::NewColumn;
+/// use tdb_cells::WriteColumn;
 ///
-/// let numbers: NewColumn = (&[1i32, 2, 3]).into();
-/// let some = NewColumn::options([Some(0.5f64), None, Some(1.5)]);
-/// let words = NewColumn::strings(["one", "two", "three"]);
-/// let pairs = NewColumn::values(&[1u16, 2, 3, 4, 5, 6]);           // for an attribute of two values per cell
-/// let lists = NewColumn::values(&[1u8, 2, 3]).with_offsets(&[0, 0, 2, 3]); // [], [1, 2], [3]
-/// let valid = NewColumn::values(&[7i64, 8, 9]).with_validity(&[0b101]);    // 7, null, 9
+/// let numbers: WriteColumn = (&[1i32, 2, 3]).into();
+/// let some = WriteColumn::options([Some(0.5f64), None, Some(1.5)]);
+/// let words = WriteColumn::strings(["one", "two", "three"]);
+/// let pairs = WriteColumn::values(&[1u16, 2, 3, 4, 5, 6]);           // for an attribute of two values per cell
+/// let lists = WriteColumn::values(&[1u8, 2, 3]).with_offsets(&[0, 0, 2, 3]); // [], [1, 2], [3]
+/// let valid = WriteColumn::values(&[7i64, 8, 9]).with_validity(&[0b101]);    // 7, null, 9
 /// ```
 #[derive(Clone, Debug)]
-pub struct NewColumn<'a> {
+pub struct WriteColumn<'a> {
     /// The values of all cells, little-endian and contiguous.
     pub(crate) values: Cow<'a, [u8]>,
     /// The type of the values. `None` for bytes of any type.
@@ -37,7 +37,7 @@ pub struct NewColumn<'a> {
     pub(crate) validity: Option<Cow<'a, [u8]>>,
 }
 
-impl<'a> NewColumn<'a> {
+impl<'a> WriteColumn<'a> {
     /// Creates a column of numbers in the Rust type of the field's datatype (`i64` for dates). Each
     /// cell has as many values as the attribute defines.
     #[must_use]
@@ -54,8 +54,8 @@ impl<'a> NewColumn<'a> {
     /// Creates a column from owned buffers: little-endian values, offsets in values, and validity
     /// bits.
     #[must_use]
-    pub fn owned(values: Vec<u8>, offsets: Option<Vec<u64>>, validity: Option<Vec<u8>>) -> NewColumn<'static> {
-        NewColumn {
+    pub fn owned(values: Vec<u8>, offsets: Option<Vec<u64>>, validity: Option<Vec<u8>>) -> WriteColumn<'static> {
+        WriteColumn {
             values: Cow::Owned(values),
             physical: None,
             offsets: offsets.map(Cow::Owned),
@@ -69,18 +69,18 @@ impl<'a> NewColumn<'a> {
 
     /// Creates a column of strings or other variable-length cells, given as bytes.
     #[must_use]
-    pub fn strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = S>) -> NewColumn<'static> {
+    pub fn strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = S>) -> WriteColumn<'static> {
         let (mut values, mut offsets) = (Vec::new(), vec![0]);
         for string in strings {
             values.extend_from_slice(string.as_ref());
             offsets.push(values.len() as u64);
         }
-        NewColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
+        WriteColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
     }
 
     /// Creates a column of strings and nulls.
     #[must_use]
-    pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> NewColumn<'static> {
+    pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> WriteColumn<'static> {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
         for (cell, string) in strings.into_iter().enumerate() {
             push_bit(&mut validity, cell, string.is_some());
@@ -88,12 +88,12 @@ impl<'a> NewColumn<'a> {
             offsets.push(values.len() as u64);
         }
         let (values, offsets) = (Cow::Owned(values), Some(Cow::Owned(offsets)));
-        NewColumn { values, physical: None, offsets, validity: Some(Cow::Owned(validity)) }
+        WriteColumn { values, physical: None, offsets, validity: Some(Cow::Owned(validity)) }
     }
 
     /// Creates a column of numbers and nulls.
     #[must_use]
-    pub fn options<T: Value>(options: impl IntoIterator<Item = Option<T>>) -> NewColumn<'static> {
+    pub fn options<T: Value>(options: impl IntoIterator<Item = Option<T>>) -> WriteColumn<'static> {
         let (mut values, mut validity) = (Vec::new(), Vec::new());
         for (cell, option) in options.into_iter().enumerate() {
             push_bit(&mut validity, cell, option.is_some());
@@ -101,7 +101,7 @@ impl<'a> NewColumn<'a> {
             values.extend_from_slice(bytemuck::bytes_of(&value));
         }
         let validity = Some(Cow::Owned(validity));
-        NewColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
+        WriteColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
     }
 
     /// The bytes of all values.
@@ -157,25 +157,25 @@ fn push_bit(bits: &mut Vec<u8>, index: usize, bit: bool) {
     }
 }
 
-impl<'a, T: Value> From<&'a [T]> for NewColumn<'a> {
+impl<'a, T: Value> From<&'a [T]> for WriteColumn<'a> {
     fn from(values: &'a [T]) -> Self {
         Self::values(values)
     }
 }
 
-impl<'a, T: Value> From<&'a Vec<T>> for NewColumn<'a> {
+impl<'a, T: Value> From<&'a Vec<T>> for WriteColumn<'a> {
     fn from(values: &'a Vec<T>) -> Self {
         Self::values(values)
     }
 }
 
-impl<'a, T: Value, const N: usize> From<&'a [T; N]> for NewColumn<'a> {
+impl<'a, T: Value, const N: usize> From<&'a [T; N]> for WriteColumn<'a> {
     fn from(values: &'a [T; N]) -> Self {
         Self::values(values)
     }
 }
 
-impl<'a> From<&'a Column> for NewColumn<'a> {
+impl<'a> From<&'a Column> for WriteColumn<'a> {
     fn from(column: &'a Column) -> Self {
         Self {
             values: Cow::Borrowed(column.bytes()),
@@ -186,49 +186,49 @@ impl<'a> From<&'a Column> for NewColumn<'a> {
     }
 }
 
-/// New cells: a [`NewColumn`] for each field, all of the same length.
+/// New cells: a [`WriteColumn`] for each field, all of the same length.
 /// ```
-/// use tdb_cells::{NewCells, NewColumn};
+/// use tdb_cells::{WriteBatch, WriteColumn};
 ///
-/// let cells = NewCells::new()
+/// let cells = WriteBatch::new()
 ///     .with("pos", &[1u32, 5, 9])
-///     .with("name", NewColumn::strings(["a", "b", "c"]));
+///     .with("name", WriteColumn::strings(["a", "b", "c"]));
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct NewCells<'a> {
+pub struct WriteBatch<'a> {
     /// The columns, by field name.
-    pub(crate) columns: Vec<(Cow<'a, str>, NewColumn<'a>)>,
+    pub(crate) columns: Vec<(Cow<'a, str>, WriteColumn<'a>)>,
 }
 
-impl<'a> NewCells<'a> {
+impl<'a> WriteBatch<'a> {
     /// Creates cells without columns.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Iterates over the columns with field names.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, &NewColumn<'a>)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &WriteColumn<'a>)> {
         self.columns.iter().map(|(name, column)| (&**name, column))
     }
 
     /// Adds a column.
-    pub fn with(mut self, field: impl Into<Cow<'a, str>>, column: impl Into<NewColumn<'a>>) -> Self {
+    pub fn with(mut self, field: impl Into<Cow<'a, str>>, column: impl Into<WriteColumn<'a>>) -> Self {
         self.columns.push((field.into(), column.into()));
         self
     }
 }
 
-impl<'a> From<&'a Batch> for NewCells<'a> {
+impl<'a> From<&'a Batch> for WriteBatch<'a> {
     fn from(batch: &'a Batch) -> Self {
         let columns = batch.columns().iter().map(|column| (Cow::Borrowed(column.name()), column.into()));
         Self { columns: columns.collect() }
     }
 }
 
-impl<'a, 'b: 'a> From<&'a NewCells<'b>> for NewCells<'a> {
-    fn from(cells: &'a NewCells<'b>) -> Self {
-        let borrow = |column: &'a NewColumn<'b>| NewColumn {
+impl<'a, 'b: 'a> From<&'a WriteBatch<'b>> for WriteBatch<'a> {
+    fn from(cells: &'a WriteBatch<'b>) -> Self {
+        let borrow = |column: &'a WriteColumn<'b>| WriteColumn {
             values: Cow::Borrowed(&*column.values),
             physical: column.physical,
             offsets: column.offsets.as_ref().map(|offsets| Cow::Borrowed(&**offsets)),
@@ -238,7 +238,7 @@ impl<'a, 'b: 'a> From<&'a NewCells<'b>> for NewCells<'a> {
     }
 }
 
-impl<'a, N: Into<Cow<'a, str>>, C: Into<NewColumn<'a>>, const F: usize> From<[(N, C); F]> for NewCells<'a> {
+impl<'a, N: Into<Cow<'a, str>>, C: Into<WriteColumn<'a>>, const F: usize> From<[(N, C); F]> for WriteBatch<'a> {
     fn from(columns: [(N, C); F]) -> Self {
         Self { columns: columns.into_iter().map(|(name, column)| (name.into(), column.into())).collect() }
     }

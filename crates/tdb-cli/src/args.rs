@@ -18,28 +18,28 @@ use tdb_print::ColorChoice;
 
 const AFTER_HELP: &str = "\
 Examples:
-  tdb PATH                                 what is at a path, in short
-  tdb read PATH --range pos=1000..2000     cells, as a table or as JSON lines into a pipe
+  tdb PATH                                 summary of an array, group or folder
+  tdb read PATH --range pos=1000..2000     cells as a table, or as JSON lines in a pipe
   tdb read PATH --select pos,qual --limit 10
   tdb agg PATH --count --mean qual --by chrom
-  tdb stats PATH                           a summary of each field
-  tdb schema PATH                          everything that the schema says
-  tdb tree PATH                            a group, and all that is in it
-  tdb meta PATH --at 2024-05-01            metadata, as it was on a day
-  tdb inspect PATH/__schema/__1_1_…        a file of an array, field by field
-  tdb create PATH --schema schema.toml     a new array
-  tdb import PATH rows.csv --dimensions x  rows of a file, into an array that is made for them
-  tdb export PATH cells.csv                cells into a file
-  tdb consolidate PATH --what commits      many small files into one
-  tdb vacuum PATH                          what was replaced goes
-  tdb doctor PATH                          what interrupted writes and moves have left
-  tdb verify PATH                          whether all of it is as it should be
-  tdb advise PATH                          what is slow or large, and what mends it
-  tdb report PATH > report.html            a page about it, with pictures
+  tdb stats PATH                           statistics of each field
+  tdb schema PATH                          complete schema
+  tdb tree PATH                            members of a group, recursively
+  tdb meta PATH --at 2024-05-01            metadata as of a day
+  tdb inspect PATH/__schema/__1_1_…        fields of a file of an array
+  tdb create PATH --schema schema.toml     create an array
+  tdb import PATH rows.csv --dimensions x  create an array from the rows of a file
+  tdb export PATH cells.csv                write cells to a file
+  tdb consolidate PATH --what commits      merge commit files
+  tdb vacuum PATH                          delete superseded files
+  tdb doctor PATH                          find leftovers of interrupted writes and moves
+  tdb verify PATH                          check all files
+  tdb advise PATH                          find ways to make an array smaller or faster
+  tdb report PATH > report.html            HTML page with charts
 
-Exit codes: 0 good, 1 a finding, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
-6 the key of an encrypted array is missing, wrong or not wanted.
-Commands that look at arrays never write to them.";
+Exit codes: 0 success, 1 problem or difference found, 2 wrong use, 3 corrupt data, 4 unsupported, 5 not found or I/O,
+6 the key of an encrypted array is missing, wrong or unneeded.
+Commands that inspect arrays never write to them.";
 
 /// Inspect, query, create and maintain TileDB arrays.
 #[derive(Debug, Parser)]
@@ -148,11 +148,13 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
     let text = word.to_string_lossy();
     let is_word = text.chars().all(|character| character.is_ascii_alphabetic());
     if is_word && !Path::new(&word).exists() {
-        let failure = Failure::usage(format!("no command and no path is called {text:?}"));
+        let failure = Failure::usage(format!("no command and no path is named {text:?}"));
         let failure = match suggest::nearest(&text, COMMANDS) {
             Some(command) => failure.with_hint(format!("did you mean `tdb {command}`?")),
-            None if text == "sql" => failure.with_hint(elsewhere("`tdb read --where` and `tdb agg` answer some of it")),
-            None => failure.with_hint("`tdb --help` lists the commands"),
+            None if text == "sql" => {
+                failure.with_hint(elsewhere("use `tdb read --where` or `tdb agg` for simple queries"))
+            }
+            None => failure.with_hint("run `tdb --help` for a list of commands"),
         };
         return Parsed::Failed { failure, color };
     }
@@ -198,8 +200,8 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
     // Errors of values do not include the usage.
     let given = || std::env::args_os().find_map(|word| known(word.to_str()?));
     let hint = tip.unwrap_or_else(|| match in_usage.or_else(given) {
-        Some(command) => format!("`tdb {command} --help` shows how it is used"),
-        None => "`tdb --help` shows how it is used".to_owned(),
+        Some(command) => format!("run `tdb {command} --help`"),
+        None => "run `tdb --help`".to_owned(),
     });
     Parsed::Failed { failure: failure.with_hint(hint), color }
 }

@@ -67,6 +67,6 @@ fn refuse_stats(command: &Command) -> Result<()> {
     if !session::options().stats {
         return Ok(());
     }
-    Err(Failure::usage(format!("--stats counts what is read of arrays and groups, and `tdb {name}` opens none"))
+    Err(Failure::usage(format!("--stats counts reads of arrays and groups, but `tdb {name}` opens none"))
         .with_hint("leave out --stats"))
 }

@@ -76,7 +76,7 @@ impl Failure {
         let place =
             excerpt.as_ref().map_or_else(String::new, |Excerpt { line, column, .. }| format!(":{line}:{column}"));
         let failure = Self::usage(format!("{file}{place}: {}", error.message()));
-        Self { excerpt, ..failure }.with_hint("docs/reference/schema-text.md has all that may stand in a schema")
+        Self { excerpt, ..failure }.with_hint("see docs/reference/schema-text.md for the syntax of a schema")
     }
 
     /// Converts an error of a condition.
@@ -84,7 +84,7 @@ impl Failure {
         let excerpt = Excerpt::new(error.text(), error.at());
         let place = excerpt.as_ref().map_or(0, |excerpt| excerpt.column);
         let failure = Self::usage(format!("--where, character {place}: {}", error.what()));
-        Self { excerpt, ..failure }.with_hint("docs/reference/conditions.md has all that may stand in a condition")
+        Self { excerpt, ..failure }.with_hint("see docs/reference/conditions.md for the syntax of a condition")
     }
 
     /// Appends to the message.
@@ -156,7 +156,7 @@ impl Failure {
         match error.kind() {
             io::ErrorKind::NotFound => Self::new(Exit::Unavailable, format!("{path}: not found")),
             io::ErrorKind::PermissionDenied => Self::new(Exit::Unavailable, format!("{path}: permission denied"))
-                .with_hint("ask its owner for the right to read it"),
+                .with_hint("ask the owner for permission to read it"),
             _ => Self::new(Exit::Unavailable, format!("{path}: {error}")),
         }
     }
@@ -164,7 +164,7 @@ impl Failure {
     /// Converts an I/O error of the output.
     pub(crate) fn output(error: &io::Error) -> Self {
         let closed_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        Self { closed_pipe, ..Self::new(Exit::Unavailable, format!("can't write the output: {error}")) }
+        Self { closed_pipe, ..Self::new(Exit::Unavailable, format!("cannot write the output: {error}")) }
     }
 }
 
@@ -188,7 +188,7 @@ impl From<csv::Error> for Failure {
     fn from(error: csv::Error) -> Self {
         match error.into_kind() {
             csv::ErrorKind::Io(error) => Self::output(&error),
-            other => Self::new(Exit::Unavailable, format!("can't write CSV: {other:?}")),
+            other => Self::new(Exit::Unavailable, format!("cannot write CSV: {other:?}")),
         }
     }
 }

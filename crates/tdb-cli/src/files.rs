@@ -143,8 +143,8 @@ pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) ->
     let is_known = |name: &str| known.iter().any(|known| known.name == name);
     let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
     let known: Vec<String> = known.iter().map(|option| format!("{}: {}", option.name, option.what)).collect();
-    let failure = Failure::usage(format!("--option {name}: such files know no option of this name"));
-    Err(failure.with_hint(format!("they know {}", known.join("; "))))
+    let failure = Failure::usage(format!("--option {name}: unknown option for this format"));
+    Err(failure.with_hint(format!("the options are {}", known.join("; "))))
 }
 
 /// Splits each option at its first `=` into name and value.
@@ -154,7 +154,7 @@ pub(crate) fn check_known(options: &[(String, String)], known: &[FileOption]) ->
 pub(crate) fn options(given: &[String]) -> Result<Vec<(String, String)>> {
     let split = |text: &String| match text.split_once('=') {
         Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        None => Err(Failure::usage(format!("--option {text}: NAME=VALUE is needed"))),
+        None => Err(Failure::usage(format!("--option {text}: expected NAME=VALUE"))),
     };
     let options = given.iter().map(split).collect::<Result<Vec<_>>>()?;
     check_once("--option", &options)?;

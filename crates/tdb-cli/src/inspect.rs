@@ -68,15 +68,17 @@ impl Inspection<'_> {
                 let bytes = self.bytes()?;
                 let tile = self.key.decoder().decode_file(&bytes, Some(self.spans)).map_err(self.tile_error())?;
                 let schema = ArraySchema::parse_tile(&tile, Some(self.spans)).map_err(self.schema_error())?;
-                self.notes
-                    .push(format!("the schema of a {} array; `tdb schema ARRAY` sums it up", schema.array_type()));
+                self.notes.push(format!(
+                    "the schema of a {} array; run `tdb schema ARRAY` for a summary",
+                    schema.array_type()
+                ));
                 Ok(())
             }
             FileKind::Enumeration => {
                 let bytes = self.bytes()?;
                 let tile = self.key.decoder().decode_file(&bytes, Some(self.spans)).map_err(self.tile_error())?;
                 let one = Enumeration::parse_tile(&tile, Some(self.spans)).map_err(self.schema_error())?;
-                self.notes.push(format!("enumeration {:?} of {} values", one.name(), one.len()));
+                self.notes.push(format!("enumeration {:?} with {} values", one.name(), one.len()));
                 Ok(())
             }
             FileKind::FragmentMetadata => fragment::metadata(self),
@@ -91,7 +93,7 @@ impl Inspection<'_> {
                         deleted += u64::from(change.value.is_none());
                     })
                 })?;
-                self.notes.push(format!("{keys} keys, {deleted} of them deleted"));
+                self.notes.push(format!("{keys} keys, of which {deleted} are deleted"));
                 Ok(())
             }
             FileKind::GroupDetails => {
@@ -111,7 +113,7 @@ impl Inspection<'_> {
                             stays = Some(Condition::parse(reader, &limits)?);
                             Ok(())
                         })?;
-                        self.notes.extend(stays.map(|stays| format!("cells stay that fulfil: {stays}")));
+                        self.notes.extend(stays.map(|stays| format!("keeps the cells that fulfill: {stays}")));
                         Ok(())
                     }
                 }
@@ -127,10 +129,10 @@ impl Inspection<'_> {
     fn marker(&mut self) -> Result<()> {
         let size = self.located.size()?;
         if size == 0 {
-            self.notes.push("empty, as it should be: it counts by being there".to_owned());
+            self.notes.push("empty, as expected: only the existence of the file matters".to_owned());
             return Ok(());
         }
-        Err(Failure::corrupt(format!("{}: {size} bytes in a file that should be empty", self.file())))
+        Err(Failure::corrupt(format!("{}: expected an empty file, found {size} bytes", self.file())))
     }
 
     /// A file with an unknown name. Tries to parse a generic tile, else shows the first bytes.
@@ -138,11 +140,11 @@ impl Inspection<'_> {
         let bytes = self.located.first(PEEK)?;
         let looks_like_tile = tdb_generic_tile::GenericTileHeader::parse(&mut ByteReader::new(&bytes)).is_ok();
         if looks_like_tile {
-            self.notes.push("the name says nothing, but the bytes are a generic tile".to_owned());
+            self.notes.push("unknown file name, but the bytes are a generic tile".to_owned());
             let bytes = self.bytes()?;
             return self.generic_tile(&bytes, |reader| reader.bytes("payload", reader.remaining() as u64).map(|_| ()));
         }
-        self.notes.push("neither the name nor the bytes are of a file that the format knows".to_owned());
+        self.notes.push("neither the file name nor the bytes belong to the format".to_owned());
         let mut reader = self.reader(&bytes, 0);
         while reader.remaining() > 0 {
             let len = reader.remaining().min(Span::PREVIEW) as u64;

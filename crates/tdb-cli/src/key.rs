@@ -35,9 +35,9 @@ impl Key {
             (Some(digits), None) => match digits.to_str().and_then(|digits| from_hex(digits.as_bytes())) {
                 Some(key) => Ok(Self(Some(key))),
                 None => {
-                    let message = format!("the environment variable {KEY_VARIABLE} holds no key");
+                    let message = format!("the environment variable {KEY_VARIABLE} does not contain a key");
                     Err(Failure::new(Exit::Key, message)
-                        .with_hint("a key is 64 hexadecimal digits, which stand for its 32 bytes"))
+                        .with_hint("set it to 64 hexadecimal digits, for the 32 bytes of the key"))
                 }
             },
             (None, Some(file)) => Self::from_file(Path::new(&file), FILE_VARIABLE),
@@ -58,16 +58,16 @@ impl Key {
         };
         let bytes = read().map_err(|error| {
             let failure = Failure::io(format!("the key file {}", path.display()), &error);
-            failure.with_hint(format!("`{named_by}` takes the path of a file that holds the key"))
+            failure.with_hint(format!("pass the path of a file with the key to `{named_by}`"))
         })?;
         let found = EncryptionKey::try_from(bytes.as_slice()).ok().or_else(|| from_hex(bytes.trim_ascii_end()));
         match found {
             Some(key) => Ok(Self(Some(key))),
             None => {
-                let failure = Failure::new(Exit::Key, format!("{}: holds no key", path.display()));
+                let failure = Failure::new(Exit::Key, format!("{}: does not contain a key", path.display()));
                 Err(failure.with_hint(match bytes.len() {
-                    33 | 34 if bytes.ends_with(b"\n") => "it holds 32 bytes and the end of a line; leave that out",
-                    _ => "a key is 32 bytes, or 64 hexadecimal digits, which stand for them",
+                    33 | 34 if bytes.ends_with(b"\n") => "remove the end of the line after the 32 bytes of the key",
+                    _ => "write 32 bytes, or 64 hexadecimal digits for them",
                 }))
             }
         }
@@ -143,15 +143,15 @@ mod tests {
         assert_eq!(*key(hex).unwrap().as_bytes(), raw);
         assert_eq!(*key(&[&hex[..], b"\r\n"].concat()).unwrap().as_bytes(), raw);
         for (wrong, hint) in [
-            (b"".to_vec(), "a key is"),
-            (raw[..31].to_vec(), "a key is"),
+            (b"".to_vec(), "write 32 bytes"),
+            (raw[..31].to_vec(), "write 32 bytes"),
             ([&raw[..], b"\n"].concat(), "end of a line"),
-            ([&hex[..], b"0"].concat(), "a key is"),
-            (hex.map(|digit| if digit == b'3' { b'g' } else { digit }).to_vec(), "a key is"),
-            (vec![b'0'; 100], "a key is"),
+            ([&hex[..], b"0"].concat(), "write 32 bytes"),
+            (hex.map(|digit| if digit == b'3' { b'g' } else { digit }).to_vec(), "write 32 bytes"),
+            (vec![b'0'; 100], "write 32 bytes"),
         ] {
             let failure = key(&wrong).unwrap_err();
-            assert!(failure.message().ends_with("holds no key"), "{}", failure.message());
+            assert!(failure.message().ends_with("does not contain a key"), "{}", failure.message());
             assert!(failure.hint().unwrap().contains(hint));
         }
         assert_eq!(format!("{:?}", Key(Some(key(&raw).unwrap()))), "Key(Some(EncryptionKey(…)))");

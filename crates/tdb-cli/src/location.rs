@@ -20,14 +20,15 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
     match scheme.to_ascii_lowercase().as_str() {
         "file" => file_uri(text, rest),
         _ if stores::opens(scheme) => {
-            let message = format!("{scheme}:// is not for this command, which works on local files");
-            Err(Failure::new(Exit::Unsupported, message).with_hint("`tdb read` and others open arrays there"))
+            let message = format!("{scheme}:// is not supported by this command, which needs local files");
+            Err(Failure::new(Exit::Unsupported, message)
+                .with_hint("use `tdb read` or another command that opens arrays there"))
         }
         "s3" | "s3a" | "gcs" | "gs" | "azure" | "az" | "abfs" | "hdfs" | "http" | "https" | "tiledb" | "mem" => {
             let others = if stores::nothing_was_added() { "local files only" } else { "other stores" };
             let message = format!("{scheme}:// is not supported: this build of tdb reads {others}");
             Err(Failure::new(Exit::Unsupported, message)
-                .with_hint(elsewhere("copy the array to a disk, whole, and give its path")))
+                .with_hint(elsewhere("copy the complete array to a disk, and give its path")))
         }
         _ => Err(unknown(scheme, rest)),
     }
@@ -45,8 +46,8 @@ fn is_scheme(text: &str) -> bool {
 fn unknown(scheme: &str, rest: &str) -> Failure {
     let schemes: Vec<String> =
         ["file"].into_iter().chain(stores::schemes()).map(|scheme| format!("{scheme}://")).collect();
-    let message = format!("{scheme}:// is no kind of place that can be opened: there are {}", schemes.join(", "));
-    let hint = format!("a path of this machine that begins so is ./{scheme}://{rest}");
+    let message = format!("{scheme}:// is not a known scheme; known schemes are {}", schemes.join(", "));
+    let hint = format!("write ./{scheme}://{rest} for a local path");
     Failure::new(Exit::Unsupported, message).with_hint(hint)
 }
 
@@ -63,8 +64,8 @@ pub(crate) fn elsewhere(instead: &str) -> String {
 fn file_uri(uri: &OsStr, rest: &str) -> Result<PathBuf> {
     let has_host = rest.starts_with("localhost/");
     if !has_host && !rest.starts_with('/') {
-        return Err(Failure::usage(format!("file://{rest}: a file URI has three slashes before an absolute path"))
-            .with_hint(format!("file:///{rest}, or the plain path")));
+        return Err(Failure::usage(format!("file://{rest}: expected three slashes before an absolute path"))
+            .with_hint(format!("write file:///{rest}, or the plain path")));
     }
     // The scheme is the first component, the host the second.
     let mut components = Path::new(uri).components();

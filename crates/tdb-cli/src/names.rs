@@ -27,8 +27,8 @@ pub(crate) fn names_in(text: &str) -> Result<Vec<String>> {
             let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();
             let name = strings.next().and_then(std::result::Result::ok);
             names.push(name.ok_or_else(|| {
-                Failure::usage(format!("names {text:?}: the name in quotes does not end"))
-                    .with_hint("write names in quotes as in JSON: 'a,\"b,c\"'")
+                Failure::usage(format!("names {text:?}: the quoted name is not closed"))
+                    .with_hint("write quoted names as in JSON: 'a,\"b,c\"'")
             })?);
             rest = rest[strings.byte_offset()..].trim_start();
             if !rest.is_empty() && !rest.starts_with(',') {
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(names_in(r#""a \"b\"""#).unwrap(), ["a \"b\""]);
         assert_eq!(names_in(r#"a"b"#).unwrap(), ["a\"b"]);
         assert_eq!(names_in("").unwrap(), [""]);
-        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("does not end"));
+        assert!(names_in(r#"a,"b"#).unwrap_err().message().contains("is not closed"));
         assert!(names_in(r#""a"b"#).unwrap_err().message().contains("a comma"));
     }
 }

@@ -35,7 +35,7 @@ impl Place {
             return Ok(Self::Local(location::local(argument)?));
         };
         let Some((parent, name)) = path.rsplit_once('/') else {
-            return Err(Failure::usage(format!("{uri}: a whole bucket is nothing that is copied, moved or removed"))
+            return Err(Failure::usage(format!("{uri}: a complete bucket cannot be copied, moved or removed"))
                 .with_hint("add the folder of an array or group"));
         };
         let parent = format!("{scheme}://{parent}{query}");

@@ -124,7 +124,7 @@ pub(crate) fn finish(terminal: Terminal) -> bool {
         // Most errors include the complete path.
         let what = if error.contains(stem(&damaged.path)) { error } else { format!("{}: {error}", damaged.path) };
         // Standard error may be closed.
-        let _ = writeln!(stderr, "tdb: {} left out {}", paint.bold("warning:"), printable(&what));
+        let _ = writeln!(stderr, "tdb: {} skipped {}", paint.bold("warning:"), printable(&what));
     }
     if session.options.stats {
         let arrays = noted.arrays.iter().map(|array| array.counters());
@@ -149,7 +149,7 @@ fn told(counters: impl Iterator<Item = Counters>) -> String {
     let (bytes, waiting) = (Bytes(bytes), waiting.as_secs_f64());
     let told = format!("{lists} folders listed, {opens} files opened, {reads} reads, {bytes} read");
     // Local files have no requests to count.
-    if requests == 0 { told } else { format!("{told}; {requests} requests, {waiting:.3} s waiting for them") }
+    if requests == 0 { told } else { format!("{told}; {requests} requests, waited {waiting:.3} s") }
 }
 
 /// The file name without extension, shared by a fragment and the commit of the fragment.

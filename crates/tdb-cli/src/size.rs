@@ -41,13 +41,13 @@ pub fn parse(text: &str) -> Result<u64, String> {
         "m" | "mb" | "mib" => 2,
         "g" | "gb" | "gib" => 3,
         "t" | "tb" | "tib" => 4,
-        other => return Err(format!("{other:?} is no unit of bytes; use KiB, MiB, GiB or TiB")),
+        other => return Err(format!("{other:?} is not a unit of bytes; use KiB, MiB, GiB or TiB")),
     };
     let factor = 1u64 << (10 * power);
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(factor).ok_or_else(|| "too many bytes".to_owned());
     }
-    let value: f64 = number.parse().map_err(|_| format!("{number:?} is no number; write for example 64MiB"))?;
+    let value: f64 = number.parse().map_err(|_| format!("{number:?} is not a number; write for example 64MiB"))?;
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     Ok((value * factor as f64) as u64)
 }

@@ -124,7 +124,7 @@ pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
             }
             Err(match (error.kind(), near(&path)) {
                 (io::ErrorKind::NotFound, Some(near)) => failure.with_hint(format!("did you mean {}?", near.display())),
-                (io::ErrorKind::NotFound, None) => failure.with_hint("`tdb ls FOLDER` shows what is in a folder"),
+                (io::ErrorKind::NotFound, None) => failure.with_hint("run `tdb ls FOLDER` to list a folder"),
                 _ => failure,
             })
         }
@@ -211,10 +211,10 @@ pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
         Kind::Array | Kind::KeyValue | Kind::Other => failure,
         Kind::Group | Kind::Folder => match array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
-            None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),
+            None => failure.with_hint(format!("run `tdb ls --recursive {path}` to list the arrays in it")),
         },
-        Kind::Fragment => failure.with_hint("give the path of the array that it belongs to"),
-        Kind::File => failure.with_hint(format!("`tdb inspect {path}` shows a single file of an array")),
+        Kind::Fragment => failure.with_hint("give the path of its array"),
+        Kind::File => failure.with_hint(format!("run `tdb inspect {path}` to inspect a single file of an array")),
     }
 }
 

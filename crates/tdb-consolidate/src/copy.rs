@@ -15,14 +15,14 @@ use tdb_types::names::COMMITS_FOLDER;
 use tdb_types::{ByteWriter, Feature, FormatVersion};
 use tdb_write::{Names, Written};
 
-use crate::join::Join;
+use crate::join::FragmentJoin;
 use crate::sparse::name_of_delete;
 use crate::{dense, sparse};
 
 /// A copy of a fragment into another array, created by [`FragmentCopy::new`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]
-pub struct FragmentCopy(Join);
+pub struct FragmentCopy(FragmentJoin);
 
 /// Copies a delete commit of another array with its timestamp, and therefore with the same effect
 /// on the copied fragments.
@@ -68,7 +68,10 @@ impl FragmentCopy {
         }
         let names = Names::new().like(fragment.name());
         let times = (fragment.name().start(), fragment.name().end());
-        Ok(Self(Join { into: Some(into.clone()), ..Join::of(from.of_fragment(fragment), times, names) }))
+        Ok(Self(FragmentJoin {
+            into: Some(into.clone()),
+            ..FragmentJoin::of(from.of_fragment(fragment), times, names)
+        }))
     }
 
     /// Prepares to write all cells of the dense snapshot `from` into one fragment of `into`, with
@@ -83,7 +86,7 @@ impl FragmentCopy {
         if let Some(what) = what {
             return Err(ArrayError::Write(format!("cannot copy the cells: {what}")));
         }
-        Ok(Self(Join { into: Some(into.clone()), ..Join::of(from.clone(), (0, 0), names) }))
+        Ok(Self(FragmentJoin { into: Some(into.clone()), ..FragmentJoin::of(from.clone(), (0, 0), names) }))
     }
 
     /// Sets the approximate memory limit for cells in bytes. Defaults to 64 MiB.

@@ -14,13 +14,13 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{Cells, Layout, saturating_len};
 use tdb_write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in, encode_box};
 
-use crate::join::{Join, Joined, TileCounts};
+use crate::join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
 
 /// Writes all cells in the bounding box of the fragments. Unwritten cells become written cells with
 /// fill values.
-pub(super) fn join(join: &Join) -> Result<Joined> {
+pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     let domain = join.domain()?;
     let target = Arc::new(Target::new(join.destination(), join.version)?);
     let grid = grid_of(&target, &domain)?;
@@ -50,7 +50,7 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
     }
     writer.seal()?;
     let DenseWriter { sealed, cells, tiles, .. } = writer;
-    Ok(Joined { names: join.names.clone(), sealed, cells, tiles, target })
+    Ok(ConsolidatedFragments { names: join.names.clone(), sealed, cells, tiles, target })
 }
 
 /// Returns the grid of tiles that intersect a box of cells.
@@ -65,7 +65,7 @@ fn grid_of(target: &Target, domain: &NdRange) -> Result<DenseGrid> {
 
 /// Writes boxes of tiles in sequence.
 struct DenseWriter<'a> {
-    join: &'a Join,
+    join: &'a FragmentJoin,
     target: &'a Arc<Target>,
     /// Bounding box of all fragments.
     domain: &'a NdRange,

@@ -7,10 +7,10 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{FormatVersion, TimestampedName};
 use tdb_write::{FragmentPlace, Names, SealedFragment, Target, Written};
 
-/// A consolidation of fragments, created by [`Join::new`].
+/// A consolidation of fragments, created by [`FragmentJoin::new`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]
-pub struct Join {
+pub struct FragmentJoin {
     /// Snapshot restricted to these fragments.
     pub(super) array: Snapshot,
     /// Start of the first and end of the last fragment's time range.
@@ -31,7 +31,7 @@ pub struct Join {
 /// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. Dropping this
 /// value first removes the fragments.
 #[derive(Debug)]
-pub struct Joined {
+pub struct ConsolidatedFragments {
     pub(super) target: Arc<Target>,
     pub(super) names: Names,
     pub(super) sealed: Vec<SealedFragment>,
@@ -61,7 +61,7 @@ pub struct NewFragmentPlace {
     pub commit: Option<String>,
 }
 
-impl Join {
+impl FragmentJoin {
     /// Default memory limit for cells: 64 MiB.
     pub const DEFAULT_BUDGET: usize = 64 << 20;
 
@@ -132,7 +132,7 @@ impl Join {
     }
 }
 
-impl Joined {
+impl ConsolidatedFragments {
     /// Returns the new fragments. Empty if no cell is left.
     #[must_use]
     pub fn fragments(&self) -> Vec<NewFragmentPlace> {

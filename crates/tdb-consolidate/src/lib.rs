@@ -11,12 +11,12 @@ mod join;
 mod sparse;
 
 pub use copy::{FragmentCopy, copy_delete};
-pub use join::{Join, Joined, NewFragmentPlace, TileCounts};
+pub use join::{ConsolidatedFragments, FragmentJoin, NewFragmentPlace, TileCounts};
 use tdb_snapshot::{ArrayError, FragmentEntry, Result, Snapshot};
 use tdb_types::TimestampedName;
 use tdb_write::Names;
 
-impl Join {
+impl FragmentJoin {
     /// Prepares to consolidate the given fragments of this snapshot. To consolidate all fragments
     /// of the array, [reopen](Snapshot::reopened) the snapshot first.
     ///
@@ -43,7 +43,7 @@ impl Join {
     ///
     /// # Errors
     /// A file cannot be read or written. The new files are then removed as far as possible.
-    pub fn write(self) -> Result<Joined> {
+    pub fn write(self) -> Result<ConsolidatedFragments> {
         if self.array.schema().is_dense() { dense::join(&self) } else { sparse::join(&self) }
     }
 }

@@ -41,7 +41,7 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 use tdb_write::{SealedFragment, Target};
 
 use crate::copied::has_same_order;
-use crate::join::{Join, Joined, TileCounts};
+use crate::join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use fates::{Numbers, numbers_of};
 use input::{Input, Keep, Stop};
 use merge::Merge;
@@ -53,7 +53,7 @@ use tile::Rules;
 const MOST_FILES: usize = 400;
 
 /// Consolidates the fragments. Uses several passes if the tiles do not fit into memory together.
-pub(super) fn join(join: &Join) -> Result<Joined> {
+pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     // Load delete commits once, before the array is restricted.
     for fragment in join.array.fragments()?.iter().take(1) {
         join.array.deletes_for(fragment)?;
@@ -66,7 +66,7 @@ pub(super) fn join(join: &Join) -> Result<Joined> {
         if let [group] = &groups[..] {
             let target = Arc::new(pass_target(&join.array, Pass::Last(join))?);
             let Passed { sealed, cells, tiles } = pass(join, group.clone(), Pass::Last(join), &target)?;
-            return Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles });
+            return Ok(ConsolidatedFragments { names: join.names.clone(), target, sealed, cells, tiles });
         }
         let mut next = Vec::with_capacity(groups.len());
         for group in groups {
@@ -96,7 +96,7 @@ struct Passed {
 enum Pass<'a> {
     /// An intermediate pass. Keeps all information about cells for the following passes.
     Between,
-    Last(&'a Join),
+    Last(&'a FragmentJoin),
 }
 
 /// Additional data of cells in new fragments.
@@ -129,7 +129,7 @@ impl Pass<'_> {
     fn has_deleted(self, array: &Snapshot) -> Result<bool> {
         let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
         let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
-        if let Self::Last(Join { purge: Some(until), .. }) = self {
+        if let Self::Last(FragmentJoin { purge: Some(until), .. }) = self {
             return Ok(deletes.any(|time| time > *until));
         }
         let is_known = array.fragments()?.iter().any(|fragment| fragment.footer().header().has_delete_metadata);
@@ -155,7 +155,7 @@ fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
 
 /// Divides consecutive fragments into groups. One tile of each fragment of a group must fit into
 /// memory.
-fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
+fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
     let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
@@ -186,7 +186,7 @@ fn groups(join: &Join, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEn
 }
 
 /// Consolidates fragments in one pass.
-fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
+fn pass(join: &FragmentJoin, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
     let array = join.array.restricted_to(entries);
     // Determined for all fragments together, since later passes read the result.
     let Carried { times, deletes } = pass.carries(&join.array)?;
@@ -218,7 +218,7 @@ fn pass(join: &Join, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<T
 }
 
 /// Copies all cells of a fragment in the order of the destination array.
-pub(super) fn copy(join: &Join) -> Result<Joined> {
+pub(super) fn copy(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     let fragments = join.array.fragments()?;
     let header = fragments.first().map(|fragment| fragment.footer().header());
     let (times, deletes) = header.map_or((false, false), |header| (header.has_timestamps, header.has_delete_metadata));
@@ -240,7 +240,7 @@ pub(super) fn copy(join: &Join) -> Result<Joined> {
     let distinct = times && !target.schema.allows_duplicates();
     let passed = merge(&join.array, &sources, &output, (distinct, Keep { newest: false, purge: None }))?;
     let Passed { sealed, cells, tiles } = passed;
-    Ok(Joined { names: join.names.clone(), target, sealed, cells, tiles })
+    Ok(ConsolidatedFragments { names: join.names.clone(), target, sealed, cells, tiles })
 }
 
 /// Returns the path of a delete commit in an array of another version.
@@ -277,7 +277,7 @@ fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep)
 }
 
 /// Returns names with the time range of an array's fragments.
-fn names_of(join: &Join, array: &Snapshot) -> tdb_write::Names {
+fn names_of(join: &FragmentJoin, array: &Snapshot) -> tdb_write::Names {
     let names = array.directory().fragments.iter().map(|entry| &entry.name);
     let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
     let end = names.map(TimestampedName::end).max().unwrap_or(0);

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use tdb_cells::order::coordinates::indices;
 use tdb_cells::{Column, Workers};
 use tdb_query::scan::{FieldSet, Scan, ScanCells, ScanCost};
-use tdb_query::{BufferPool, CheckedQuery, WhyUnknown, announce};
+use tdb_query::{BufferPool, CheckedQuery, InexactReason, announce};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::Cells;
 
@@ -50,7 +50,7 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     } else {
         reader.skip_unwritten()?;
     }
-    if !is_done && !scan.may_read(WhyUnknown::PartOfTile) {
+    if !is_done && !scan.may_read(InexactReason::PartOfTile) {
         return Ok(cost);
     }
     let is_known = |fragment: usize, tile: u64| known.contains(&(fragment, tile));

@@ -65,7 +65,7 @@ pub enum Error {
         hint: Option<String>,
     },
     /// A range does not name a dimension.
-    #[error("range {text:?} names no dimension")]
+    #[error("range {text:?} does not name a dimension")]
     RangeWithoutName {
         /// The range.
         text: String,
@@ -73,7 +73,7 @@ pub enum Error {
         example: String,
     },
     /// A text is no value of a datatype.
-    #[error("{text:?} is no value of {datatype}")]
+    #[error("{text:?} is not a valid value of {datatype}")]
     Value {
         /// The datatype.
         datatype: Datatype,
@@ -84,16 +84,16 @@ pub enum Error {
     #[error(transparent)]
     Date(WrittenError),
     /// No columns are named as dimensions of a new array.
-    #[error("there is no such array, and nothing says what its dimensions are")]
+    #[error("the array does not exist, and no dimensions are given for a new array")]
     NoDimensions {
         /// The columns of the files.
         columns: Vec<String>,
     },
     /// No row is available to infer a schema from.
-    #[error("there is no such array, and no row that shows the types of the columns")]
+    #[error("the array does not exist, and no row is available to infer the types of the columns")]
     NoRows,
     /// The request for a new array names a column that the files do not have.
-    #[error("no column is called {column:?}")]
+    #[error("no column is named {column:?}")]
     NoSuchColumn {
         /// The name.
         column: String,
@@ -103,7 +103,7 @@ pub enum Error {
         is_typed: bool,
     },
     /// No datatype fits all values of a column.
-    #[error("no type fits column {column:?}: it holds {contents}")]
+    #[error("no type fits column {column:?}: it contains {contents}")]
     NoType {
         /// The column.
         column: String,
@@ -111,7 +111,7 @@ pub enum Error {
         contents: String,
     },
     /// A column cannot be a dimension.
-    #[error("column {column:?} can't be a dimension: {reason}")]
+    #[error("column {column:?} cannot be a dimension: {reason}")]
     NoDimension {
         /// The column.
         column: String,
@@ -119,7 +119,7 @@ pub enum Error {
         reason: String,
     },
     /// The files lack a column for a field.
-    #[error("no column is called {field:?}, which a field of the array is")]
+    #[error("no column for field {field:?} of the array")]
     NoColumn {
         /// The field.
         field: String,
@@ -135,7 +135,7 @@ pub enum Error {
         fields: Vec<String>,
     },
     /// The definition lacks the values of an enumeration.
-    #[error("the schema has no values of enumeration {name:?}")]
+    #[error("the schema lacks the values of enumeration {name:?}")]
     NoEnumeration {
         /// The enumeration.
         name: String,
@@ -149,7 +149,7 @@ pub enum Error {
         reason: String,
     },
     /// The cell count of a column differs from the row count of its batch.
-    #[error("column {column:?} hasn't {cells} cells")]
+    #[error("column {column:?}: expected {cells} cells")]
     ColumnLength {
         /// The column.
         column: String,
@@ -157,7 +157,7 @@ pub enum Error {
         cells: usize,
     },
     /// Some rows cannot be imported.
-    #[error("{rejected} of {rows} rows can't be imported; nothing was written")]
+    #[error("cannot import {rejected} of {rows} rows; nothing was written")]
     Rejected {
         /// Number of rejected rows.
         rejected: u64,
@@ -165,7 +165,7 @@ pub enum Error {
         rows: u64,
     },
     /// Some rows repeat coordinates, and the array does not allow duplicates.
-    #[error("{repeated} of {rows} rows have the coordinates of others; nothing was written")]
+    #[error("{repeated} of {rows} rows repeat the coordinates of other rows; nothing was written")]
     Repeated {
         /// Number of repeated rows.
         repeated: u64,
@@ -175,7 +175,7 @@ pub enum Error {
         is_dense: bool,
     },
     /// The rows for a dense array do not fill a subarray.
-    #[error("{rows} rows are not the {cells} cells of the box {ranges} that they lie in")]
+    #[error("{rows} rows do not fill the {cells} cells of the subarray {ranges}")]
     NoBox {
         /// Number of rows.
         rows: u64,
@@ -185,7 +185,7 @@ pub enum Error {
         ranges: String,
     },
     /// A file changed between two passes.
-    #[error("{place}: {what}: the file has changed meanwhile")]
+    #[error("{place}: {what}: the file changed during the import")]
     Changed {
         /// The file, with a line if known.
         place: String,
@@ -254,9 +254,7 @@ impl Error {
                 format!("the columns are {}", columns.join(", "))
             }
             Self::NoField { fields, .. } => format!("the fields are {}", fields.join(", ")),
-            Self::NoBox { .. } => {
-                "a dense array is written in whole boxes, with one row for each cell; import it by parts".to_owned()
-            }
+            Self::NoBox { .. } => "import a dense array by complete subarrays, with one row per cell".to_owned(),
             _ => return None,
         })
     }

@@ -173,7 +173,7 @@ impl Guess {
             None => Ok((Datatype::StringUtf8, CellValNum::Var)),
             Some(_) if self.arrays > 0 && self.arrays < self.present => other("both arrays and single values"),
             Some(Datatype::StringUtf8 | Datatype::Char | Datatype::Blob) if self.arrays > 0 => {
-                other("arrays of what is not all numbers, not all truths and not all dates")
+                other("arrays whose values are not all numbers, not all booleans and not all dates")
             }
             Some(datatype @ (Datatype::StringUtf8 | Datatype::Char | Datatype::Blob)) => {
                 Ok((datatype, CellValNum::Var))
@@ -203,7 +203,7 @@ impl Guess {
         let present = self.present_as(datatype);
         if present < rows {
             let empty = rows - present;
-            return Err(Error::NoDimension { column: name.to_owned(), reason: format!("it is empty in {empty} rows") });
+            return Err(Error::NoDimension { column: name.to_owned(), reason: format!("empty in {empty} rows") });
         }
         dimension(name, (datatype, number), self.seen.low.zip(self.seen.high))
     }

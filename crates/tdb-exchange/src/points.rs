@@ -17,20 +17,20 @@ use crate::rows::Quotes;
 pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> Result<Query> {
     let wrong = |line: u64, reason: &dyn std::fmt::Display| Error::text(name, Some(line), reason);
     if let Some(line) = unclosed_quote(bytes) {
-        return Err(wrong(line as u64, &"a quote that begins in this row is never closed"));
+        return Err(wrong(line as u64, &"a quote that begins in this row is not closed"));
     }
     let broken = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = pos.map_or(0, |pos| pos.line());
-            wrong(line, &format_args!("{len} fields, but the header has {expected_len}"))
+            wrong(line, &format_args!("found {len} fields, expected {expected_len} as in the header"))
         }
-        other => Error::text(name, None, &format_args!("no CSV: {other:?}")),
+        other => Error::text(name, None, &format_args!("invalid CSV: {other:?}")),
     };
     let mut rows = ReaderBuilder::new().from_reader(bytes);
     let header = rows.byte_headers().map_err(broken)?.clone();
     let columns = columns(schema, &header).map_err(|reason| {
         let names = schema.dimensions().iter().map(Dimension::name).collect::<Vec<_>>().join(",");
-        let hint = Some(format!("the first line must name the dimensions: {names}"));
+        let hint = Some(format!("write the names of the dimensions in the first line: {names}"));
         Error::Text { name: name.to_owned(), line: None, reason, hint }
     })?;
     let (mut points, mut lines) = (Vec::new(), Vec::new());
@@ -77,14 +77,14 @@ fn columns(schema: &ArraySchema, header: &ByteRecord) -> Result<Vec<usize>, Stri
         let name = if columns.is_empty() { name.strip_prefix("\u{feff}".as_bytes()).unwrap_or(name) } else { name };
         let shown = String::from_utf8_lossy(name);
         let place = dimensions.iter().position(|dimension| dimension.name().as_bytes() == name);
-        let place = place.ok_or_else(|| format!("there is no dimension {shown:?}"))?;
+        let place = place.ok_or_else(|| format!("no dimension is named {shown:?}"))?;
         if columns.contains(&place) {
-            return Err(format!("two columns are called {shown:?}"));
+            return Err(format!("two columns are named {shown:?}"));
         }
         columns.push(place);
     }
     match (0..dimensions.len()).find(|place| !columns.contains(place)) {
-        Some(missing) => Err(format!("there is no column for dimension {:?}", dimensions[missing].name())),
+        Some(missing) => Err(format!("no column for dimension {:?}", dimensions[missing].name())),
         None => Ok(columns),
     }
 }

@@ -79,8 +79,8 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
     let (axis, range) = split_name(schema, text)?;
     let wrong = |reason: String, hint| Error::Range { text: text.to_owned(), reason, hint };
     let Axis::Dimension(dimension) = axis else {
-        let hint = "name a dimension; labels are for exports of rows".to_owned();
-        return Err(wrong("it is of a label".to_owned(), Some(hint)));
+        let hint = "name a dimension; ranges of labels are only for exports of rows".to_owned();
+        return Err(wrong("the range names a label".to_owned(), Some(hint)));
     };
     let (start, end) = parse(axis, range).map_err(|why| wrong(why, Some(hint(schema, dimension))))?;
     let index = schema.dimensions().iter().position(|other| other.name() == dimension.name()).unwrap_or(0);
@@ -89,7 +89,7 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
         DimRange::Fixed { lo, hi } => whole(lo).zip(whole(hi)),
         DimRange::Var { .. } => None,
     };
-    let (low, high) = known.ok_or_else(|| wrong("the dimension has no whole numbers".to_owned(), None))?;
+    let (low, high) = known.ok_or_else(|| wrong("not an integer dimension".to_owned(), None))?;
     let integer = |end: Bound<Coordinate>, open: i128, step: i128| match end {
         Bound::Unbounded => Some(open),
         Bound::Included(Coordinate::Integer(at)) => Some(at),
@@ -97,7 +97,8 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
         Bound::Included(_) | Bound::Excluded(_) => None,
     };
     let ends = integer(start, low, 1).zip(integer(end, high, -1));
-    let (start, end) = ends.ok_or_else(|| wrong("the dimension has whole numbers".to_owned(), None))?;
+    let (start, end) =
+        ends.ok_or_else(|| wrong("expected integers, as the dimension has integer coordinates".to_owned(), None))?;
     Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
 }
 
@@ -224,12 +225,12 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     let rest = excluded.or(rest.strip_prefix('=')).unwrap_or(rest);
     let (last, rest) = end(rest, axis)?;
     if !rest.is_empty() {
-        return Err(format!("{rest:?} follows the range"));
+        return Err(format!("unexpected text {rest:?} after the range"));
     }
     let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.first));
     let end = match (last, excluded) {
         (None, None) => Bound::Unbounded,
-        (None, Some(_)) => return Err("an end must follow `..<`".to_owned()),
+        (None, Some(_)) => return Err("expected an end after `..<`".to_owned()),
         (Some(end), None) => Bound::Included(end.last),
         (Some(end), Some(_)) => Bound::Excluded(end.first),
     };
@@ -258,7 +259,7 @@ fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), Stri
     let text = text.trim_start();
     let (word, rest, quoted) = if text.starts_with('"') {
         let mut strings = serde_json::Deserializer::from_str(text).into_iter::<String>();
-        let word = strings.next().and_then(Result::ok).ok_or("the string in quotes does not end")?;
+        let word = strings.next().and_then(Result::ok).ok_or("the quoted string is not closed")?;
         (word, text[strings.byte_offset()..].trim(), true)
     } else {
         let split = text.find("..").unwrap_or(text.len());
@@ -279,7 +280,7 @@ fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
     if datatype.is_datetime() {
         let (first, last) = datetime::read(datatype, word).map_err(|why| match why {
             WrittenError::NotAValue => {
-                format!("{word:?} is no date that {datatype} can hold; write for example 2020-01-31")
+                format!("{word:?} is not a date that {datatype} can represent; write for example 2020-01-31")
             }
             why => why.to_string(),
         })?;
@@ -295,7 +296,7 @@ fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
             let number = Coordinate::Float(number);
             Ok(End { first: number.clone(), last: number })
         }
-        _ => Err(format!("{word:?} is no {datatype} coordinate")),
+        _ => Err(format!("{word:?} is not a valid coordinate of {datatype}")),
     }
 }
 

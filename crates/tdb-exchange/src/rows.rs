@@ -112,7 +112,7 @@ impl Input {
                 let columns = reader.headers().map_err(|error| match error.into_kind() {
                     csv::ErrorKind::Io(error) => failed(&self.name, error),
                     csv::ErrorKind::Utf8 { .. } => broken(&"the header is not UTF-8"),
-                    other => broken(&format_args!("no CSV: {other:?}")),
+                    other => broken(&format_args!("invalid CSV: {other:?}")),
                 })?;
                 let mut columns: Vec<String> = columns.iter().map(str::to_owned).collect();
                 if let Some(first) = columns.first_mut()
@@ -122,7 +122,7 @@ impl Input {
                 }
                 let mut seen = HashSet::new();
                 if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
-                    return Err(broken(&format_args!("two columns are called {name:?}")));
+                    return Err(broken(&format_args!("two columns are named {name:?}")));
                 }
                 Ok(Rows::Csv {
                     reader: Box::new(reader),
@@ -248,18 +248,18 @@ impl Rows {
                     Ok(false) => Ok(None),
                     // The unclosed field has swallowed the rest of the file.
                     Ok(true) if lines.as_ref().is_some_and(Lines::ends_in_quotes) => {
-                        Ok(Some((line, Err("a quote that begins in this row is never closed".to_owned()))))
+                        Ok(Some((line, Err("a quote that begins in this row is not closed".to_owned()))))
                     }
                     Ok(true) => {
                         let (has, wants) = (record.len(), columns.len());
                         let row = Row::Csv { record, raw: raw.row(start, end, *delimiter) };
-                        let short = || format!("the row has {has} fields, and the header {wants}");
+                        let short = || format!("found {has} fields, expected {wants} as in the header");
                         Ok(Some((line, if has == wants { Ok(row) } else { Err(short()) })))
                     }
                     Err(error) => match error.into_kind() {
                         csv::ErrorKind::Io(error) => Err(failed(name, error)),
-                        csv::ErrorKind::Utf8 { err, .. } => Ok(Some((line, Err(format!("no UTF-8: {err}"))))),
-                        other => Ok(Some((line, Err(format!("no CSV: {other:?}"))))),
+                        csv::ErrorKind::Utf8 { err, .. } => Ok(Some((line, Err(format!("not UTF-8: {err}"))))),
+                        other => Ok(Some((line, Err(format!("invalid CSV: {other:?}"))))),
                     },
                 }
             }
@@ -320,7 +320,7 @@ impl<'de> Deserialize<'de> for Members {
                 let mut members = Map::new();
                 while let Some((name, value)) = access.next_entry::<String, Value>()? {
                     if members.contains_key(&name) {
-                        return Err(A::Error::custom(format_args!("two members are called {name:?}")));
+                        return Err(A::Error::custom(format_args!("two members are named {name:?}")));
                     }
                     members.insert(name, value);
                 }
@@ -335,7 +335,7 @@ impl<'de> Deserialize<'de> for Members {
 fn no_object(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
-    format!("no JSON object: {why}, at character {}", error.column().max(1))
+    format!("invalid JSON object: {why}, at character {}", error.column().max(1))
 }
 
 impl<'a> Row<'a> {

@@ -49,12 +49,12 @@ fn time(text: &str) -> Result<(u64, u64), String> {
             _ => {
                 let hint =
                     "write 2024, 2024-05-01, 2024-05-01T12:00Z or the like, or milliseconds since 1970 as in 5ms";
-                return Err(format!("{text:?} is no time; {hint}"));
+                return Err(format!("{text:?} is not a valid time; {hint}"));
             }
         },
         Err(why) => return Err(why.to_string()),
     };
-    let positive = |value: i64| u64::try_from(value).map_err(|_| format!("{text:?} lies before 1970"));
+    let positive = |value: i64| u64::try_from(value).map_err(|_| format!("{text:?} is before 1970"));
     Ok((positive(first)?, positive(last)?))
 }
 

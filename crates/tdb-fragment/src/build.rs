@@ -9,5 +9,5 @@ mod totals;
 
 pub use builder::{FragmentBuilder, StoredTile};
 pub use kind::StatisticsKind;
-pub use tile::{TileSummariser, TileSummary};
-pub use totals::FieldSummariser;
+pub use tile::{TileSummarizer, TileSummary};
+pub use totals::FieldSummarizer;

@@ -125,7 +125,7 @@ impl Lists {
 
     /// Returns the size of the lists in a footer, in bytes.
     #[must_use]
-    pub fn serialised_len(version: FormatVersion, slots: &FieldSlots) -> u64 {
+    pub fn serialized_len(version: FormatVersion, slots: &FieldSlots) -> u64 {
         8 * starts(version, slots)[ROWS.len()] as u64
     }
 
@@ -214,7 +214,7 @@ mod tests {
                 12..=15 => 3 * n + 1 + 8 * n + 1,
                 _ => 3 * n + 1 + 8 * n + 2,
             };
-            assert_eq!(Lists::serialised_len(version, &slots), 8 * expected, "version {version}");
+            assert_eq!(Lists::serialized_len(version, &slots), 8 * expected, "version {version}");
         }
     }
 

@@ -13,7 +13,7 @@
 //!   [`ProcessedConditions`] and more.
 //! - [`NameScheme`] names the data files.
 //! - [`FragmentBuilder`] builds the metadata from the tiles that a writer stores.
-//!   [`TileSummariser`] computes statistics.
+//!   [`TileSummarizer`] computes statistics.
 //! - [`FragmentFile`] is the contents of a whole file, to inspect or to write.
 //! - [`ConsolidatedFooters`] are the footers of many fragments in a single file.
 //!
@@ -132,7 +132,7 @@ pub use tdb_filters::ElementTypes;
 pub use tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 pub use {tdb_rtree, tdb_schema, tdb_types};
 
-pub use build::{FieldSummariser, FragmentBuilder, StatisticsKind, StoredTile, TileSummariser, TileSummary};
+pub use build::{FieldSummarizer, FragmentBuilder, StatisticsKind, StoredTile, TileSummarizer, TileSummary};
 pub use consolidated::ConsolidatedFooters;
 pub use contents::{FieldContents, FragmentContents};
 pub use error::{FragmentError, Result};

@@ -105,7 +105,7 @@ fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Opt
     let slots = FieldSlots::new(version, schema.attributes().len(), kinds.len(), false, false);
     // The parts of `FooterHeader::write`: version, two flags, non-empty domain, sparse tile count,
     // cells of the last tile.
-    Ok(Some(4 + 2 + domain + 16 + Lists::serialised_len(version, &slots)))
+    Ok(Some(4 + 2 + domain + 16 + Lists::serialized_len(version, &slots)))
 }
 
 #[cold]

@@ -33,13 +33,13 @@ pub enum MaintainError {
     #[error(transparent)]
     Schema(#[from] tdb_schema_text::SchemaTextError),
     /// The text of a schema is invalid.
-    #[error("the text of a schema: {0}")]
+    #[error("cannot parse the schema text: {0}")]
     Text(String),
     /// Reading, writing, listing or deleting a file failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The array's format version has no files of this kind.
-    #[error("{path}: arrays of format {version} have no files of {what}; those of format {since} and later do")]
+    #[error("{path}: format version {version} has no {what}: expected version {since} or later")]
     NotInFormat {
         /// Path of the array.
         path: String,
@@ -51,9 +51,7 @@ pub enum MaintainError {
         since: u32,
     },
     /// The files need absolute URIs, and the storage has no URIs.
-    #[error(
-        "{path}: files of {what} name others by absolute URIs here, and the storage has none; it is no folder of this machine"
-    )]
+    #[error("{path}: cannot write {what}, which stores absolute URIs: expected a storage in a local folder")]
     NoUri {
         /// Path of the array or group.
         path: String,
@@ -62,21 +60,20 @@ pub enum MaintainError {
     },
     /// Consolidation would change the order of files, because of a file written in between.
     #[error(
-        "{file}: it was written between files that were to be joined, but reaches out of the range of time, so that the \
-         outcome would change; choose a range that holds all of it or nothing"
+        "{file}: written between the files to consolidate, but reaches outside the time range, which would change the result; choose a range that contains all or no part of the file"
     )]
     Between {
         /// Path of the file in between.
         file: String,
     },
     /// A text is not a manifest.
-    #[error("line {line} isn't one of a manifest: a SHA-256 in 64 hexadecimal digits, two spaces, a path")]
+    #[error("line {line}: invalid manifest line: expected a SHA-256 of 64 hexadecimal digits, two spaces and a path")]
     Manifest {
         /// Line number, from 1 on.
         line: usize,
     },
     /// Another job holds the lock of the array.
-    #[error("{path}: {who} maintains this array; wait until that has ended, or take over if it is certain that it has")]
+    #[error("{path}: locked by {who}; wait for it to finish, or take over the lock if it has crashed")]
     Busy {
         /// Path of the lock.
         path: String,
@@ -85,9 +82,7 @@ pub enum MaintainError {
     },
     /// A file or folder has the name of the lock but is not a lock. No job can run until the file
     /// is moved.
-    #[error(
-        "{path}: {what} has the name of a lock of maintenance, but nobody of this library has made it; move it elsewhere"
-    )]
+    #[error("{path}: {what} has the name of a maintenance lock but is not a lock of this library; move it elsewhere")]
     NotALock {
         /// Path of the array's lock.
         path: String,
@@ -105,7 +100,7 @@ pub enum MaintainError {
     /// A consolidation of fragments was interrupted and can be neither completed nor rolled back.
     /// Cells may be counted twice.
     #[error(
-        "{path}: joining fragments was interrupted, so that cells may be there twice, and that can't be finished or undone: {why}"
+        "{path}: cannot complete or roll back an interrupted consolidation of fragments, and cells may be counted twice: {why}"
     )]
     Unsettled {
         /// Path of the journal.
@@ -130,7 +125,7 @@ pub enum MaintainError {
         why: RebuildProblem,
     },
     /// The array cannot be migrated as requested.
-    #[error("{path} can't be rewritten in format {version}: {}", listed(against))]
+    #[error("{path}: cannot migrate to format version {version}: {}", listed(against))]
     CannotMigrate {
         /// Path of the array.
         path: String,
@@ -140,7 +135,7 @@ pub enum MaintainError {
         against: Vec<Obstacle>,
     },
     /// Some arrays of a group cannot be migrated as requested. No file was written.
-    #[error("{path} can't be migrated: {}", all_of(against))]
+    #[error("{path}: cannot migrate the group: {}", all_of(against))]
     CannotMigrateMembers {
         /// Path of the group.
         path: String,

@@ -25,7 +25,7 @@ use crate::error::Result;
 const TITLE: &str = "tdb journal of joined fragments 1";
 
 /// Reason why a journal stays untouched.
-pub const NOT_OURS: &str = "it is no journal of what an interrupted consolidation of this array can have meant to do";
+pub const NOT_OURS: &str = "not a journal of an interrupted consolidation of this array";
 
 /// Result of [`recover`].
 #[derive(Debug, Default)]

@@ -23,9 +23,9 @@ const LOCK_BYTES: u64 = 4096;
 /// Maximum number of nested takeovers by processes that died during the takeover.
 const DEPTH: usize = 8;
 
-const FOLDER: &str = "a folder, or what else is no file,";
-const TOO_LONG: &str = "a file that is longer than any lock";
-const DANGLING: &str = "a symbolic link that leads nowhere";
+const FOLDER: &str = "a folder or special file";
+const TOO_LONG: &str = "a file larger than any lock";
+const DANGLING: &str = "a dangling symbolic link";
 
 /// The lock of an array or group, held until it is dropped.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ fn busy(storage: &dyn Storage, path: &str, found: &[u8]) -> MaintainError {
     let text = String::from_utf8_lossy(found);
     let lines: Vec<&str> =
         text.lines().filter(|line| !["token ", "machine "].iter().any(|what| line.starts_with(what))).collect();
-    let who = if lines.is_empty() { "somebody else".to_owned() } else { lines.join(", ") };
+    let who = if lines.is_empty() { "another process".to_owned() } else { lines.join(", ") };
     MaintainError::Busy { path: storage.describe(path), who }
 }
 

@@ -29,7 +29,7 @@ pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
             return Ok(now);
         }
     }
-    let what = "fragments were joined again and again while it was opened".to_owned();
+    let what = "fragments were consolidated repeatedly while the array was opened".to_owned();
     Err(MaintainError::Conflict { path: storage.describe(""), what })
 }
 

@@ -67,7 +67,7 @@ impl Consolidate {
 /// A consolidation of commit, footer or metadata files, with options. [`plan`](Self::plan) previews
 /// the steps.
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Consolidation {
     kind: Kind,
     names: Names,

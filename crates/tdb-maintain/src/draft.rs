@@ -11,7 +11,7 @@ use crate::step::Planned;
 pub(crate) struct Draft {
     /// The steps, in an order that loses no data when interrupted.
     pub(crate) steps: Vec<Planned>,
-    pub(crate) left: Vec<Left>,
+    pub(crate) left: Vec<Retained>,
     pub(crate) savings: Savings,
     pub(crate) past: Vec<TimeRange>,
 }
@@ -30,7 +30,7 @@ pub struct Savings {
 /// A kept file, and the reason.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Left {
+pub struct Retained {
     /// Path below the folder of the array or group.
     pub path: String,
     /// Reason.
@@ -42,33 +42,32 @@ pub struct Left {
 #[non_exhaustive]
 pub enum Reason {
     /// The consolidated file is missing. The superseded files may be the only copy.
-    #[error("what it is named after isn't there, so that the files that it names may be the only copy")]
+    #[error("the consolidated file is missing, and the listed files may be the only copy")]
     NoReplacement,
     /// The consolidated file is damaged.
-    #[error("what it is named after can't be relied on: {0}")]
+    #[error("the consolidated file is damaged: {0}")]
     Unsound(#[source] Box<ArrayError>),
     /// The vacuum file lists a file outside of the time range.
-    #[error("it names {name}, which was written at another time than what replaces it")]
+    #[error("lists {name}, which is outside of the time range of its replacement")]
     OtherTime {
         /// Name of the listed file.
         name: String,
     },
     /// The vacuum file directly or indirectly lists the consolidated file.
-    #[error("by way of what it names it replaces itself")]
+    #[error("lists, directly or through other vacuum files, its own replacement")]
     Circle,
     /// The file has the name of a journal, but different content.
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
     /// The fragments of one consolidation cover less than the replaced fragments.
-    #[error("the fragments that were consolidated together don't cover {fragment}: one of them is missing")]
+    #[error("the consolidated fragments do not cover {fragment}: a fragment is missing")]
     Uncovered {
         /// Name of a replaced fragment.
         fragment: String,
     },
     /// The fragments of one consolidation have fewer cells than the replaced fragments.
     #[error(
-        "the fragments that were consolidated together show {there} cells, those that they replace {replaced}: one of them is \
-         missing"
+        "the consolidated fragments have {there} visible cells, but the replaced fragments have {replaced}: a fragment is missing"
     )]
     Fewer {
         /// Number of visible cells in the new fragments. In arrays without duplicates, includes the
@@ -78,26 +77,26 @@ pub enum Reason {
         replaced: u64,
     },
     /// The listed fragments may be the only copy of data in a second, kept vacuum file.
-    #[error("what it names may stand in place of what {list} names, which is left")]
+    #[error("may list the replacements of the files in {list}, which is kept")]
     Waits {
         /// Path of the second vacuum file.
         list: String,
     },
     /// The consolidated metadata differs from the listed files.
-    #[error("what it is named after doesn't have what the files that it names say of {key:?}")]
+    #[error("the consolidated file lacks the value of {key:?} in the listed files")]
     Lacks {
         /// A key with a different value.
         key: String,
     },
     /// The path is a symbolic link. The target may belong to someone else.
-    #[error("it is a symbolic link, and nothing behind one is removed")]
+    #[error("a symbolic link, and nothing behind a link is removed")]
     Link,
     /// The file is unreadable.
-    #[error("it can't be read: {0}")]
+    #[error("cannot be read: {0}")]
     Unreadable(#[source] Box<ArrayError>),
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for Retained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "leave {}: {}", self.path, self.why)
     }

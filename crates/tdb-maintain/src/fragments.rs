@@ -12,7 +12,7 @@ mod step;
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Join, Names, TimeRange};
+use tdb_array::{Array, FragmentJoin, Names, TimeRange};
 use tdb_types::TimestampedName;
 
 use choice::Choice;
@@ -23,7 +23,7 @@ use tdb_job::Refusal;
 use tdb_job::{MaintainError, Result};
 
 pub use plan::{FragmentPlan, PlannedStep};
-pub use report::{FragmentReport, JoinedStep};
+pub use report::{ConsolidatedStep, FragmentReport};
 
 /// A consolidation of fragments. By default, a single step replaces all fragments by one. Every
 /// point in time reads as before.
@@ -36,7 +36,7 @@ pub use report::{FragmentReport, JoinedStep};
 /// ```
 /// use tdb_maintain::ConsolidateFragments;
 /// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// use tdb_maintain::tdb_array::{Array, NewCells};
+/// use tdb_maintain::tdb_array::{Array, WriteBatch};
 /// use tdb_maintain::tdb_types::{Datatype, Scalar};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -45,7 +45,7 @@ pub use report::{FragmentReport, JoinedStep};
 /// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
 /// Array::create(&path, &ArrayDefinition::new(schema)?)?;
 /// for hour in 0..3u32 {
-///     Array::open(&path)?.write().cells(NewCells::new().with("time", &[hour]).with("rain", &[0.5f32]))?;
+///     Array::open(&path)?.write().cells(WriteBatch::new().with("time", &[hour]).with("rain", &[0.5f32]))?;
 /// }
 ///
 /// let plan = ConsolidateFragments::new().budget(64 << 20).plan(&Array::open(&path)?)?;
@@ -56,7 +56,7 @@ pub use report::{FragmentReport, JoinedStep};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct ConsolidateFragments {
     choice: Choice,
     steps: u32,
@@ -78,7 +78,7 @@ impl Default for ConsolidateFragments {
             time: TimeRange::ALL,
             max_fragment_size: None,
             asked: Asked { purge: false, flatten_history: false },
-            budget: Join::DEFAULT_BUDGET,
+            budget: FragmentJoin::DEFAULT_BUDGET,
             names: Names::new(),
         }
     }

@@ -27,5 +27,5 @@ pub(crate) fn ignoring(array: &Array, names: &Names, mut paths: Vec<String>) -> 
     let mut file = ByteWriter::new();
     PathList { paths }.write(&mut file);
     let path = format!("{COMMITS_FOLDER}/{name}.{IGNORE_EXTENSION}");
-    Ok(Some(Planned::write(path, file.into_bytes(), "a list of gathered commits to ignore", count)))
+    Ok(Some(Planned::write(path, file.into_bytes(), "an ignore file for consolidated commits", count)))
 }

@@ -10,8 +10,8 @@ mod step;
 mod vacuum;
 
 pub use consolidate::{Consolidate, Consolidation};
-pub use draft::{Left, Reason, Savings};
-pub use fragments::{ConsolidateFragments, FragmentPlan, FragmentReport, JoinedStep, PlannedStep};
+pub use draft::{Reason, Retained, Savings};
+pub use fragments::{ConsolidateFragments, ConsolidatedStep, FragmentPlan, FragmentReport, PlannedStep};
 pub use plan::{Plan, Report};
 pub use step::{Action, Step};
 pub use vacuum::{FragmentList, IgnoreFile, MetadataList, Vacuum, fragment_lists, ignoring_commits, metadata_lists};

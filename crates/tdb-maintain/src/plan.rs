@@ -10,7 +10,7 @@ use tdb_job::lock::Lock;
 use tdb_job::{Result, Stamp, Target};
 use tdb_storage::{EntryKind, Storage};
 
-use crate::draft::{Draft, Left, Reason, Savings};
+use crate::draft::{Draft, Reason, Retained, Savings};
 use crate::step::{Action, Planned, Step};
 
 /// One kind of consolidation or vacuum, with options.
@@ -29,7 +29,7 @@ pub(crate) trait Job: fmt::Debug + Send + Sync {
 ///
 /// [`run`](Self::run) executes the plan. `{plan}` prints one line per file.
 #[derive(Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct Plan {
     target: Target,
     parts: Vec<(Box<dyn Job>, Draft)>,
@@ -45,7 +45,7 @@ pub struct Report {
     /// The executed steps, in order. Files already deleted by a different process are left out.
     pub steps: Vec<Step>,
     /// Kept files, with reasons.
-    pub left: Vec<Left>,
+    pub left: Vec<Retained>,
     /// Number of interrupted consolidations of fragments, completed or rolled back first.
     pub recovered: usize,
     /// Time ranges at which the array or group can no longer be read, as in [`Plan::past`].
@@ -72,7 +72,7 @@ impl Plan {
     }
 
     /// Returns the files to be kept, with reasons.
-    pub fn left(&self) -> impl Iterator<Item = &Left> {
+    pub fn left(&self) -> impl Iterator<Item = &Retained> {
         self.parts.iter().flat_map(|(_, draft)| &draft.left)
     }
 
@@ -120,7 +120,7 @@ impl Plan {
         if let Target::Array(array) = &target {
             let Recovered { done, left } = recover(array)?;
             report.recovered = done;
-            report.left.extend(left.into_iter().map(|path| Left { path, why: Reason::NoJournal }));
+            report.left.extend(left.into_iter().map(|path| Retained { path, why: Reason::NoJournal }));
         }
         let mut is_fresh = target.stamp()? == stamp;
         for (job, draft) in parts {
@@ -151,7 +151,7 @@ fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     }
     for place in places {
         if let Some(path) = link_on(storage, place)? {
-            draft.left.push(Left { path, why: Reason::Link });
+            draft.left.push(Retained { path, why: Reason::Link });
             return Ok(Draft { left: draft.left, ..Draft::default() });
         }
     }

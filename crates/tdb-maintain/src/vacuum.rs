@@ -41,7 +41,7 @@ pub use metadata::{MetadataList, metadata_lists};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Vacuum {
     what: &'static [What],
     delete_files: bool,

@@ -21,9 +21,9 @@ pub(super) fn reads_as(old: &Array, new: &Array, budget: usize) -> Result<()> {
         first = Some(format!("{difference:?}"));
         ControlFlow::Break(())
     })?;
-    let other_fields = || counts.incomparable.then(|| "it has other fields".to_owned());
+    let other_fields = || counts.incomparable.then(|| "the fields differ".to_owned());
     let Some(what) = first.or_else(other_fields) else { return Ok(()) };
-    let what = format!("the new array doesn't read as the old one: {what}");
+    let what = format!("the new array differs from the old one: {what}");
     Err(ArrayError::Corrupt { file: new.storage().describe(""), what }.into())
 }
 
@@ -34,7 +34,7 @@ mod tests {
     use std::sync::Arc;
 
     use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    use tdb_array::{ArrayOptions, CreateOptions, NewCells};
+    use tdb_array::{ArrayOptions, CreateOptions, WriteBatch};
     use tdb_storage::MemoryStorage;
     use tdb_types::{Datatype, FormatVersion, Scalar};
 
@@ -52,8 +52,8 @@ mod tests {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let name = array.schema().attributes()[0].name().to_owned();
         match datatype {
-            Datatype::Int32 => array.write().cells(NewCells::new().with(name, &values[..])).unwrap(),
-            _ => array.write().cells(NewCells::new().with(name, &bytes[..2])).unwrap(),
+            Datatype::Int32 => array.write().cells(WriteBatch::new().with(name, &values[..])).unwrap(),
+            _ => array.write().cells(WriteBatch::new().with(name, &bytes[..2])).unwrap(),
         };
         ArrayOptions::new().open_on(storage).unwrap()
     }
@@ -70,7 +70,7 @@ mod tests {
             }
             for (one, other) in [(&old, &with([1, 3])), (&with([1, 3]), &old)] {
                 let error = reads_as(one, other, 1 << 20).unwrap_err().to_string();
-                assert!(error.contains("doesn't read as the old one"), "{error}");
+                assert!(error.contains("differs from the old one"), "{error}");
             }
         }
     }
@@ -79,6 +79,6 @@ mod tests {
     fn what_cannot_be_compared_is_no_success() {
         let old = array(22, "a", Datatype::Int32, [1, 2]);
         let error = reads_as(&old, &array(22, "a", Datatype::UInt8, [1, 2]), 1 << 20).unwrap_err();
-        assert!(error.to_string().contains("it has other fields"), "{error}");
+        assert!(error.to_string().contains("the fields differ"), "{error}");
     }
 }

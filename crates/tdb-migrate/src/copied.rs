@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Batch, Fragment, Names, NewCells, Order, Written};
+use tdb_array::{Array, Batch, Fragment, Names, Order, WriteBatch, Written};
 use tdb_metadata::{MetadataChange, MetadataValue};
 use tdb_rtree::NdRange;
 use tdb_types::names::file_name;
@@ -26,7 +26,7 @@ impl Copied {
     /// Collects the history of an array that is open at all times.
     pub(super) fn of(array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Self> {
         let inventory = array.commit_inventory(&array.listing()?)?;
-        let (replaced, _) = array.replaced_fragments()?;
+        let (replaced, _) = array.superseded_fragments()?;
         let all: Vec<Fragment> = array.fragments()?.iter().chain(&replaced).cloned().collect();
         let there: BTreeSet<&str> = all.iter().map(Fragment::folder).collect();
         let mut left_out: BTreeSet<String> = BTreeSet::new();
@@ -230,7 +230,7 @@ pub(super) fn flattened(
 }
 
 /// Renames the fields of a batch to the names in the new array.
-fn renamed<'a>(batch: &'a Batch, names: &'a [String]) -> NewCells<'a> {
+fn renamed<'a>(batch: &'a Batch, names: &'a [String]) -> WriteBatch<'a> {
     let columns = names.iter().zip(batch.columns());
-    columns.fold(NewCells::new(), |cells, (name, column)| cells.with(name.as_str(), column))
+    columns.fold(WriteBatch::new(), |cells, (name, column)| cells.with(name.as_str(), column))
 }

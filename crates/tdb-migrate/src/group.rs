@@ -25,7 +25,7 @@ const LIST_BYTES: u64 = 256 << 20;
 /// Migrates the member arrays inside of the group's folder, including those of nested groups. The
 /// remaining files in the folder are copied. Relative members stay relative.
 #[derive(Debug)]
-#[must_use = "nothing is written before `into_folder` or `in_place`"]
+#[must_use = "has no effect until `into_folder` or `in_place`"]
 pub struct GroupMigration {
     storage: Arc<dyn Storage>,
     key: Option<EncryptionKey>,

@@ -151,7 +151,7 @@ impl Rewriting<'_> {
             return Ok(());
         }
         let what = if are_lost { "members" } else { "metadata" };
-        let what = format!("the new group doesn't have the {what} of the old one");
+        let what = format!("the {what} of the new group differ from those of the old group");
         Err(MaintainError::Array(tdb_array::ArrayError::Corrupt { file: to.describe(""), what }))
     }
 }

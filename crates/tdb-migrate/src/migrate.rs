@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::ArrayDefinition;
-use tdb_array::{Array, CreateOptions, Fragment, Join, TimeRange};
+use tdb_array::{Array, CreateOptions, Fragment, FragmentJoin, TimeRange};
 use tdb_filters::FilterPipeline;
 use tdb_rtree::NdRange;
 use tdb_storage::Storage;
@@ -53,7 +53,7 @@ pub struct Migrate {
 
 /// A planned migration without obstacles.
 #[derive(Debug)]
-#[must_use = "nothing is written before `into_folder` or `in_place`"]
+#[must_use = "has no effect until `into_folder` or `in_place`"]
 pub struct Migration {
     /// The array at the opened time if the history is dropped, otherwise at all times.
     pub(crate) array: Array,
@@ -186,7 +186,7 @@ impl Migrate {
             against.retain(|obstacle| seen.insert(obstacle.to_string()));
             return Err(MaintainError::CannotMigrate { path: array.storage().describe(""), version, against });
         }
-        let budget = self.budget.unwrap_or(Join::DEFAULT_BUDGET);
+        let budget = self.budget.unwrap_or(FragmentJoin::DEFAULT_BUDGET);
         Ok(Migration { array, tree, version, schemas, copied, boxes, labels, budget })
     }
 

@@ -20,12 +20,12 @@ pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obs
         let what = |what: &str| format!("dimension {:?} {what}", dimension.name());
         lacks(dimension.is_var(), Feature::PerDimensionFiles, what("of strings"));
         let is_other = Some(dimension.datatype()) != first;
-        lacks(is_other, Feature::PerDimensionFiles, what("of another datatype than the first"));
+        lacks(is_other, Feature::PerDimensionFiles, what("with another datatype than the first dimension"));
     }
     for attribute in schema.attributes() {
         let what = |what: &str| format!("attribute {:?} {what}", attribute.name());
         lacks(attribute.is_nullable(), Feature::Validity, what("with nulls"));
-        lacks(!has_default_fill(attribute), Feature::FillValue, what("with a fill value of its own"));
+        lacks(!has_default_fill(attribute), Feature::FillValue, what("with a custom fill value"));
         lacks(attribute.order() != DataOrder::Unordered, Feature::AttributeOrder, what("with ordered values"));
     }
     for label in schema.labels() {

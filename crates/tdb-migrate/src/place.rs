@@ -33,7 +33,7 @@ pub enum InPlace {
     /// The new array is in place.
     Finished,
     /// The old array is in place.
-    Undone,
+    Restored,
 }
 
 /// Paths of a migration.
@@ -54,7 +54,12 @@ impl Paths {
             Ok(place) => place,
             Err(_) => behind_links(place)?,
         };
-        let none = || failed(&place, &io::Error::new(ErrorKind::InvalidInput, "a folder with a name is wanted"));
+        let none = || {
+            failed(
+                &place,
+                &io::Error::new(ErrorKind::InvalidInput, "expected a path that ends in the name of a folder"),
+            )
+        };
         let name = place.file_name().ok_or_else(none)?;
         let parent = place.parent().ok_or_else(none)?.to_path_buf();
         let beside = |start: &str, end: &str| {
@@ -90,7 +95,7 @@ fn behind_links(place: &Path) -> Result<PathBuf> {
         let parent = place.parent().map(Path::to_path_buf).unwrap_or_default();
         place = parent.canonicalize().unwrap_or(parent).join(target);
     }
-    Err(failed(&place, &io::Error::new(ErrorKind::InvalidInput, "symbolic links lead in a circle")))
+    Err(failed(&place, &io::Error::new(ErrorKind::InvalidInput, "cycle of symbolic links")))
 }
 
 /// Returns `true` if an in-place migration of this folder is running or was interrupted. The folder
@@ -222,7 +227,7 @@ fn check_same(paths: &Paths, folder: &Path, planned: &Tree) -> Result<()> {
     if walk(&LocalStorage::new(folder))?.0 == *planned {
         return Ok(());
     }
-    let what = "it was written to while it was copied".to_owned();
+    let what = "written to while it was copied".to_owned();
     Err(MaintainError::Conflict { path: paths.place.display().to_string(), what })
 }
 
@@ -269,7 +274,7 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
     let outcome = match (paths.place.exists(), paths.new.exists()) {
         (true, true) => {
             fs::remove_dir_all(&paths.new).map_err(|error| failed(&paths.new, &error))?;
-            InPlace::Undone
+            InPlace::Restored
         }
         (true, false) => InPlace::Finished,
         (false, true) => {
@@ -281,7 +286,7 @@ pub fn recover(folder: &Path) -> Result<InPlace> {
             let lock = lock.map(|lock| lock.moved(Arc::new(LocalStorage::new(&paths.place))));
             end_journal(&paths)?;
             drop(lock);
-            return Ok(InPlace::Undone);
+            return Ok(InPlace::Restored);
         }
     };
     end_journal(&paths)?;

@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 /// An error: a text of null cells was given for a format other than CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("null: applies to CSV only")]
+#[error("the option null applies to CSV only")]
 pub struct NullError;
 
 /// Creates a writer for rows of some fields. `null` is the text of a null cell in CSV, by default

@@ -21,7 +21,7 @@ pub use pool::BufferPool;
 pub use pruning::Pruner;
 pub use region::Region;
 pub use relevant::{Relevant, may_reach};
-pub use unknown::WhyUnknown;
+pub use unknown::InexactReason;
 
 // Re-exported because public signatures use types of these crates. Dependents need no manifest
 // entry.

@@ -4,7 +4,7 @@ use tdb_cells::Batch;
 use tdb_snapshot::Fragment;
 use tdb_types::Cells;
 
-use crate::unknown::WhyUnknown;
+use crate::unknown::InexactReason;
 
 /// A consumer of the cells of a query. Each cell is visited once.
 ///
@@ -48,7 +48,7 @@ pub trait Scan: Send + Sync {
     /// Returns `true` if cells may be read. `why` is the reason, unless
     /// [`add_known`](Self::add_known) was asked and declined. After `false` the scan stops and is
     /// incomplete.
-    fn may_read(&mut self, why: WhyUnknown) -> bool {
+    fn may_read(&mut self, why: InexactReason) -> bool {
         let _ = why;
         true
     }

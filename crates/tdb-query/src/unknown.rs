@@ -7,7 +7,7 @@ use tdb_fragment::Distrust;
 /// The reason why metadata does not determine a value. Names one of several reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum WhyUnknown {
+pub enum InexactReason {
     /// Fragments overlap, and a cell may replace another.
     Overlap,
     /// The query selects a part of a tile. In a dense array, also: several fragments contain parts
@@ -30,7 +30,7 @@ pub enum WhyUnknown {
     NotOfThisType,
 }
 
-impl fmt::Display for WhyUnknown {
+impl fmt::Display for InexactReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overlap => f.write_str("fragments overlap"),

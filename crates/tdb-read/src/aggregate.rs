@@ -27,7 +27,7 @@ use measure::Measures;
 
 pub use function::{Aggregate, AggregateFunction};
 pub use histogram::Histogram;
-pub use stated::{Stated, Statistics};
+pub use stated::{Exactness, Statistics};
 
 /// The aggregates of all cells of a query: a batch with a single row and a column for each
 /// aggregate.

@@ -7,7 +7,7 @@ mod query;
 mod read;
 mod split;
 
-pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Grouped, Histogram, Stated, Statistics};
+pub use aggregate::{Aggregate, AggregateFunction, Aggregates, Exactness, Grouped, Histogram, Statistics};
 pub use label::Label;
 pub use query::{Query, QueryBox};
 pub use read::Batches;

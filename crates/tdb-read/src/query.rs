@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use tdb_cells::{CellsError, Coordinate, Given, Monitor, NewCells, Order, dimension_index, range_on};
+use tdb_cells::{CellsError, Coordinate, Given, Monitor, Order, WriteBatch, dimension_index, range_on};
 use tdb_condition::Condition;
 use tdb_query::{CheckedQuery, Memory, Region};
 use tdb_rtree::{Boxes, DimRange, NdRange};
@@ -206,7 +206,7 @@ impl Query {
     ///   [`CellsError::UnknownDimension`].
     /// - [`CellsError::WrongType`] or [`CellsError::ColumnShape`]: a column does not match the type
     ///   of the dimension, or the length of the other columns.
-    pub fn points<'a>(mut self, points: impl Into<NewCells<'a>>) -> Result<Self> {
+    pub fn points<'a>(mut self, points: impl Into<WriteBatch<'a>>) -> Result<Self> {
         let schema = self.array.schema();
         self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_points(schema, &points.into())?;
         Ok(self)

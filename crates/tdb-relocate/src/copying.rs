@@ -52,7 +52,7 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
-#[must_use = "nothing is copied before a place is given"]
+#[must_use = "has no effect until a path is given"]
 pub struct CopyTo {
     observer: Option<Observer>,
     take_over: bool,
@@ -152,7 +152,7 @@ impl CopyTo {
             }
             // A missing source is also an empty tree.
             if kind_of(from)? == MemberKind::Invalid {
-                let what = "it went away while it was copied".to_owned();
+                let what = "the source was deleted while it was copied".to_owned();
                 return Err(MaintainError::Conflict { path: from.describe(""), what });
             }
             if tree == done {
@@ -183,7 +183,7 @@ impl CopyTo {
             }
             self.add(from, to, places, &tree, &mut done, &mut copied)?;
         }
-        let what = "it was written to again and again while it was copied".to_owned();
+        let what = "the source was repeatedly written to while it was copied".to_owned();
         Err(MaintainError::Conflict { path: from.describe(""), what })
     }
 

@@ -46,7 +46,7 @@ const MOVING: &str = ".tdb-moving.tmp";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is moved before a place is given"]
+#[must_use = "has no effect until a path is given"]
 pub struct MoveTo {
     copy: CopyTo,
     take_over: bool,
@@ -211,7 +211,7 @@ impl MoveTo {
         for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             if kind_of(&source.sub(folder)?)? == MemberKind::Array {
-                let what = "joining fragments was interrupted meanwhile".to_owned();
+                let what = "a consolidation of fragments was interrupted in the meantime".to_owned();
                 return Err(MaintainError::Conflict { path: source.describe(path), what });
             }
         }

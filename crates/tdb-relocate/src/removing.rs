@@ -47,7 +47,7 @@ const WAS_GROUP: &str = "group";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is removed before a place is given"]
+#[must_use = "has no effect until a path is given"]
 pub struct Remove {
     recursive: bool,
     take_over: bool,
@@ -72,7 +72,7 @@ pub struct Removed {
 
 /// The plan of a removal, executed by [`run`](Self::run).
 #[derive(Clone, Debug)]
-#[must_use = "nothing is removed before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RemovalPlan {
     job: Remove,
     parent: Arc<dyn Storage>,
@@ -97,10 +97,7 @@ impl RemovalPlan {
         let removed = self.job.check(&self.parent, &self.name)?;
         if let Some((path, _)) = removed.objects.iter().find(|object| !self.removed.objects.contains(object)) {
             let path = self.parent.describe(&format!("{}/{path}", self.name));
-            return Err(MaintainError::Conflict {
-                path,
-                what: "it was added after the removal was planned".to_owned(),
-            });
+            return Err(MaintainError::Conflict { path, what: "added after the removal was planned".to_owned() });
         }
         let removed = self.job.run_holding(&self.parent, &self.name, removed, &mut Held::default())?;
         Ok(Removed { held_by: self.removed.held_by, ..removed })

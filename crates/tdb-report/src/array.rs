@@ -52,7 +52,7 @@ fn summary(page: &mut Page, array: &Array, report: &AdviceReport) {
             ("cells", report.cells.to_string()),
             ("stored", bytes(report.stored)),
             ("unfiltered", bytes(decoded)),
-            ("metadata of fragments", bytes(report.metadata)),
+            ("fragment metadata", bytes(report.metadata)),
         ],
     );
 }
@@ -60,7 +60,7 @@ fn summary(page: &mut Page, array: &Array, report: &AdviceReport) {
 fn advice(page: &mut Page, path: &str, all: &[Advice]) {
     page.heading("Advice");
     if all.iter().all(|advice| advice.level == AdviceLevel::Note) {
-        page.body.raw("<p>There is nothing to mend.</p>\n");
+        page.body.raw("<p>No advice.</p>\n");
     }
     page.body.raw("<ul class=\"advice\">");
     for advice in all.iter().take(ADVICE) {
@@ -80,7 +80,7 @@ fn one(out: &mut Markup, path: &str, advice: &Advice) {
         AdviceLevel::Note => " (note)".to_owned(),
         // Would be shown as 0.0 s.
         level if advice.saves.as_millis() < 50 => format!(" ({})", level.name()),
-        level => format!(" ({}: saves about {:.1} s whenever all is read)", level.name(), advice.saves.as_secs_f64()),
+        level => format!(" ({}: saves about {:.1} s per complete read)", level.name(), advice.saves.as_secs_f64()),
     };
     out.text(&saves).element("p", &[], &advice.what).raw("<ul>");
     advice.figures.iter().for_each(|figure| {
@@ -120,13 +120,9 @@ fn schema(page: &mut Page, array: &Array) -> Result<()> {
         Err(error) => error.to_string(),
     };
     let shown: String = text.chars().take(SCHEMA).collect();
-    page.body.raw("<details><summary>As text, which <code>tdb create</code> takes</summary>").element(
-        "pre",
-        &[],
-        &shown,
-    );
+    page.body.raw("<details><summary>As text for <code>tdb create</code></summary>").element("pre", &[], &shown);
     if shown.len() < text.len() {
-        page.body.element("p", &[], &format!("{} more bytes are left out.", text.len() - shown.len()));
+        page.body.element("p", &[], &format!("{} more bytes are not shown.", text.len() - shown.len()));
     }
     page.body.raw("</details>\n");
     Ok(())

@@ -116,13 +116,13 @@ fn heat(name: &str, values: &[Option<f64>], across: usize, x: &Axis, y: Option<&
     let shades: Vec<Option<usize>> = values.iter().map(|value| value.map(shade)).collect();
     let text = match low <= high {
         true => format!(
-            "{} cells of a grid over all that was written: from {}, pale, to {}, dark; what has no value is left out",
+            "values in {} cells of a grid over the written domain: from {} (pale) to {} (dark); cells without a value are left out",
             values.len(),
             short(low),
             short(high)
         ),
         false => {
-            format!("{} cells of a grid over all that was written, none of which has a value of its own", values.len())
+            format!("{} cells of a grid over the written domain, all without a value", values.len())
         }
     };
     let height = if y.is_some() { 200.0 } else { 30.0 };
@@ -171,7 +171,7 @@ fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
         [(x, across)] => {
             let mut counts = vec![0_u64; 60];
             across.iter().for_each(|place| counts[bin(*place, 60)] += 1);
-            let text = format!("where {} of {all} stored cells lie, from {} to {}", across.len(), x.low, x.high);
+            let text = format!("positions of {} of {all} stored cells, from {} to {}", across.len(), x.low, x.high);
             let mut picture = Picture::new(112.0, format!("Cells along {}", x.name), text);
             columns(&mut picture, &counts, (2.0, 4.0), (WIDTH - 4.0, 88.0));
             picture.ends(106.0, &x.low, &x.high);
@@ -181,7 +181,7 @@ fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
             let mut grid = Grid::new();
             across.iter().zip(down).for_each(|(x, y)| grid.add((*x, *x), (*y, *y)));
             let text = format!(
-                "where {} of {all} stored cells lie, {} at most in one of {} parts",
+                "positions of {} of {all} stored cells, up to {} in one of {} parts",
                 across.len(),
                 grid.most(),
                 grid.parts()

@@ -33,7 +33,7 @@ pub(crate) fn section(page: &mut Page, report: &AdviceReport) {
     let title = match fields.len() {
         all if all > LISTED => format!("The {LISTED} largest of {all} fields"),
         1 => "The field".to_owned(),
-        all => format!("All {all} fields, the largest first"),
+        all => format!("All {all} fields, largest first"),
     };
     table(&mut page.body, &title, &["field", "filters", "stored", "unfiltered", "ratio"], 2, rows.collect());
 }
@@ -50,7 +50,7 @@ fn sizes(page: &mut Page, fields: &[&FieldFacts]) {
     let most = shown.iter().map(|field| field.decoded_bytes().max(field.stored_bytes())).max().unwrap_or(1).max(1);
     let text = match fields.len() - shown.len() {
         0 => "stored above, unfiltered below".to_owned(),
-        rest => format!("stored above, unfiltered below; {rest} smaller fields are left out"),
+        rest => format!("stored above, unfiltered below; {rest} smaller fields are not shown"),
     };
     let mut picture = Picture::new(30.0 * ratio(shown.len(), 1) + 4.0, "Bytes of fields", text);
     for (number, field) in shown.iter().enumerate() {
@@ -84,7 +84,7 @@ fn stages(page: &mut Page, trials: &FieldTrials) {
     let unfiltered = ("unfiltered".to_owned(), trials.decoded, "pale");
     let rows: Vec<(String, u64, &'static str)> = std::iter::once(unfiltered).chain(own).chain(other).collect();
     let most = rows.iter().map(|(_, bytes, _)| *bytes).max().unwrap_or(1).max(1);
-    let title = format!("What filters leave of {}", trials.name);
+    let title = format!("Bytes of {} after each filter", trials.name);
     let text = format!("measured on {} tiles with {} cells", trials.tiles, trials.cells);
     let mut picture = Picture::new(26.0 * ratio(rows.len(), 1) + 4.0, title, text);
     for (number, (filters, left, class)) in rows.iter().enumerate() {

@@ -62,7 +62,7 @@ fn flat(domains: &[(&Fragment, &NdRange)], (across, x): (usize, &Axis), (down, y
             grid.add(x.span(range_of(domain, across)), y.span(range_of(domain, down)));
         }
         let text = format!(
-            "{} across from {} to {}, {} down from {} to {}; how many fragments reach into each of {} parts, {} at most",
+            "{} across from {} to {}, {} down from {} to {}; number of fragments that overlap each of {} parts, up to {}",
             x.name,
             x.low,
             x.high,
@@ -78,7 +78,7 @@ fn flat(domains: &[(&Fragment, &NdRange)], (across, x): (usize, &Axis), (down, y
         return picture;
     }
     let text = format!(
-        "{} across from {} to {}, {} down from {} to {}; darker where several lie over each other",
+        "{} across from {} to {}, {} down from {} to {}; darker where several fragments overlap",
         x.name, x.low, x.high, y.name, y.low, y.high
     );
     let mut picture = Picture::new(height + 34.0, title, text);
@@ -119,14 +119,14 @@ fn bars(domains: &[(&Fragment, &NdRange)], dimension: usize, x: &Axis) -> Pictur
     if domains.len() > DRAWN / 4 {
         let mut grid = Grid::flat();
         domains.iter().for_each(|(_, domain)| grid.add(x.span(range_of(domain, dimension)), (0.0, 1.0)));
-        let rest = format!("how many reach into each of {} parts, {} at most", grid.parts(), grid.most());
+        let rest = format!("number of fragments that overlap each of {} parts, up to {}", grid.parts(), grid.most());
         let mut picture = Picture::new(90.0, title, text(&rest));
         picture.ends(11.0, &x.low, &x.high);
         grid.draw(&mut picture, (2.0, top), (width, 70.0));
         return picture;
     }
     let step = (200.0 / ratio(domains.len(), 1)).clamp(2.0, 14.0);
-    let mut picture = Picture::new(top + 4.0 + step * ratio(domains.len(), 1), title, text("the oldest at the top"));
+    let mut picture = Picture::new(top + 4.0 + step * ratio(domains.len(), 1), title, text("oldest first"));
     picture.ends(11.0, &x.low, &x.high);
     for (number, (fragment, domain)) in domains.iter().enumerate() {
         let (from, to) = x.span(range_of(domain, dimension));
@@ -148,7 +148,7 @@ fn times(page: &mut Page, fragments: &[Fragment]) {
     #[allow(clippy::cast_precision_loss)] // for pictures
     let at = |time: u64| if last > first { (time - first) as f64 / (last - first) as f64 } else { 0.5 };
     let joined = fragments.iter().filter(|fragment| fragment.time().start < fragment.time().end).count();
-    let text = format!("from {} to {}; {joined} of them hold cells of a range of times", moment(first), moment(last));
+    let text = format!("from {} to {}; {joined} of them contain cells of a time range", moment(first), moment(last));
     let (top, width) = (16.0, WIDTH - 4.0);
     let title = format!("{} fragments in time", fragments.len());
     if fragments.len() > DRAWN / 4 {
@@ -158,7 +158,7 @@ fn times(page: &mut Page, fragments: &[Fragment]) {
         }
         let most = counts.iter().copied().max().unwrap_or(1).max(1);
         let mut picture =
-            Picture::new(104.0, title, format!("{text}; {most} in the fullest of {BARS} parts of that time"));
+            Picture::new(104.0, title, format!("{text}; up to {most} in one of {BARS} equal parts of that time"));
         picture.ends(11.0, &moment(first), &moment(last));
         columns(&mut picture, &counts, (2.0, top), (width, 84.0));
         page.picture(picture);

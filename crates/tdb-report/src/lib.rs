@@ -34,7 +34,7 @@ const FULL: usize = 1 << 20;
 /// A page is a single file of less than 2 MB, for arrays of any size. If an array has many
 /// fragments or tiles, the page shows a sample or totals, and states the numbers.
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before `array` or `group`"]
+#[must_use = "has no effect until `array` or `group`"]
 pub struct Report {
     options: Options,
 }
@@ -131,9 +131,9 @@ impl Report {
                 }
                 None => {
                     page.body.text(&name).text(match node.kind {
-                        NodeKind::Array => ", an array without a section here",
+                        NodeKind::Array => ", an array without a section on this page",
                         NodeKind::Group => ", a group",
-                        _ => ", not looked into",
+                        _ => ", not examined",
                     });
                 }
             }
@@ -141,7 +141,7 @@ impl Report {
         }
         page.body.raw("</ul>\n");
         if nodes.len() > MEMBERS {
-            page.body.element("p", &[], &format!("There are more than these {MEMBERS} members."));
+            page.body.element("p", &[], &format!("Only the first {MEMBERS} members are shown."));
         }
         page.body.append(&sections.body);
         Ok(page.finish(path))

@@ -51,7 +51,7 @@ pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
         .collect();
     #[allow(clippy::cast_precision_loss)] // shown with a few digits
     let shown = |ratio: u64| format!("{:.1}%", ratio as f64 / 10.0);
-    histogram(page, "Stored bytes in percent of unfiltered ones, cells of fixed size", &whose, &ratios, shown);
+    histogram(page, "Stored bytes in percent of unfiltered bytes, cells of fixed size", &whose, &ratios, shown);
     for index in 0..array.schema().attr_count().min(ATTRIBUTES) {
         bounds(page, array, &some, index, &whose)?;
     }
@@ -132,7 +132,7 @@ fn histogram(page: &mut Page, title: &str, whose: &str, values: &[u64], show: im
         let place = (value - low) as f64 / (high - low) as f64;
         counts[bin(place, BINS)] += 1;
     }
-    let text = format!("{whose}: least {}, in the middle {}, greatest {}", show(low), show(median), show(high));
+    let text = format!("{whose}: minimum {}, median {}, maximum {}", show(low), show(median), show(high));
     let mut picture = Picture::new(112.0, title, text);
     columns(&mut picture, &counts, (2.0, 4.0), (WIDTH - 4.0, 88.0));
     picture.ends(106.0, &show(low), &show(high));
@@ -183,7 +183,7 @@ fn bounds(page: &mut Page, array: &Array, fragments: &[&Fragment], index: usize,
         true => format!("from {} to {}, {whose}; {nulls} of {cells} cells are null", short(low), short(high)),
         false => format!("from {} to {}, {whose}", short(low), short(high)),
     };
-    let mut picture = Picture::new(112.0, format!("Least to greatest {} in tiles", attribute.name()), text);
+    let mut picture = Picture::new(112.0, format!("Minimum to maximum {} per tile", attribute.name()), text);
     let (top, height) = (16.0, 76.0);
     picture.label(2.0, 11.0, crate::picture::Anchor::Start, WIDTH - 4.0, &short(high));
     picture.label(2.0, 106.0, crate::picture::Anchor::Start, WIDTH - 4.0, &short(low));

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use tdb_cells::TileScratch;
 use tdb_query::scan::{FieldSet, KnownTile, Scan, ScanCells, ScanCost, add_batch};
-use tdb_query::{CheckedQuery, WhyUnknown, announce};
+use tdb_query::{CheckedQuery, InexactReason, announce};
 use tdb_snapshot::Result;
 use tdb_types::Cells;
 
@@ -93,15 +93,15 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
 }
 
 /// Returns the reason why tiles must be read: first a reason of the individual tiles, else overlap.
-fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> WhyUnknown {
+fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> InexactReason {
     let look = tiles.iter().find(|(source, tile, _)| needs_look(context, *source, tile));
     match look.map(|(source, tile, _)| (&context.sources[*source], tile)) {
-        Some((_, tile)) if !tile.full => WhyUnknown::PartOfTile,
-        Some((source, _)) if source.is_time_limited => WhyUnknown::Times,
-        Some((source, _)) if source.deletions.is_some() || context.filter.is_empty() => WhyUnknown::Deletes,
-        Some(_) => WhyUnknown::Condition,
-        None if tiles.is_empty() => WhyUnknown::Overlap,
-        None => WhyUnknown::NoStatistics,
+        Some((_, tile)) if !tile.full => InexactReason::PartOfTile,
+        Some((source, _)) if source.is_time_limited => InexactReason::Times,
+        Some((source, _)) if source.deletions.is_some() || context.filter.is_empty() => InexactReason::Deletes,
+        Some(_) => InexactReason::Condition,
+        None if tiles.is_empty() => InexactReason::Overlap,
+        None => InexactReason::NoStatistics,
     }
 }
 

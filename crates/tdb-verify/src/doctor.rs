@@ -29,7 +29,7 @@ use tdb_job::{is_gone, until_settled};
 use tdb_maintain::ignoring_commits;
 
 pub use aside::ASIDE;
-pub use aside::Undone;
+pub use aside::Restored;
 pub use diagnosis::{Diagnosis, Remedy};
 pub use unknown::first_unknown;
 
@@ -56,7 +56,7 @@ pub use unknown::first_unknown;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is done before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Doctor {
     names: Names,
     only: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Doctor {
 
 /// The problems of an array or group, and the repairs of [`run`](Self::run).
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RepairPlan {
     doctor: Doctor,
     target: Target,
@@ -75,7 +75,7 @@ pub struct RepairPlan {
 /// Result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mended {
+pub struct Repaired {
     /// The repaired problems.
     pub done: Vec<Diagnosis>,
     /// Folder of the quarantined files, if any.
@@ -131,7 +131,7 @@ impl Doctor {
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Parsing
     /// the list of former paths fails, or the storage fails.
-    pub fn undo(&self, target: impl Into<Target>) -> Result<Undone> {
+    pub fn undo(&self, target: impl Into<Target>) -> Result<Restored> {
         let target = target.into();
         let mut undone = self.undo_in(target.storage())?;
         for (folder, label) in Labels::of(&target)?.arrays {
@@ -145,9 +145,9 @@ impl Doctor {
         Ok(undone)
     }
 
-    fn undo_in(&self, storage: &Arc<dyn Storage>) -> Result<Undone> {
+    fn undo_in(&self, storage: &Arc<dyn Storage>) -> Result<Restored> {
         if !storage.exists(ASIDE)? {
-            return Ok(Undone::default());
+            return Ok(Restored::default());
         }
         let _lock = Lock::take(storage, self.take_over)?;
         aside::undo(&**storage)
@@ -160,9 +160,9 @@ impl Doctor {
                 || self.only.is_empty() && !diagnosis.remedy.changes_what_is_read() && diagnosis.remedy != R::TakeOver)
     }
 
-    fn run(&self, target: &Target, found: &[Diagnosis]) -> Result<Mended> {
+    fn run(&self, target: &Target, found: &[Diagnosis]) -> Result<Repaired> {
         let wanted: Vec<&Diagnosis> = found.iter().filter(|one| self.sees_to(one)).collect();
-        let mut mended = Mended::default();
+        let mut mended = Repaired::default();
         if wanted.is_empty() {
             return Ok(mended);
         }
@@ -192,7 +192,7 @@ impl Doctor {
     }
 
     /// Quarantines files and writes ignore files.
-    fn set_aside(&self, target: &Target, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
+    fn set_aside(&self, target: &Target, found: &[&Diagnosis], mended: &mut Repaired) -> Result<()> {
         let storage = &**target.storage();
         let mut deeds = Vec::new();
         let mut writes = Vec::new();
@@ -228,7 +228,7 @@ impl Doctor {
     }
 
     /// Changes members to paths relative to the group's folder, in one change.
-    fn make_relative(&self, group: &Group, found: &[&Diagnosis], mended: &mut Mended) -> Result<()> {
+    fn make_relative(&self, group: &Group, found: &[&Diagnosis], mended: &mut Repaired) -> Result<()> {
         let members: Vec<_> = found.iter().filter(|one| matches!(one.remedy, R::Relative { .. })).collect();
         if members.is_empty() {
             return Ok(());
@@ -281,7 +281,7 @@ impl RepairPlan {
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, errors
     /// of [`Doctor::plan`], and errors of the storage. Completed repairs remain.
-    pub fn run(self) -> Result<Mended> {
+    pub fn run(self) -> Result<Repaired> {
         let Self { doctor, target, found } = self;
         let labels = Labels::of(&target)?.arrays;
         let is_of_label = |one: &&Diagnosis| labels.iter().any(|(folder, _)| one.below(folder).is_some());

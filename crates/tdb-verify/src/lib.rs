@@ -5,7 +5,7 @@ mod manifest;
 mod rebuild;
 mod verify;
 
-pub use doctor::{ASIDE, Diagnosis, Doctor, Mended, Remedy, RepairPlan, Undone, change_members, first_unknown};
+pub use doctor::{ASIDE, Diagnosis, Doctor, Remedy, RepairPlan, Repaired, Restored, change_members, first_unknown};
 pub use manifest::{FileChange, Manifest};
 pub use rebuild::{Rebuild, RebuildPlan, Rebuilt};
 pub use tdb_job::RebuildProblem;

@@ -35,7 +35,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// ```
 /// use tdb_verify::Rebuild;
 /// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// use tdb_array::{Array, NewCells};
+/// use tdb_array::{Array, WriteBatch};
 /// use tdb_types::{Datatype, Scalar};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -43,7 +43,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
 /// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
 /// Array::create(&path, &ArrayDefinition::new(schema)?)?;
-/// Array::open(&path)?.write().cells(NewCells::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
+/// Array::open(&path)?.write().cells(WriteBatch::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
 /// let folder = Array::open(&path)?.fragments()?[0].folder().to_owned();
 /// std::fs::remove_file(path.join(&folder).join("__fragment_metadata.tdb"))?;
 /// assert!(Array::open(&path)?.fragments().is_err());
@@ -55,7 +55,7 @@ use tdb_job::{MaintainError, Result, Stamp};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is written before a plan runs"]
+#[must_use = "has no effect until a plan runs"]
 pub struct Rebuild {
     domain: Option<NdRange>,
     salvage: bool,
@@ -65,7 +65,7 @@ pub struct Rebuild {
 ///
 /// [`run`](Self::run) writes the metadata.
 #[derive(Clone, Debug)]
-#[must_use = "nothing is written before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct RebuildPlan {
     job: Rebuild,
     array: Array,
@@ -134,10 +134,10 @@ impl Rebuild {
         let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
         let mut unknown: Vec<&'static str> = Vec::new();
         if walked.shape.deletes {
-            unknown.push("which conditions were applied before cells were joined");
+            unknown.push("which delete conditions were applied before the consolidation");
         }
         if !entry.counts {
-            unknown.push("whether it ever counted, which in its format nothing but the metadata says");
+            unknown.push("whether the fragment was ever committed, which only the metadata records in this format");
         }
         // Before format 20, only the metadata records the datatypes of the writer's filters.
         // Fragments of formats 1 to 4 were written by releases of the same format.
@@ -155,7 +155,7 @@ impl Rebuild {
         let (facts, library) = match (own, other) {
             (Ok(own), Some(Ok(other))) => {
                 if own.0 != other.0 {
-                    unknown.push("whether a release since 2.17 wrote it, which filters of floats and deltas depend on");
+                    unknown.push("whether a release since 2.17 wrote it, which affects filters of floats and deltas");
                 }
                 own
             }
@@ -202,7 +202,7 @@ impl Rebuild {
         }
         let count = tiles.iter().map(Vec::len).min().unwrap_or(0);
         if let (Some(longer), None) = (tiles.iter().position(|tiles| tiles.len() > count), &lost) {
-            let what = format!("it has {} tiles, and other fields have {count}", tiles[longer].len());
+            let what = format!("found {} tiles, but other fields have {count}", tiles[longer].len());
             lost = Some(RebuildProblem::Disagree { file: shape.fields[longer].display(&shape.schema), what });
         }
         if let Some(why) = &lost
@@ -295,19 +295,19 @@ fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u
             let other = tiles[tile].cells.filter(|other| *other != number)?;
             Some((field, other))
         }) {
-            let what = format!("tile {tile} has {other} cells, and that of another field {number}");
+            let what = format!("tile {tile} has {other} cells, but {number} in another field");
             return Err(RebuildProblem::Disagree { file: field.display(&shape.schema), what });
         }
         let is_last = tile + 1 == count;
         let (wanted, what) = match shape.dense {
-            true => (shape.schema.cells_per_tile().ok(), "of the schema's tiles"),
-            false => (Some(shape.schema.capacity()).filter(|_| !is_last), "of its capacity"),
+            true => (shape.schema.cells_per_tile().ok(), "cells per tile of the schema"),
+            false => (Some(shape.schema.capacity()).filter(|_| !is_last), "cells of the capacity"),
         };
         let why = match wanted {
-            Some(wanted) if wanted != number => Some(format!("and not the {wanted} {what}")),
+            Some(wanted) if wanted != number => Some(format!("expected the {wanted} {what}")),
             // The last tile of a sparse fragment has the remaining cells.
-            None if !shape.dense && number > shape.schema.capacity() => Some("more than its capacity".to_owned()),
-            None if !shape.dense && number == 0 => Some("and no tile is without any".to_owned()),
+            None if !shape.dense && number > shape.schema.capacity() => Some("more than the capacity".to_owned()),
+            None if !shape.dense && number == 0 => Some("expected at least one".to_owned()),
             _ => None,
         };
         if let Some(why) = why {

@@ -53,7 +53,7 @@ use tdb_job::Result;
 /// # Ok::<(), tdb_job::MaintainError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is looked at before a place is given"]
+#[must_use = "has no effect until a path is given"]
 pub struct Verify {
     array: ArrayOptions,
     group: GroupOptions,

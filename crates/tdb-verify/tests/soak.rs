@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tdb_array::tdb_condition::field;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, WriteBatch};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_testkit::Ledger;
@@ -68,7 +68,7 @@ fn write(path: &Path, serial: u64, is_sparse: bool) {
     let array = ArrayOptions::new().threads(1).open(path).unwrap();
     let (serials, squares) = (vec![serial; CELLS as usize], vec![serial * serial; CELLS as usize]);
     let places: Vec<i32> = (0..CELLS).collect();
-    let mut cells = NewCells::new().with("serial", &serials).with("square", &squares);
+    let mut cells = WriteBatch::new().with("serial", &serials).with("square", &squares);
     if is_sparse {
         cells = cells.with("place", &places);
     }

@@ -1,6 +1,6 @@
 //! Validation of columns against the schema, without comparison of cells.
 
-use tdb_cells::{CellsError, Checker, NewCells};
+use tdb_cells::{CellsError, Checker, WriteBatch};
 use tdb_fragment::FragmentField;
 use tdb_schema::{ArraySchema, FieldRef, FieldType};
 use tdb_snapshot::{Result, unknown_field};
@@ -45,7 +45,7 @@ pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = Stored
 /// messages. `any_utf8` allows strings that are not UTF-8.
 pub(super) fn check<'a>(
     schema: &ArraySchema,
-    cells: &'a NewCells<'_>,
+    cells: &'a WriteBatch<'_>,
     first: u64,
     any_utf8: bool,
 ) -> Result<CheckedCells<'a>> {

@@ -5,7 +5,7 @@ mod slabs;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_cells::{CellBuffers, NewCells, Order};
+use tdb_cells::{CellBuffers, Order, WriteBatch};
 use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
 use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
@@ -28,7 +28,7 @@ pub(super) fn write(
     settings: &Settings,
     region: NdRange,
     order: Order,
-    cells: &NewCells<'_>,
+    cells: &WriteBatch<'_>,
 ) -> Result<Written> {
     let layout = match order {
         Order::RowMajor => Layout::RowMajor,
@@ -54,7 +54,7 @@ pub(super) fn seal(
     settings: &Settings,
     region: NdRange,
     layout: Layout,
-    cells: &NewCells<'_>,
+    cells: &WriteBatch<'_>,
     first: u64,
 ) -> Result<(SealedFragment, u64)> {
     let cells = check(&target.schema, cells, first, settings.any_utf8)?;

@@ -8,7 +8,7 @@ use tdb_filters::{
     BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, StorableValues, TileKind,
 };
 use tdb_fragment::tdb_rtree::DimRange;
-use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummariser, TileSummary};
+use tdb_fragment::{FragmentField, Part, StatisticsKind, StoredTile, TileSummarizer, TileSummary};
 use tdb_schema::{ArraySchema, Attribute};
 use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{ArrayError, Environment, Result, Snapshot};
@@ -81,7 +81,7 @@ impl EncodedTile {
 pub struct Run {
     pub(crate) cells: Range<usize>,
     /// `true` if the reference library visits the cells one by one. See
-    /// [`TileSummariser::add_each`](tdb_fragment::TileSummariser::add_each).
+    /// [`TileSummarizer::add_each`](tdb_fragment::TileSummarizer::add_each).
     pub(crate) one_by_one: bool,
 }
 
@@ -351,7 +351,7 @@ impl FieldEncoder {
     }
 
     fn summarise(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> TileSummary {
-        let mut summariser = TileSummariser::new(self.statistics);
+        let mut summariser = TileSummarizer::new(self.statistics);
         runs.for_each(|run| match run.one_by_one {
             true => summariser.add_each(tile, run.cells),
             false => summariser.add(tile, run.cells),

@@ -50,6 +50,6 @@ use settings::{Settings, commit};
 pub use small_files::SmallFiles;
 pub use stream::GlobalWriter;
 pub use target::Target;
-pub use together::TogetherWriter;
+pub use together::AtomicWriter;
 pub use version::chosen_version;
 pub use writer::Write;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_cells::NewCells;
+use tdb_cells::WriteBatch;
 use tdb_snapshot::Result;
 use tdb_types::saturating_len;
 
@@ -18,7 +18,7 @@ use crate::windows::{EncodedWindow, append_all};
 use crate::{SealedFragment, Settings, Written, commit};
 
 /// Writes cells in any order as one fragment.
-pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &NewCells<'_>) -> Result<Written> {
+pub(super) fn write(target: &Arc<Target>, settings: &Settings, cells: &WriteBatch<'_>) -> Result<Written> {
     match seal(target, settings, cells, 0)? {
         Some(Sealed { fragment, kept, .. }) => commit(target, vec![fragment], &settings.names, kept),
         None => Ok(Written::default()),
@@ -39,7 +39,7 @@ pub(super) struct Sealed {
 pub(super) fn seal(
     target: &Arc<Target>,
     settings: &Settings,
-    cells: &NewCells<'_>,
+    cells: &WriteBatch<'_>,
     first: u64,
 ) -> Result<Option<Sealed>> {
     let cells = check(&target.schema, cells, first, settings.any_utf8)?;

@@ -8,7 +8,7 @@ mod slices;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_cells::NewCells;
+use tdb_cells::WriteBatch;
 use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::saturating_len;
@@ -111,7 +111,7 @@ impl GlobalWriter {
     /// The columns or cells do not fit the array, cells are out of order, or the storage fails.
     /// Errors count cells from the first batch. After an error, the writer accepts no more cells
     /// and cannot be committed.
-    pub fn push<'a>(&mut self, cells: impl Into<NewCells<'a>>) -> Result<()> {
+    pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         if self.failed {
             return Err(ArrayError::Write("the write has already failed; start a new write".to_owned()));
         }
@@ -120,7 +120,7 @@ impl GlobalWriter {
         result
     }
 
-    fn take(&mut self, cells: &NewCells<'_>) -> Result<()> {
+    fn take(&mut self, cells: &WriteBatch<'_>) -> Result<()> {
         let target = Arc::clone(&self.target);
         let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
         if cells.len == 0 {

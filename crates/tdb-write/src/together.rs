@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use tdb_cells::{Coordinate, NewCells, range_on};
+use tdb_cells::{Coordinate, WriteBatch, range_on};
 use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::Layout;
@@ -11,7 +11,7 @@ use tdb_types::Layout;
 use crate::target::Target;
 use crate::{SealedFragment, Settings, Written, commit, dense, sparse};
 
-/// A write of several fragments, created by [`Write::together`](super::Write::together). Each batch
+/// A write of several fragments, created by [`Write::atomic`](super::Write::atomic). Each batch
 /// of sparse cells, in any order, or each dense box becomes a fragment. Memory is bounded by one
 /// batch.
 ///
@@ -19,7 +19,7 @@ use crate::{SealedFragment, Settings, Written, commit, dense, sparse};
 /// is written. All fragments have the same timestamp. If batches contain cells with equal
 /// coordinates, the last given cell is kept, or all if the array allows duplicates.
 #[derive(Debug)]
-pub struct TogetherWriter {
+pub struct AtomicWriter {
     target: Arc<Target>,
     settings: Settings,
     sealed: Vec<SealedFragment>,
@@ -31,7 +31,7 @@ pub struct TogetherWriter {
     failed: bool,
 }
 
-impl TogetherWriter {
+impl AtomicWriter {
     pub(super) fn new(target: Arc<Target>, mut settings: Settings) -> Result<Self> {
         if !settings.names.is_fixed() {
             settings.names = settings.names.at(target.environment().now()?);
@@ -46,7 +46,7 @@ impl TogetherWriter {
     /// The array is dense, the columns or cells do not fit the array, or the storage fails. Errors
     /// count cells from the first batch. After an error, the writer accepts no more cells and
     /// cannot be committed.
-    pub fn push<'a>(&mut self, cells: impl Into<NewCells<'a>>) -> Result<()> {
+    pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         self.begin()?;
         if self.target.schema.is_dense() {
             let what = "cells of a dense array are written as whole boxes".to_owned();
@@ -71,7 +71,7 @@ impl TogetherWriter {
     pub fn push_box<'a, C: Into<Coordinate> + Clone>(
         &mut self,
         ranges: impl IntoIterator<Item = RangeInclusive<C>>,
-        cells: impl Into<NewCells<'a>>,
+        cells: impl Into<WriteBatch<'a>>,
     ) -> Result<()> {
         self.begin()?;
         let region = self.region(ranges)?;

@@ -3,14 +3,14 @@
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use tdb_cells::{CellsError, Coordinate, NewCells, Order, range_on};
+use tdb_cells::{CellsError, Coordinate, Order, WriteBatch, range_on};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_snapshot::{Result, Snapshot};
 use tdb_types::FormatVersion;
 
 use crate::settings::{Duplicates, Settings, Written};
 use crate::target::Target;
-use crate::{GlobalWriter, Names, TogetherWriter, dense, sparse};
+use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
 
 /// A write under construction, created by [`Write::new`]. Set options, then call
 /// [`cells`](Self::cells).
@@ -20,7 +20,7 @@ use crate::{GlobalWriter, Names, TogetherWriter, dense, sparse};
 /// unchanged.
 ///
 /// ```
-/// use tdb_array::{Array, NewCells, NewColumn, Names};
+/// use tdb_array::{Array, WriteBatch, WriteColumn, Names};
 /// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// # use tdb_array::tdb_storage::{MemoryStorage, Storage};
 /// # use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
@@ -34,9 +34,9 @@ use crate::{GlobalWriter, Names, TogetherWriter, dense, sparse};
 ///
 /// let array: Array = open()?;
 /// array.write().names(Names::new().at(1_700_000_000_000)).cells([
-///     ("pos", NewColumn::values(&[30u32, 10, 20])),
-///     ("qual", NewColumn::values(&[3.5f32, 1.5, 2.5])),
-///     ("name", NewColumn::strings(["c", "a", "b"])),
+///     ("pos", WriteColumn::values(&[30u32, 10, 20])),
+///     ("qual", WriteColumn::values(&[3.5f32, 1.5, 2.5])),
+///     ("name", WriteColumn::strings(["c", "a", "b"])),
 /// ])?;
 ///
 /// let batch = open()?.read().batches()?.next().unwrap()?;
@@ -139,7 +139,7 @@ impl Write {
     /// # Errors
     /// The columns or cells do not fit the array (checked before the first write), or the storage
     /// fails. The array then remains unchanged.
-    pub fn cells<'a>(self, cells: impl Into<NewCells<'a>>) -> Result<Written> {
+    pub fn cells<'a>(self, cells: impl Into<WriteBatch<'a>>) -> Result<Written> {
         let cells = cells.into();
         let target = Arc::new(Target::new(&self.array, self.version)?);
         if !target.schema.is_dense() {
@@ -168,7 +168,7 @@ impl Write {
 
     /// Starts a write of several fragments that become visible atomically. In a sparse array,
     /// batches have any size, and cells within a batch any order. In a dense array, fragments are
-    /// boxes ([`TogetherWriter::push_box`]).
+    /// boxes ([`AtomicWriter::push_box`]).
     ///
     /// ```
     /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
@@ -177,7 +177,7 @@ impl Write {
     /// # let path = folder.path().join("array");
     /// # let x = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99));
     /// # tdb_array::Array::create(&path, &ArrayDefinition::new(SchemaBuilder::sparse().dimension(x).build()?)?)?;
-    /// let mut writer = tdb_array::Array::open(&path)?.write().together()?;
+    /// let mut writer = tdb_array::Array::open(&path)?.write().atomic()?;
     /// writer.push([("x", &[7u32, 3])])?;
     /// writer.push([("x", &[5u32, 1, 9])])?;
     /// assert_eq!(tdb_array::Array::open(&path)?.fragments()?.len(), 0);
@@ -188,8 +188,8 @@ impl Write {
     ///
     /// # Errors
     /// The clock is not available.
-    pub fn together(self) -> Result<TogetherWriter> {
-        TogetherWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
+    pub fn atomic(self) -> Result<AtomicWriter> {
+        AtomicWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
     }
 
     /// Limits the size of fragments written in global order. A new fragment begins before the data

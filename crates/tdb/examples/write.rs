@@ -6,7 +6,7 @@
 
 use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb::types::{CellValNum, Datatype, Scalar};
-use tdb::{Array, NewCells, NewColumn, Order};
+use tdb::{Array, Order, WriteBatch, WriteColumn};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: write NEW-FOLDER")?;
@@ -22,10 +22,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (&[30u32, 10, 20][..], &[1.0f32, 2.0, 3.0][..], ["G", "A", "CC"].as_slice()),
         (&[20, 40], &[9.0, 4.0], &["T", "ACGT"]),
     ] {
-        let cells = NewCells::new()
-            .with("position", NewColumn::values(positions))
-            .with("depth", NewColumn::values(depths))
-            .with("base", NewColumn::strings(bases));
+        let cells = WriteBatch::new()
+            .with("position", WriteColumn::values(positions))
+            .with("depth", WriteColumn::values(depths))
+            .with("base", WriteColumn::strings(bases));
         let written = Array::open(&path)?.write().cells(cells)?;
         println!("{} cells written", written.cells);
     }

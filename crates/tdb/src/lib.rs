@@ -41,7 +41,7 @@
 //! ```
 //! use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 //! use tdb::types::{Datatype, Scalar};
-//! use tdb::{Array, NewCells};
+//! use tdb::{Array, WriteBatch};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("array");
@@ -51,7 +51,7 @@
 //!     .build()?;
 //! Array::create(&path, &ArrayDefinition::new(schema)?)?;
 //!
-//! let cells = NewCells::new().with("position", &[7u32, 3]).with("depth", &[30.5f32, 12.0]);
+//! let cells = WriteBatch::new().with("position", &[7u32, 3]).with("depth", &[30.5f32, 12.0]);
 //! Array::open(&path)?.write().cells(cells)?;
 //! let cells: usize = Array::open(&path)?.read().batches()?.map(|batch| batch.map(|batch| batch.len())).sum::<Result<_, _>>()?;
 //! assert_eq!(cells, 2);
@@ -109,15 +109,15 @@
 // that none is missing.
 #[doc(inline)]
 pub use tdb_array::{
-    Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, Batch, Batches,
-    CellOrderCheck, CellProblem, CellsError, Clock, Column, CommitInventory, CommitList, CommittedFragment, Coordinate,
-    CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory, FileReads, FirstValues, Fragment,
-    FragmentCopy, FragmentEntry, FragmentPlan, FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree,
-    GroupWriter, Grouped, Histogram, Join, Joined, Label, Leftover, Listing, Member, MemberPlace, Metadata,
-    MetadataWriter, Monitor, Names, NewCells, NewColumn, NewFragmentPlace, NodeKind, NumpyArray, Options, Order, Plan,
-    PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox, QueryPart, Randomness, Result, SmallFiles, Snapshot,
-    Stated, Statistics, StoredTiles, TileCells, TileCounts, TileReader, TileWorkers, TimeRange, TogetherWriter,
-    TreeNode, Value, WhyUnknown, Write, Written,
+    Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, AtomicWriter, Batch,
+    Batches, CellOrderCheck, CellProblem, CellsError, Clock, Column, CommitInventory, CommitList, CommittedFragment,
+    ConsolidatedFragments, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory,
+    Exactness, FileReads, FirstValues, Fragment, FragmentCopy, FragmentEntry, FragmentJoin, FragmentPlan,
+    FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, InexactReason,
+    Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewFragmentPlace,
+    NodeKind, NumpyArray, Options, Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox,
+    QueryPart, Randomness, Result, SmallFiles, Snapshot, Statistics, StoredTiles, TileCells, TileCounts, TileReader,
+    TileWorkers, TimeRange, TreeNode, Value, Write, WriteBatch, WriteColumn, Written,
 };
 
 pub use tdb_advise as advise;

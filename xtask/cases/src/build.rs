@@ -1,4 +1,4 @@
-//! What the reference library is given for an array, given to our builder.
+//! Converts the array specification for the reference library to tdb's schema builder.
 
 use std::num::NonZeroU32;
 
@@ -17,7 +17,7 @@ use tdb_reference::model::{
 use crate::case::KEY;
 use crate::scalars::integer_of;
 
-/// The same array, of a format version.
+/// Builds the definition of an array in a format version.
 pub fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
     let mut builder = match spec.array_type {
         ArrayType::Dense => SchemaBuilder::dense(),
@@ -79,9 +79,10 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
     dimension.with_filters(pipeline(&spec.filters))
 }
 
-/// An attribute.
+/// Builds an attribute.
 pub(crate) fn attribute(spec: &AttributeSpec) -> Attribute {
-    // One value isn't passed to the library, so that `any` stays what it is.
+    // A count of one value is not passed to the library. Cells of datatype `any` stay
+    // variable-sized.
     let number = spec.cell_val_num.filter(|number| spec.datatype != Datatype::Any || *number != 1);
     let number = number.and_then(NonZeroU32::new).map_or(CellValNum::Var, CellValNum::Fixed);
     let mut attribute = Attribute::new(spec.name.as_str(), spec.datatype).with_cell_val_num(number);
@@ -97,7 +98,7 @@ pub(crate) fn attribute(spec: &AttributeSpec) -> Attribute {
     attribute.with_filters(pipeline(&spec.filters))
 }
 
-/// The values of an enumeration, one by one.
+/// Returns the values of an enumeration.
 pub(crate) fn enumeration_values(spec: &EnumerationSpec) -> Vec<&[u8]> {
     match (&spec.offsets, spec.cell_val_num) {
         (Some(offsets), _) => {
@@ -108,7 +109,7 @@ pub(crate) fn enumeration_values(spec: &EnumerationSpec) -> Vec<&[u8]> {
     }
 }
 
-/// An enumeration.
+/// Builds an enumeration.
 pub(crate) fn enumeration(spec: &EnumerationSpec) -> Result<Enumeration> {
     let values = enumeration_values(spec);
     let enumeration = match spec.cell_val_num.and_then(NonZeroU32::new) {
@@ -121,7 +122,7 @@ pub(crate) fn enumeration(spec: &EnumerationSpec) -> Result<Enumeration> {
     Ok(if spec.ordered { enumeration.ordered() } else { enumeration })
 }
 
-/// Ranges of a current domain.
+/// Builds the ranges of a current domain.
 pub(crate) fn current_domain(dimensions: &[DimensionSpec], ranges: &[(Bytes, Bytes)]) -> NdRange {
     let ranges = dimensions.iter().zip(ranges).map(|(dimension, (low, high))| match &dimension.domain {
         None => DimRange::strings(low.0.clone(), high.0.clone()),
@@ -133,7 +134,7 @@ pub(crate) fn current_domain(dimensions: &[DimensionSpec], ranges: &[(Bytes, Byt
     NdRange(ranges.collect())
 }
 
-/// Filters.
+/// Builds a filter pipeline.
 pub fn pipeline(spec: &Pipeline) -> FilterPipeline {
     let mut pipeline = FilterPipeline::new(spec.filters.iter().map(filter).collect());
     if let Some(size) = spec.max_chunk_size {
@@ -179,8 +180,8 @@ fn filter(spec: &FilterSpec) -> Filter {
     }
 }
 
-/// Says what extents of Hilbert arrays are left out: the library, which is given the order after the domain, takes them for
-/// those of another order, and so spans the domain.
+/// Fills in missing extents of Hilbert arrays with the length of the domain. The library does this
+/// too, because it receives the cell order after the domain.
 pub fn state_extents(spec: &mut ArraySpec) {
     for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
         let Some((low, high)) = &dimension.domain else { continue };
@@ -202,7 +203,7 @@ pub fn state_extents(spec: &mut ArraySpec) {
     }
 }
 
-/// How to open and how to make an array.
+/// Returns the options to open and create an array.
 pub fn options(encrypted: bool) -> (ArrayOptions, CreateOptions) {
     let key = encrypted.then(|| EncryptionKey::new(*KEY));
     (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key))

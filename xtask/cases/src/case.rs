@@ -1,56 +1,56 @@
-//! One case: an array, how it comes about, and what is asked of it; plain data, so that it can be made smaller.
+//! A case as plain data, ready for shrinking: an array, the history of the array, and questions.
 
 use tdb_types::Layout;
 
 use super::selection::Selection;
 use tdb_reference::model::{AggregateSpec, ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
-/// An array with its history, and questions.
+/// An array with its history and questions.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub array: ArraySpec,
     pub steps: Vec<Step>,
     pub questions: Vec<Question>,
-    /// Whether all of it is encrypted, by [`KEY`].
+    /// `true` if the array is encrypted with [`KEY`].
     pub encrypted: bool,
-    /// Whether writes in global order give cells that aren't.
+    /// `true` if writes in global order contain unsorted cells.
     pub disordered: bool,
-    /// Whether writes have cells of equal coordinates, although the array doesn't allow it.
+    /// `true` if a write contains equal coordinates although the array does not allow duplicates.
     pub repeated: bool,
 }
 
 /// The key of encrypted cases.
 pub const KEY: &[u8; 32] = b"0123456789abcdef0123456789ABCDEF";
 
-/// What happens to an array after its creation.
+/// An operation on an array after its creation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Write(WriteSpec),
     Evolve(Evolution),
-    /// Deletes cells that fulfil the condition, at this time.
+    /// Deletes the cells that match the condition, with a timestamp.
     Delete(Condition, u64),
-    /// Of `fragments`, `fragment_meta` or `commits`.
+    /// Consolidates `fragments`, `fragment_meta` or `commits`.
     Consolidate(&'static str),
     Vacuum(&'static str),
 }
 
-/// A read, and how our side does it.
+/// A read, with the parameters of tdb's read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub query: QuerySpec,
-    /// Which of these cells, and how ours is asked for them.
+    /// Selects cells by points, boxes and special ranges.
     pub selection: Selection,
-    /// What is computed of the cells, beside reading them.
+    /// Aggregates to compute in addition to the read.
     pub aggregates: Vec<AggregateSpec>,
-    /// Bytes of a batch in the first reading; the default if absent.
+    /// Batch size in bytes of the first read. `None` for the default.
     pub budget: Option<usize>,
-    /// Bytes of a batch in the second reading, which must give the same cells.
+    /// Batch size in bytes of the second read, which must return the same cells.
     pub tiny_budget: usize,
     pub threads: usize,
 }
 
 impl Case {
-    /// The writes, in the order in which they happen.
+    /// Returns the writes in chronological order of execution.
     pub fn writes(&self) -> impl Iterator<Item = &WriteSpec> {
         self.steps.iter().filter_map(|step| match step {
             Step::Write(write) => Some(write),
@@ -58,7 +58,8 @@ impl Case {
         })
     }
 
-    /// The same case with writes whose cells the library sorts, if it has others.
+    /// Returns the case with unordered writes, whose cells the library sorts. Returns `None` if the
+    /// case is not disordered.
     pub fn sorted(&self) -> Option<Self> {
         let mut sorted = Self { disordered: false, ..self.clone() };
         for step in &mut sorted.steps {
@@ -69,7 +70,7 @@ impl Case {
         self.disordered.then_some(sorted)
     }
 
-    /// The attributes after all steps.
+    /// Returns the attributes after all steps.
     pub fn final_attributes(&self) -> Vec<AttributeSpec> {
         let mut attributes = self.array.attributes.clone();
         for step in &self.steps {
@@ -81,13 +82,13 @@ impl Case {
     }
 }
 
-/// Adds and drops attributes as a schema evolution does: first it adds at the end, then it drops.
+/// Applies a schema evolution: first adds attributes at the end, then drops attributes.
 pub fn apply(attributes: &mut Vec<AttributeSpec>, evolution: &Evolution) {
     attributes.extend(evolution.add_attributes.iter().cloned());
     attributes.retain(|attribute| !evolution.drop_attributes.contains(&attribute.name));
 }
 
-/// The random numbers of case `index` of a seed.
+/// Returns the seed of case `index`, derived from the seed of a run.
 pub fn seed_of(seed: u64, index: u64) -> u64 {
     tdb_testkit::hostile::SplitMix64::new(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95)).next()
 }

@@ -1,4 +1,4 @@
-//! Compares what both sides read.
+//! Compares the reads of both sides.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,18 +10,19 @@ use super::ours::Reading;
 use super::print::bytes_as_text;
 use tdb_reference::model::{Column, ReadColumn, ReadResult};
 
-/// How much of the order of the cells is settled.
+/// How far the order of the cells is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// Every cell has its place.
+    /// The order is fully defined.
     Fully,
-    /// Cells with equal coordinates may change places among themselves; the runs of such cells.
+    /// Only cells with equal coordinates may be in any order. The ranges of such cells.
     Runs(Vec<Range<usize>>),
-    /// Nothing.
+    /// The order is not defined.
     Nothing,
 }
 
-/// Says what differs; nothing if all is the same. Of `theirs` only the columns that `ours` has are looked at.
+/// Returns the first difference, or `None`. Compares only as many columns of `theirs` as `ours`
+/// has.
 pub fn difference(theirs: &ReadResult, ours: &Reading, settled: &Settled) -> Option<String> {
     if theirs.columns.len() < ours.columns.len() && theirs.cells + ours.cells > 0 {
         let names =
@@ -60,7 +61,7 @@ fn shape_difference(theirs: &Column, ours: &Column) -> Option<String> {
     (expected != got).then(|| format!("column (name, variable size, nullable): expected {expected:?}, got {got:?}"))
 }
 
-/// The first cell that differs.
+/// Returns the first cell that differs.
 fn in_order(theirs: &ReadColumn, ours: &Column) -> Option<String> {
     if theirs.column == *ours {
         return None;
@@ -84,7 +85,7 @@ fn one_cell(datatype: Datatype, bytes: &[u8], valid: bool) -> String {
     if valid { text } else { format!("null (over {text})") }
 }
 
-/// All columns of each cell as one string of bytes.
+/// Concatenates all columns of each cell.
 fn rows<'a>(columns: impl Iterator<Item = (&'a Column, usize)>, cells: usize) -> Vec<Vec<u8>> {
     let mut rows = vec![Vec::new(); cells];
     for (column, cell_size) in columns {
@@ -94,7 +95,7 @@ fn rows<'a>(columns: impl Iterator<Item = (&'a Column, usize)>, cells: usize) ->
                 None => index * cell_size..(index + 1) * cell_size,
             };
             row.extend((range.len() as u64).to_le_bytes());
-            // Some releases give offsets beyond their values: such a cell is none that anybody expects.
+            // Some releases return offsets beyond the values. Such a cell equals no expected cell.
             row.extend(column.values.get(range).unwrap_or(b"beyond the values"));
             row.extend(column.validity.as_ref().map(|validity| validity[index]));
         }
@@ -113,7 +114,7 @@ fn as_multisets(theirs: &[ReadColumn], ours: &[Column], runs: &[Range<usize>], o
     }
     let whole = runs.len() == 1;
     for run in runs {
-        // How many more there are on their side than on ours, and where one is on each.
+        // For each row, the library's count minus tdb's, and one position on each side.
         let mut counts: HashMap<&[u8], (i64, [usize; 2])> = HashMap::new();
         for (index, row) in expected.iter().enumerate().take(run.end).skip(run.start) {
             let (count, places) = counts.entry(row).or_default();

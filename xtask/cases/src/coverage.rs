@@ -1,4 +1,4 @@
-//! Counts what the cases are made of.
+//! Statistics about the features of the cases.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::overhang;
 use super::selection::{Form, Interval, Selection};
 use tdb_reference::model::Pipeline;
 
-/// How often each thing occurred, by kind of thing.
+/// Number of occurrences by category and name.
 #[derive(Debug, Default)]
 pub struct Coverage(BTreeMap<&'static str, BTreeMap<String, u64>>);
 
@@ -26,7 +26,7 @@ impl Coverage {
         }
     }
 
-    /// Counts a case that both sides agreed upon.
+    /// Counts the features of a case on which both sides agree.
     pub fn case(&mut self, case: &Case) {
         let array = &case.array;
         self.count("arrays", format!("{}, {} dimensions", array.array_type.name(), array.dimensions.len()));
@@ -38,7 +38,7 @@ impl Coverage {
             self.count("features", "encrypted");
         }
         if case.disordered {
-            self.count("features", "cells stored in no order");
+            self.count("features", "unsorted cells");
         }
         if case.repeated {
             self.count("features", "equal coordinates in one fragment, without duplicates allowed");
@@ -150,7 +150,7 @@ impl Coverage {
         }
     }
 
-    /// One line for each kind of thing.
+    /// Formats one line per category.
     pub fn text(&self) -> String {
         let line = |(kind, counts): (&&str, &BTreeMap<String, u64>)| {
             let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();

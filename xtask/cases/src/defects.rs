@@ -1,6 +1,6 @@
-//! What the reference library is known to get wrong, where the generator can't simply stay away from it.
+//! Known defects of the reference library in generated cases.
 //!
-//! `docs/internals/conformance.md` lists these and those that the generator avoids.
+//! `docs/internals/conformance.md` lists these defects, and the defects that the generator avoids.
 
 mod aggregates;
 mod pieces;
@@ -15,44 +15,44 @@ use crate::scalars::{integer_bytes, order_of, type_limits};
 use tdb_reference::Release;
 use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
 
-/// Why a refusal or crash of the library is no surprise; `None` if it is one.
+/// Returns why the library refuses or crashes. Returns `None` if there is no known reason.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
     let ordered = question.is_some_and(|question| matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor));
     if message.contains("crashed") && ordered && has_empty_strings(case) {
-        return Some("crashes in ordered reads where a string dimension holds nothing but the empty string");
+        return Some("crashes in ordered reads if a string dimension contains only the empty string");
     }
     if message.contains("was stopped after") && ordered && case.array.array_type == ArrayType::Sparse {
-        return Some("cuts what an ordered read asks for into parts without end");
+        return Some("splits the subarray of an ordered read endlessly");
     }
     if message.contains("All tiles should have at least one cell") && repeats_times(case) {
-        return Some("can't read consolidated tiles of cells that were all overwritten at the same time");
+        return Some("cannot read consolidated tiles of cells that were all overwritten at the same time");
     }
     if message.contains("Cannot get file size") && message.contains(".del'") {
-        return Some("looks for the files of deletes whose consolidated commits were vacuumed");
+        return Some("looks for delete files whose consolidated commits were vacuumed");
     }
     if message.contains("no current buffer") && case.encrypted && writes_empty_cells(case) {
-        return Some("can't read encrypted tiles without bytes that went through other filters first");
+        return Some("cannot read encrypted empty tiles that went through other filters first");
     }
-    // Writes that are cut into several fragments gather their commits too.
+    // Writes of several fragments also consolidate their commits.
     let gathers = |step: &&Step| match step {
         Step::Consolidate(mode) => *mode == "commits",
         Step::Write(write) => write.layout == Layout::GlobalOrder,
         _ => false,
     };
     if message.contains("start timestamp cannot be after end") && case.steps.iter().filter(gathers).count() > 1 {
-        return Some("can't consolidate commits again once an older one has come");
+        return Some("cannot consolidate commits again after an older one was added");
     }
     if message.contains("DoubleDeltaException") || message.contains("Cannot compress with DoubleDelta") {
-        return Some("refuses to write double deltas that overflow, which fill values make");
+        return Some("refuses to write double deltas that overflow because of fill values");
     }
     if message.contains("delta is not positive") && case.disordered {
-        return Some("refuses positive deltas of cells that aren't in order");
+        return Some("refuses positive deltas of unsorted cells");
     }
     if message.contains("crashed") && message.contains("job write") && writes_variable_cells(case) {
-        return Some("crashes now and then in dense writes of variable-size cells");
+        return Some("sometimes crashes in dense writes of variable-size cells");
     }
     if message.contains("must coincide with the tile bounds") {
-        return Some("refuses some whole tiles in global order where the domain begins below zero");
+        return Some("refuses some complete tiles in global order if the domain starts below zero");
     }
     let unordered = question.is_some_and(|question| question.query.layout == Layout::Unordered);
     if message.contains("crashed") && unordered && case.array.allows_dups && adds_nullable(case) {
@@ -61,12 +61,12 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     None
 }
 
-/// Why the library's answer is known to lack cells; `None` if it should be whole.
+/// Returns why the library's result lacks cells. Returns `None` if there is no known reason.
 pub fn lacks_cells(case: &Case, question: &Question, theirs: &ReadResult) -> Option<&'static str> {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
-    // A result that doesn't fit the buffers is cut at strings, and the empty one gets into no part.
+    // A result that exceeds the buffers is split at strings, and no part contains the empty string.
     (ordered && theirs.submits > 1 && has_empty_strings(case))
-        .then_some("loses empty strings where it cuts ordered reads")
+        .then_some("loses empty strings when it splits ordered reads")
 }
 
 fn adds_nullable(case: &Case) -> bool {
@@ -76,7 +76,7 @@ fn adds_nullable(case: &Case) -> bool {
     })
 }
 
-/// Whether some write has the empty string as a coordinate.
+/// `true` if a write contains the empty string as a coordinate.
 fn has_empty_strings(case: &Case) -> bool {
     let strings = case.array.dimensions.iter().filter(|dimension| dimension.domain.is_none());
     strings.into_iter().any(|dimension| {
@@ -87,7 +87,7 @@ fn has_empty_strings(case: &Case) -> bool {
     })
 }
 
-/// Whether some write has a cell without bytes.
+/// `true` if a write contains a cell of zero bytes.
 fn writes_empty_cells(case: &Case) -> bool {
     case.writes().flat_map(|write| &write.cells).any(|column| {
         let offsets = column.offsets.iter().flat_map(|offsets| offsets.windows(2));
@@ -100,7 +100,7 @@ fn writes_variable_cells(case: &Case) -> bool {
     dense.any(|write| write.cells.iter().any(|column| column.offsets.is_some()))
 }
 
-/// Why the library's answer to a question isn't worth asking for; `None` if it is.
+/// Returns why the library's result for a question is unreliable. Returns `None` if it is reliable.
 pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
     takes_strings_for_sorted(case, question)
         .or_else(|| leaves_ranges_unmerged(case, question))
@@ -109,35 +109,37 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
         .or_else(|| pieces::miscounts(case, question))
 }
 
-/// Where the result isn't in the order of cells, conditions on dense dimensions are judged by coordinates that are counted up along
-/// the wrong dimension, and tests for null by the validity of neighbouring cells.
+/// Dense reads with a condition, if the layout differs from the cell order. The library evaluates
+/// dimensions with coordinates that advance along the wrong dimension. It tests for null with the
+/// validity of neighboring cells.
 fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let condition = question.query.condition.as_ref()?;
     let is_dense = case.array.array_type == ArrayType::Dense && case.array.dimensions.len() > 1;
     let otherwise = question.query.layout != case.array.cell_order && question.query.layout != Layout::GlobalOrder;
     let on_dimensions = case.array.dimension_names().any(|name| condition.has_field(name));
     (is_dense && otherwise && (on_dimensions || condition.tests_for_null()))
-        .then_some("judges dense cells by their neighbours where the result isn't in the order of cells")
+        .then_some("evaluates conditions on neighboring cells if a dense read is not in cell order")
 }
 
-/// Of fragments with the same time, the one whose name is the greatest counts; in ordered reads the one whose name is the least, unless
-/// they were consolidated. Of cells of a consolidated fragment the first one counts within a tile, and the last one across tiles.
+/// Fragments with equal timestamps. Usually the fragment with the maximum name wins. In ordered
+/// reads of fragments that are not consolidated, the minimum name wins. In a consolidated fragment
+/// the first cell wins within a tile, and the last cell across tiles.
 fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let is_ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
     let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
     ((is_ordered || is_merged) && is_deduplicated && repeats_times(case))
-        .then_some("keeps the other one of cells that were written at the same time")
+        .then_some("returns another of the cells that were written at the same time")
 }
 
-/// Whether several writes have the same time.
+/// `true` if several writes have the same timestamp.
 pub fn repeats_times(case: &Case) -> bool {
     let times: Vec<_> = case.writes().map(|write| write.timestamp).collect();
     times.iter().enumerate().any(|(place, time)| times[..place].contains(time))
 }
 
-/// Ranges that overlap are merged before an unordered read searches them, but for those behind one that ends where the
-/// datatype does.
+/// Overlapping ranges of unordered reads. The library merges ranges before the search, except
+/// ranges after a range up to the maximum of the datatype.
 fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static str> {
     let is_unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
     let is_left = |ranges: &RangesSpec| {
@@ -155,10 +157,11 @@ fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static s
     };
     let mut all = question.query.ranges.iter();
     (is_unordered && all.any(|ranges| is_left(ranges) == Some(true)))
-        .then_some("doesn't merge ranges with one that ends where the datatype does, and loses cells of them")
+        .then_some("loses cells of ranges that overlap a range up to the maximum of the datatype")
 }
 
-/// String dimensions that lead the order of cells.
+/// Ranges on a string dimension that leads the cell order. The library treats unsorted strings as
+/// sorted, and compares them only up to a zero byte.
 fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static str> {
     let dimensions = &case.array.dimensions;
     let leading = match case.array.cell_order {
@@ -168,16 +171,17 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
     };
     let leading = leading.filter(|dimension| dimension.domain.is_none())?;
     let restricted = question.query.ranges.iter().any(|ranges| ranges.dimension == leading.name);
-    // Tiles of the other dimensions come before the leading one's order.
+    // Tiles of the other dimensions precede the order of the leading dimension.
     let tiled = dimensions.iter().any(|dimension| dimension.domain.is_some());
     let zeros = case
         .writes()
         .flat_map(|write| &write.cells)
         .any(|column| column.name == leading.name && column.values.contains(&0));
-    (restricted && (tiled || zeros)).then_some("takes strings for sorted that aren't, and for equal up to a zero byte")
+    (restricted && (tiled || zeros))
+        .then_some("treats unsorted strings as sorted, and compares them only up to a zero byte")
 }
 
-/// What `reader` gets wrong in reading such an array of those releases; `None` if nothing is known.
+/// Returns how `reader` misreads an array by these releases. Returns `None` if no defect is known.
 pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: Release) -> Option<&'static str> {
     writers
         .iter()
@@ -185,8 +189,9 @@ pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: R
         .or_else(|| takes_ranges_one_by_one(case, question, reader))
 }
 
-/// Unordered reads with ranges that aren't in order and apart, of what has all coordinates in one file: cells come once for
-/// each range that holds them, or never, or the read is refused. Release 2.30.0 gives each cell once.
+/// Unordered reads with overlapping or unsorted ranges, of arrays with all coordinates in one file.
+/// The library returns a cell once per matching range, or never, or refuses the read. Release
+/// 2.30.0 returns each cell once.
 fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) -> Option<&'static str> {
     let apart = |ranges: &RangesSpec| {
         let datatype = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?.datatype;
@@ -197,26 +202,28 @@ fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) ->
     let together = question.query.ranges.iter().any(|ranges| apart(ranges) == Some(false));
     let unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
     (reader.numbers() < [2, 17, 0] && unordered && together)
-        .then_some("release 2.16.3 takes ranges that overlap one by one in unordered reads")
+        .then_some("release 2.16.3 processes overlapping ranges one by one in unordered reads")
 }
 
-/// What the newest release gets wrong in reading such an array of that release.
+/// Returns how the newest release misreads an array that this release wrote.
 fn misreads_of(case: &Case, question: &Question, release: Release) -> Option<&'static str> {
-    // Cells come in another order than the array's, and overwritten ones along with those that replaced them.
+    // The result has another order than the array, and contains overwritten cells next to their
+    // replacements.
     let merged = matches!(question.query.layout, Layout::GlobalOrder | Layout::Unordered);
     if merged && orders_otherwise(&case.array, release) {
-        return Some("merges fragments that lie in another order");
+        return Some("merges fragments stored in another order");
     }
-    // A tile's range of strings was stored as from the empty string to the empty string.
+    // The string range of a tile was stored as ranging from the empty string to the empty string.
     let dates = case.array.array_type == ArrayType::Sparse && case.array.dimensions[0].datatype.is_datetime();
     if dates && release.numbers() < [2, 0, 0] {
-        return Some("takes all dates to lie in any range, because their tiles have none");
+        return Some("includes all dates in any range, because their tiles store no range");
     }
     let strings = release.numbers() < [2, 4, 0] && has_empty_strings(case);
-    (strings && !question.query.ranges.is_empty()).then_some("skips tiles that hold empty strings and others")
+    (strings && !question.query.ranges.is_empty()).then_some("skips tiles that contain both empty and other strings")
 }
 
-/// The same fields of all cells, and the dimensions: a question that the above doesn't touch.
+/// Returns a question about all cells that avoids the above defects: the same fields, and the
+/// dimensions.
 pub fn whole_question(case: &Case, question: &Question) -> QuerySpec {
     let mut query = QuerySpec { layout: Layout::RowMajor, ranges: Vec::new(), ..question.query.clone() };
     if !query.fields.is_empty() {
@@ -227,7 +234,7 @@ pub fn whole_question(case: &Case, question: &Question) -> QuerySpec {
     query
 }
 
-/// Of the cells of the whole array those that the question asks for.
+/// Selects the cells of a question from all cells of the array.
 pub fn choose(case: &Case, question: &Question, whole: &ReadResult) -> ReadResult {
     let mut wanted = vec![true; whole.cells];
     for ranges in &question.query.ranges {
@@ -259,18 +266,18 @@ fn take(column: &ReadColumn, chosen: &[usize]) -> ReadColumn {
     ReadColumn { column: column_of_chosen, ..column.clone() }
 }
 
-/// Why an older release didn't do what it was asked for, where it is no surprise: the array can't be made then, and nothing
-/// is to be compared. Release, what it says, and why.
+/// Known refusals of older releases: release, message, and reason. The array cannot be created
+/// then, and nothing is compared.
 const REFUSALS: &[(&str, &str, &str)] = &[
-    ("2.0.8", "Total size must be non-zero", "can't consolidate tiles of empty cells"),
+    ("2.0.8", "Total size must be non-zero", "cannot consolidate tiles of empty cells"),
     (
         "2.14.0",
         "Invalid number of validity cells",
-        "can't consolidate nullable cells of variable size with small buffers",
+        "cannot consolidate nullable cells of variable size with small buffers",
     ),
 ];
 
-/// Why that release didn't make the array; `None` if it should have.
+/// Returns why a release refuses to create an array. Returns `None` if there is no known reason.
 pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
     let known = REFUSALS.iter().find(|(of, says, _)| *of == release.library && message.contains(says));
     if let Some((.., why)) = known {
@@ -278,7 +285,7 @@ pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
     }
     let crashed = |job: &str| message.contains("crashed") && message.contains(&format!("in the job {job}"));
     if crashed("consolidate") && release.numbers() < [2, 11, 0] {
-        return Some("crashes now and then when it consolidates");
+        return Some("sometimes crashes in consolidation");
     }
     (crashed("create") && release.numbers() < [1, 6, 0]).then_some("crashes on shuffles of coordinates")
 }

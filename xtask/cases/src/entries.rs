@@ -1,4 +1,4 @@
-//! Random entries of metadata.
+//! Random metadata entries.
 
 use tdb_array::MetadataValue;
 use tdb_reference::model::{Bytes, MetadataEntry};
@@ -6,12 +6,12 @@ use tdb_types::Datatype;
 
 use super::random::Random;
 
-/// Some keys with values of any type.
+/// Generates entries with values of any datatype.
 pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
     let count = random.between(1, 5);
     (0..count)
         .map(|index| {
-            // The library has no metadata of any type at all.
+            // The library has no metadata of datatype `any`.
             let datatype = *random.pick(Datatype::ALL);
             let datatype = if datatype == Datatype::Any { Datatype::Blob } else { datatype };
             let count = random.between(1, 4);
@@ -22,7 +22,7 @@ pub fn entries(random: &mut Random) -> Vec<MetadataEntry> {
         .collect()
 }
 
-/// As our library takes it.
+/// Converts an entry to a metadata value of tdb.
 pub fn value(entry: &MetadataEntry) -> Result<MetadataValue, String> {
     MetadataValue::new(entry.datatype, entry.value.0.clone()).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Which cells a question asks for, decided cell by cell.
+//! Decides cell by cell which cells a question selects.
 
 mod evaluator;
 mod parts;

@@ -1,4 +1,5 @@
-//! Random cases. Everything is decided here from the case's random numbers alone, before anything is run.
+//! Generates random cases. A case depends only on the random numbers of a seed, and is complete
+//! before anything runs.
 
 mod aggregates;
 mod axis;
@@ -27,36 +28,38 @@ pub use maintained::{maintained, migrated};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
 use times::FIRST_TIMESTAMP;
 
-/// How many reads each array gets.
+/// Number of questions per array.
 const QUESTIONS: usize = 6;
 
-/// The case that belongs to a seed.
+/// Generates the case of a seed.
 pub fn case(seed: u64) -> Case {
     make(&mut Random::new(seed)).0
 }
 
-/// The same case; where it can be, some of its writes say that cells are in global order which aren't.
+/// Generates the same case. If possible, some writes in global order contain unsorted cells.
 pub fn disordered(seed: u64) -> Case {
     let (mut case, axes) = make(&mut Random::new(seed));
     disorder::disorder(&mut Random::new(!seed), &mut case, &axes);
     case
 }
 
-/// The same case; where it can be, some of its writes have cells of equal coordinates that the array doesn't allow.
+/// Generates the same case. If possible, some writes contain equal coordinates that the array does
+/// not allow.
 pub fn repeated(seed: u64) -> Case {
     let (mut case, _) = make(&mut Random::new(seed));
     repeats::repeat(&mut Random::new(!seed), &mut case);
     case
 }
 
-/// The same case, in which several writes may have the same time.
+/// Generates the same case. Several writes may have the same timestamp.
 pub fn simultaneous(seed: u64) -> Case {
     let mut case = case(seed);
     times::repeat(&mut Random::new(!seed), &mut case);
     case
 }
 
-/// The same case, whose questions have conditions, ask for aggregates, and for points, boxes, many ranges and ones without an end.
+/// Generates the same case. Its questions have conditions, aggregates, points, boxes, many ranges
+/// and open-ended ranges.
 pub fn conditioned(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, axes) = make(random);
@@ -66,7 +69,7 @@ pub fn conditioned(seed: u64) -> Case {
     case
 }
 
-/// The same case, to which more happens.
+/// Generates the same case with additional operations.
 pub fn changed(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, mut axes) = make(random);
@@ -84,13 +87,14 @@ fn make(random: &mut Random) -> (Case, Vec<Axis>) {
     let (attributes, times) = (history.attributes, history.times);
     let question = |_| questions::question(random, &array, &axes, &attributes, &times);
     let questions = (0..QUESTIONS).map(question).collect();
-    // The library writes the new schemas of encrypted arrays in clear, and then refuses them.
+    // The library stores evolved schemas of encrypted arrays unencrypted, and then refuses the
+    // array.
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(12) && !evolved;
     (Case { array, steps, questions, encrypted, disordered: false, repeated: false }, axes)
 }
 
-/// An array while its history is being made up.
+/// An array and the history so far.
 struct History<'a> {
     array: &'a ArraySpec,
     axes: &'a [Axis],
@@ -105,13 +109,16 @@ impl History<'_> {
         if random.percent(15) {
             random.shuffle(&mut times);
         }
-        // The library sets the sizes of images when an array is created, and forgets them when attributes are added.
+        // The library stores image sizes when an array is created, and forgets them when attributes
+        // are added.
         let evolves = random.percent(15) && !schema::has_images(self.array);
-        // Where a later fragment lacks an attribute, the library shows an older one's values.
+        // If a newer fragment lacks an attribute, the library returns the values of an older
+        // fragment.
         if evolves && self.array.array_type == ArrayType::Dense {
             times.sort_unstable();
         }
-        // What was deleted by an attribute that was dropped later makes the library refuse the array.
+        // If cells were deleted by an attribute that was dropped later, the library refuses the
+        // array.
         let deletes = self.array.array_type == ArrayType::Sparse && !evolves && random.percent(35);
         let mut steps = Vec::new();
         for (index, time) in times.into_iter().enumerate() {
@@ -125,12 +132,13 @@ impl History<'_> {
                 .flatten();
             steps.push(Step::Write(write));
             if let Some(condition) = condition {
-                // In the same millisecond or after it, sometimes before all.
+                // At the time of the write or later, and sometimes before all writes.
                 let time = if random.percent(5) { FIRST_TIMESTAMP - 1 } else { time + *random.pick(&[0, 1, 5, 25]) };
                 self.times.push(time);
                 steps.push(Step::Delete(condition, time));
             }
-            // Of dense arrays with a current domain the library makes fragments that it can't read.
+            // The library cannot read the consolidated fragments of dense arrays with a current
+            // domain.
             let is_dense = self.array.array_type == ArrayType::Dense;
             let to_the_end = || self.axes.iter().any(Axis::is_written_to_the_end);
             let cut = is_dense && (self.array.current_domain.is_some() || to_the_end());
@@ -141,17 +149,17 @@ impl History<'_> {
         steps
     }
 
-    /// Adds and drops attributes.
+    /// Generates an evolution that adds and drops attributes.
     fn evolution(&mut self, random: &mut Random, index: usize) -> Option<Evolution> {
         let mut evolution = Evolution::default();
         if random.percent(60) {
             let mut attribute = schema::attribute(random, self.array, 10 + index);
-            // The library takes the name of an enumeration here only if it has loaded it before.
+            // The library requires an enumeration to be loaded before an attribute can use it.
             attribute.enumeration = None;
             evolution.add_attributes.push(attribute);
         }
         if random.percent(50) && self.attributes.len() > 1 {
-            // Anonymous attributes can't be dropped.
+            // Anonymous attributes cannot be dropped.
             let name = random.pick(&self.attributes).name.clone();
             evolution.drop_attributes.extend(Some(name).filter(|name| !name.is_empty()));
         }

@@ -1,36 +1,37 @@
-//! What happens to an array, by either side in turn; plain data, so that it can be made smaller.
+//! The history of an array, as operations by both sides. The history is plain data, ready for
+//! shrinking.
 
 use tdb_reference::model::{ArraySpec, MetadataEntry};
 use tdb_types::FormatVersion;
 
 use crate::case::{Case, Step};
 
-/// An array and what happens to it.
+/// An array and its history.
 #[derive(Clone, Debug)]
 pub struct History {
     pub array: ArraySpec,
     pub encrypted: bool,
-    /// Of the array. The library makes those of its own format half of the time.
+    /// Format version of the array. Only the newest format can be created by either side.
     pub version: FormatVersion,
     pub creator: Side,
     pub turns: Vec<Turn>,
 }
 
-/// Who does something.
+/// The library that performs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Ours,
     Theirs,
 }
 
-/// Something that one side does.
+/// An operation by one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     pub side: Side,
     pub deed: Deed,
 }
 
-/// What is done.
+/// An operation on an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
     /// A write, an evolution, or a delete by a condition.
@@ -40,17 +41,17 @@ pub enum Deed {
         delete: Vec<String>,
         time: u64,
     },
-    /// Deletes the fragments within a range of time.
+    /// Deletes the fragments in a time range.
     DeleteFragments(u64, u64),
     /// Consolidates fragments.
     Join(Join),
-    /// Consolidates small files; metadata of a range of time, or all.
+    /// Consolidates commit, footer or metadata files. Metadata may be restricted to a time range.
     Gather(Small, Option<(u64, u64)>),
     VacuumFragments,
     Vacuum(Small),
 }
 
-/// Small files.
+/// Kinds of small files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Small {
     Commits,
@@ -59,7 +60,7 @@ pub enum Small {
 }
 
 impl Small {
-    /// What the library calls it.
+    /// Returns the library's name of the kind.
     pub fn mode(self) -> &'static str {
         match self {
             Self::Commits => "commits",
@@ -69,26 +70,28 @@ impl Small {
     }
 }
 
-/// How fragments are consolidated.
+/// Parameters of a consolidation of fragments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Join {
-    /// These of the fragments that are there, by their place; others are left out.
+    /// Positions of the fragments to consolidate. Positions without a fragment are skipped.
     pub list: Option<Vec<usize>>,
     pub between: Option<(u64, u64)>,
     pub steps: Option<u32>,
     pub min: Option<usize>,
     pub max: Option<usize>,
     pub ratio: Option<f32>,
-    /// How many times as many cells as the tiles of dense fragments a new one may have; by default once.
+    /// Maximum number of cells of a new dense fragment, as a multiple of the cells of its sources.
+    /// The default is 1.
     pub amplification: Option<f64>,
     pub purge: bool,
     pub max_fragment_size: Option<u64>,
-    /// Bytes that ours may take.
+    /// Memory budget of tdb in bytes.
     pub budget: usize,
 }
 
 impl History {
-    /// The array with its writes, evolutions and deletes, which is what known defects are told by.
+    /// Returns the array with all writes, evolutions and deletes, for the recognition of known
+    /// defects.
     pub fn case(&self) -> Case {
         let steps = self.turns.iter().filter_map(|turn| match &turn.deed {
             Deed::Step(step) => Some(step.clone()),
@@ -106,7 +109,7 @@ impl History {
 }
 
 impl Deed {
-    /// When it happens, for what has a time.
+    /// Returns the timestamp of the operation, if any.
     pub fn time(&self) -> Option<u64> {
         match self {
             Self::Step(Step::Write(write)) => write.timestamp,
@@ -118,7 +121,7 @@ impl Deed {
         }
     }
 
-    /// What it is counted as.
+    /// Returns the name of the operation's counter.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Step(Step::Write(_)) => "writes",
@@ -129,13 +132,13 @@ impl Deed {
             Self::Join(join) if join.list.is_some() => "consolidations of listed fragments",
             Self::Join(join) if join.purge => "consolidations with purge",
             Self::Join(join) if join.max_fragment_size.is_some() => "consolidations to a bounded size",
-            Self::Join(join) if join.between.is_some() => "consolidations of a range of time",
+            Self::Join(join) if join.between.is_some() => "consolidations of a time range",
             Self::Join(join) if join.min.is_some() => "consolidations in steps",
             Self::Join(_) => "consolidations of all fragments",
             Self::Gather(Small::Commits, _) => "consolidations of commits",
             Self::Gather(Small::Footers, _) => "consolidations of footers",
             Self::Gather(Small::Metadata, None) => "consolidations of metadata",
-            Self::Gather(Small::Metadata, Some(_)) => "consolidations of metadata of a range of time",
+            Self::Gather(Small::Metadata, Some(_)) => "consolidations of metadata of a time range",
             Self::VacuumFragments => "vacuums of fragments",
             Self::Vacuum(Small::Commits) => "vacuums of commits",
             Self::Vacuum(Small::Footers) => "vacuums of footers",
@@ -152,14 +155,14 @@ impl Deed {
         "deletes of fragments",
         "consolidations of all fragments",
         "consolidations of listed fragments",
-        "consolidations of a range of time",
+        "consolidations of a time range",
         "consolidations in steps",
         "consolidations to a bounded size",
         "consolidations with purge",
         "consolidations of commits",
         "consolidations of footers",
         "consolidations of metadata",
-        "consolidations of metadata of a range of time",
+        "consolidations of metadata of a time range",
         "vacuums of fragments",
         "vacuums of commits",
         "vacuums of footers",

@@ -1,16 +1,20 @@
-//! Random cases of conformance, and what runs them on both sides.
+//! Random conformance cases, and their runner.
 //!
-//! * [`runner`], [`tally`], [`verdict`]: run cases of any kind, several at the same time, and count what comes of them;
-//! * [`generate`]: cases from random numbers; everything is settled before anything is run;
-//! * [`history`], [`entries`], [`scalars`]: plain data of cases: what happens to an array, metadata, single values;
-//! * [`build`]: our definition of what a case describes;
-//! * [`print`](mod@print) and [`shrink`]: cases as readable and as small as they can be made;
-//! * [`writer`]: which releases make the arrays; [`ours`] makes and reads them with our library;
-//! * [`reads`] compares what one question gives; [`compare`] says what differs;
-//! * [`selection`]: points, boxes and ranges without an end; [`evaluation`] says which cells they hold;
-//! * [`place`]: where arrays lie, in folders or on a store;
-//! * [`overhang`]: arrays in whose last tile the library crashes;
-//! * [`defects`]: what the library is known to get wrong; [`limits`]: what older releases can't do.
+//! - [`runner`], [`tally`], [`verdict`]: run cases of any kind in parallel and count the results
+//! - [`generate`]: cases from random numbers, complete before anything runs
+//! - [`history`], [`entries`], [`scalars`]: plain data of cases: operations on an array, metadata,
+//!   single values
+//! - [`build`]: converts a case to array definitions of tdb
+//! - [`print`](mod@print) and [`shrink`]: print cases and make them smaller
+//! - [`writer`]: the releases that write the arrays
+//! - [`ours`]: writes and reads arrays with tdb
+//! - [`reads`] runs a question on both sides, and [`compare`] returns the first difference
+//! - [`selection`]: points, boxes and open-ended ranges
+//! - [`evaluation`]: decides which cells a selection contains
+//! - [`place`]: locations of arrays, in folders or on a store
+//! - [`overhang`]: arrays in whose last tile the library crashes
+//! - [`defects`]: known defects of the library
+//! - [`limits`]: limits of older releases
 #![forbid(unsafe_code)]
 
 pub mod build;

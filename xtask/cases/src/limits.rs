@@ -1,4 +1,4 @@
-//! Cases that an older release can carry out: those of the newest, with what the release lacks taken away.
+//! Reduces cases to the features of an older release.
 
 mod attributes;
 mod order;
@@ -15,7 +15,8 @@ use attributes::all_attributes;
 use tdb_reference::model::{AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use tdb_reference::{Ability, Release};
 
-/// The case as far as the release can carry it out; `None` if too little of it would be left.
+/// Removes all features from a case that the release lacks. Returns `None` if too little would
+/// remain.
 pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     let attributes = all_attributes(&case);
     let datatypes = attributes.iter().map(|attribute| attribute.datatype);
@@ -23,7 +24,7 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     if datatypes.chain(dimensions).any(|datatype| !knows(release, datatype)) || !can_have(&case, release) {
         return None;
     }
-    // Only sparse arrays could have one at first.
+    // Release 2.25.0 supports current domains only in sparse arrays.
     let dense = case.array.array_type == ArrayType::Dense;
     if !release.can(Ability::CurrentDomains) || (dense && release.library == "2.25.0") {
         case.array.current_domain = None;
@@ -46,13 +47,14 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
             dimension.filters = Pipeline::default();
         }
     }
-    // Coordinates of all datatypes go through the first of these.
+    // Coordinates of all datatypes share the first of these pipelines.
     for pipeline in
         [&mut spec.coords_filters, &mut spec.offsets_filters, &mut spec.validity_filters].into_iter().flatten()
     {
         limit_pipeline(pipeline, Datatype::UInt64, false, release);
     }
-    // Until 2.10 dense writes gave the filters of validity the attribute's datatype, which no release does when it reads.
+    // Up to 2.10, dense writes passed the attribute's datatype to the validity filters, but reads
+    // never do.
     if let Some(pipeline) = &mut spec.validity_filters
         && !release.can(Ability::CellTimestamps)
         && spec.array_type == ArrayType::Dense
@@ -78,25 +80,26 @@ fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)
     }
 }
 
-/// Whether all fields are called the same by the release and by those that come after it.
+/// `true` if all fields have the same names in the release and in later releases.
 pub fn keeps_names(case: &Case, release: Release) -> bool {
     release.can(Ability::OwnDimensions) || case.array.attributes.iter().all(|spec| !spec.name.is_empty())
 }
 
-/// Whether the release can make the array itself, as far as tiles go that end with the datatype or beyond: no release can be
-/// relied on with cells in these, and before 2.10 no release with cells next to them where the domain begins below zero.
+/// `true` if the release can write the array despite tiles that end at or beyond the end of the
+/// datatype. No release is reliable with cells in these tiles. Before 2.10 no release is reliable
+/// with other cells either if the domain starts below zero.
 pub fn can_make_tiles(case: &Case, release: Release) -> bool {
     let negative = case.array.dimensions.iter().any(is_negative) && release.numbers() < [2, 10, 0];
     !overhang::is_beyond(&case.array) || !(negative || overhang::is_written(case))
 }
 
-/// Whether release 2.30.0 can read the footers of fragments that it joins: not those of format 11.
+/// `true` if release 2.30.0 can read the footers after consolidation. Format 11 is not readable.
 pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
     let joins = case.steps.iter().any(|step| matches!(step, Step::Consolidate("fragment_meta")));
     release.format != 11 || !joins
 }
 
-/// Before 2.0 an attribute without a name was given this one, by which all releases know it from then on.
+/// Before 2.0 an anonymous attribute was stored with this name, which all later releases show.
 fn name_anonymous(case: &mut Case) {
     let questions = case.questions.iter_mut().flat_map(|question| &mut question.query.fields);
     let writes = case.steps.iter_mut().filter_map(|step| match step {
@@ -108,7 +111,7 @@ fn name_anonymous(case: &mut Case) {
     }
 }
 
-/// Whether the release has the datatype.
+/// `true` if the release supports the datatype.
 pub fn knows(release: Release, datatype: Datatype) -> bool {
     match datatype {
         Datatype::Bool => release.can(Ability::Booleans),
@@ -120,7 +123,7 @@ pub fn knows(release: Release, datatype: Datatype) -> bool {
     }
 }
 
-/// Whether the release can have an array of that shape.
+/// `true` if the release supports the array's dimensions, orders and names.
 fn can_have(case: &Case, release: Release) -> bool {
     let spec = &case.array;
     let dense = spec.array_type == ArrayType::Dense;
@@ -134,16 +137,17 @@ fn can_have(case: &Case, release: Release) -> bool {
     let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let evolves = !evolved || release.can(Ability::Evolution);
     let names = spec.dimension_names().chain(spec.attributes.iter().map(|attribute| attribute.name.as_str()));
-    // Fields name files until 2.2.2.
+    // Until 2.2.2 the names of fields were used as file names.
     let named = release.numbers() >= [2, 2, 3] || names.into_iter().all(|name| !name.contains('/'));
-    // Releases 2.3 to 2.9 refuse to write over negative coordinates of 8 or 16 bits, or crash.
+    // Releases 2.3 to 2.9 refuse writes to negative coordinates of 8 or 16 bits, or crash.
     let negative = dense && matches!(spec.dimensions[0].datatype, Datatype::Int8 | Datatype::Int16);
     let damaged = negative && release.numbers() >= [2, 3, 0] && release.numbers() < [2, 10, 0];
     let extended = release.can(Ability::OwnDimensions) || spec.dimensions.iter().all(is_taken_by_the_first);
     combined && ordered && duplicates && evolves && named && !damaged && extended
 }
 
-/// Whether releases before 2.0 take the tile extent: below zero they are mistaken about where the last tile ends.
+/// `true` if releases before 2.0 accept the tile extent. These releases compute a wrong end of the
+/// last tile if the domain starts below zero.
 fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     let physical = dimension.datatype.physical();
     let (Some((low, high)), Some(extent), false) = (&dimension.domain, &dimension.extent, physical.is_float()) else {
@@ -151,7 +155,8 @@ fn is_taken_by_the_first(dimension: &DimensionSpec) -> bool {
     };
     let integer = |bytes: &[u8]| integer_of(physical, bytes);
     let (low, high, extent) = (integer(low), integer(high), integer(extent));
-    // They count the domain's coordinates in the type, as far as C++ does, and take what overflows for a length of 64 bits.
+    // These releases count the coordinates of the domain in the datatype, with the integer
+    // promotion of C++. They convert an overflow to a 64-bit length.
     let overflow = if physical == PhysicalType::I32 { (1_i128 << 64) - (1 << 32) } else { 0 };
     let cells = high - low + 1;
     let counted = if cells > i128::from(i32::MAX) { cells + overflow } else { cells };
@@ -163,7 +168,7 @@ fn is_negative(dimension: &DimensionSpec) -> bool {
     !physical.is_float() && dimension.domain.as_ref().is_some_and(|(low, _)| integer_of(physical, low) < 0)
 }
 
-/// Whether what a filter does depends on a datatype.
+/// `true` if the filter depends on the datatype.
 fn sees_datatype(filter: &FilterSpec) -> bool {
     !matches!(
         filter,
@@ -197,7 +202,7 @@ fn can_have_nulls(release: Release) -> bool {
     release.can(Ability::Nullable) && release.library != "2.2.2"
 }
 
-/// Takes out of a pipeline what the release doesn't have.
+/// Removes filters from a pipeline that the release does not support.
 fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, release: Release) {
     if !release.can(Ability::Unchunked) {
         pipeline.max_chunk_size = None;
@@ -208,7 +213,7 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
     let mut index = 0;
     pipeline.filters.retain(|filter| {
         index += 1;
-        // Until 2.16 later filters worked on the field's datatype, which 2.30.0 doesn't know.
+        // Until 2.16 later filters used the field's datatype, and 2.30.0 does not handle this.
         let staged = release.can(Ability::DeltaReinterpreted) || index > last;
         match filter {
             FilterSpec::ChecksumMd5 | FilterSpec::ChecksumSha256 => release.can(Ability::Checksums),
@@ -229,7 +234,7 @@ fn limit_pipeline(pipeline: &mut Pipeline, datatype: Datatype, var: bool, releas
     let whole = datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes();
     let (mut counts, mut is_float) = (whole, datatype.is_float());
     pipeline.filters.retain(|filter| match filter {
-        // They make integers for those behind them.
+        // These filters output integers.
         FilterSpec::ScaleFloat { .. } | FilterSpec::Xor => {
             (counts, is_float) = (true, false);
             true

@@ -1,4 +1,4 @@
-//! The array of a case, made by our library.
+//! Writes the array of a case with tdb.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,11 +11,10 @@ use super::verdict::{Failure, Kind, Verdict};
 use super::writer::carry_out;
 use tdb_reference::{Reference, Result};
 
-/// Makes the array; but for consolidation all of it is ours.
+/// Writes the array. The library does only the consolidation.
 ///
 /// # Errors
-///
-/// If the library's process can't be started.
+/// Fails if the library's process cannot be started.
 pub fn write(
     case: &Case,
     (index, version): (u64, FormatVersion),
@@ -40,11 +39,11 @@ pub fn write(
     Ok(None)
 }
 
-/// Has our library do something; a failure if it refuses, or panics.
+/// Runs an operation of tdb. Returns a failure if it fails or panics.
 pub fn by_us(what: &str, act: impl FnOnce() -> std::result::Result<(), String>) -> Option<Failure> {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(Failure::new(Kind::OurError, format!("{what}: {error}"))),
-        Err(_) => Some(Failure::new(Kind::OurPanic, format!("our library panicked: {what}"))),
+        Err(_) => Some(Failure::new(Kind::OurPanic, format!("tdb panicked: {what}"))),
     }
 }

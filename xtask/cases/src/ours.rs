@@ -1,4 +1,4 @@
-//! The same reads and writes by our library.
+//! Reads and writes by tdb.
 
 mod aggregate;
 mod change;
@@ -24,7 +24,7 @@ pub use describe::describe;
 pub use select::refuses;
 pub use write::{Manner, write};
 
-/// What one reading of ours gave.
+/// The result of a read by tdb.
 #[derive(Debug, Default, PartialEq)]
 pub struct Reading {
     pub cells: usize,
@@ -33,29 +33,29 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What the library read, in the form of what we read.
+    /// Converts a result of the library.
     pub fn of(result: &ReadResult) -> Self {
         let columns = result.columns.iter().map(|column| column.column.clone()).collect();
         Self { cells: result.cells, columns, batches: 1 }
     }
 
-    /// How much memory the values take.
+    /// Returns the size of all values in bytes.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
     }
 }
 
-/// Carries out a step of a case; none that is left to the library.
+/// Runs a step with tdb. Fails for consolidation and vacuum, which the library does.
 pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<(), String> {
     let open = || open_with(&options(case).threads(1), uri);
     match step {
         Step::Write(spec) => {
-            // What a consolidation takes depends on how many fragments there are.
+            // The result of a consolidation depends on the number of fragments.
             let whole = case.steps.contains(&Step::Consolidate("fragments"));
             let max_fragment_size = manner.max_fragment_size.filter(|_| !whole);
             write(uri, case, spec, Manner { max_fragment_size, ..manner })?;
             if spec.timestamp.is_none() {
-                // Others may write next, whose names of one millisecond are in no order with ours.
+                // Files of different libraries have no defined order within one millisecond.
                 thread::sleep(Duration::from_millis(2));
             }
             Ok(())
@@ -69,15 +69,15 @@ pub fn carry_out(step: &Step, case: &Case, uri: &str, manner: Manner) -> Result<
     }
 }
 
-/// More cells than any case has: a reader that gives more than that doesn't stop.
+/// More cells than any case has. A read that returns more does not terminate.
 const MOST_CELLS: usize = 20_000_000;
 
-/// How to open the array of a case.
+/// Returns the options to open the array of a case.
 pub fn options(case: &Case) -> ArrayOptions {
     build::options(case.encrypted).0
 }
 
-/// Opens an array where its URI leads.
+/// Opens an array in a folder or on a store.
 pub fn open_with(options: &ArrayOptions, uri: &str) -> Result<Array, String> {
     let opened = match place::storage(uri).map_err(|error| describe(&error))? {
         Some(storage) => options.open_on(storage),
@@ -86,7 +86,7 @@ pub fn open_with(options: &ArrayOptions, uri: &str) -> Result<Array, String> {
     opened.map_err(|error| describe(&error))
 }
 
-/// Opens the array as a question wants it.
+/// Opens the array with the parameters of a question.
 pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String> {
     let mut options = options(case).threads(question.threads);
     if let Some((start, end)) = question.query.timestamps {
@@ -95,12 +95,12 @@ pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String
     open_with(&options, uri)
 }
 
-/// Reads with batches of some bytes, or of the default size.
+/// Reads in batches of `budget` bytes, or of the default size.
 pub fn read(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Reading, String> {
     with_budget(query(array, spec, &Selection::default())?, budget)
 }
 
-/// Reads what a question asks for.
+/// Reads the cells of a question.
 pub fn answer(array: &Array, question: &Question, budget: Option<usize>) -> Result<Reading, String> {
     with_budget(query(array, &question.query, &question.selection)?, budget)
 }
@@ -119,13 +119,13 @@ fn reading(query: Query) -> Result<Reading, String> {
         check(&batch)?;
         append(&mut reading, &batch);
         if reading.cells > MOST_CELLS {
-            return Err("the batches don't come to an end".to_owned());
+            return Err("the batches do not end".to_owned());
         }
     }
     Ok(reading)
 }
 
-/// The plan as text.
+/// Returns the plan of a question as text.
 pub fn plan(array: &Array, question: &Question) -> Result<String, String> {
     query(array, &question.query, &question.selection)?
         .plan()
@@ -150,7 +150,7 @@ fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query
     select::select(array, query, spec, selection)
 }
 
-/// Whether a batch keeps what its documentation promises.
+/// Checks the documented guarantees of a batch.
 fn check(batch: &Batch) -> Result<(), String> {
     if batch.is_empty() {
         return Err("a batch without cells".to_owned());
@@ -168,7 +168,7 @@ fn check(batch: &Batch) -> Result<(), String> {
                     && offsets.last() == Some(&(values as u64))
                     && offsets.is_sorted();
                 if !sound {
-                    return Err(format!("the offsets of column {name:?} don't fit {values} values: {offsets:?}"));
+                    return Err(format!("column {name:?}: offsets do not fit {values} values: {offsets:?}"));
                 }
             }
             (None, Some(number)) if values == batch.len() * number as usize => {}

@@ -1,8 +1,8 @@
-//! Dense arrays whose last tile ends where the datatype does, or beyond it.
+//! Dense arrays whose last tile ends at or beyond the end of the datatype.
 //!
-//! The library makes them, and reads and writes all but the cells of that tile: there it computes coordinates that wrap, and
-//! crashes or reads without end. What such an array holds is therefore asked of another one, which the library makes with
-//! the same cells at coordinates of 64 bits that count from 0.
+//! The library creates these arrays, but can neither read nor write cells of the last tile.
+//! Coordinates wrap around, and the library crashes or never terminates. The expected cells come
+//! from a wide array by the library, with the same cells at 64-bit coordinates from 0 on.
 
 use tdb_types::{ArrayType, Datatype};
 
@@ -13,20 +13,20 @@ use crate::scalars::{integer_bytes, integer_of, type_limits};
 use tdb_reference::model::{ArraySpec, Bytes, DimensionSpec, Pipeline, ReadResult};
 use tdb_reference::{Reference, Result};
 
-/// An array of the library's with the same cells.
+/// A wide array with the same cells, written by the library.
 pub struct WideArray {
     pub case: Case,
     pub uri: String,
 }
 
-/// What is known of an integer dimension.
+/// The tiles of an integer dimension.
 struct Tiles {
-    /// Where the last tile begins.
+    /// First coordinate of the last tile.
     last: i128,
-    /// How many coordinates all tiles have.
+    /// Number of coordinates of all tiles.
     span: i128,
     high: i128,
-    /// Whether they end where the datatype does, or beyond it.
+    /// `true` if the tiles end at or beyond the end of the datatype.
     is_beyond: bool,
 }
 
@@ -42,13 +42,15 @@ impl Tiles {
     }
 }
 
-/// Whether the last tile of a dense array ends with the datatype or beyond it, along some dimension.
+/// `true` if the last tile of a dense array ends at or beyond the end of the datatype along some
+/// dimension.
 pub fn is_beyond(array: &ArraySpec) -> bool {
     let mut tiles = array.dimensions.iter().filter_map(Tiles::of);
     array.array_type == ArrayType::Dense && tiles.any(|tiles| tiles.is_beyond)
 }
 
-/// Whether a box touches such a tile; `high` is its highest coordinate along a dimension.
+/// `true` if a subarray touches such a tile. `high` returns the subarray's maximum coordinate along
+/// a dimension.
 fn touches(array: &ArraySpec, high: impl Fn(usize, &Tiles) -> i128) -> bool {
     let mut dimensions = array.dimensions.iter().enumerate();
     array.array_type == ArrayType::Dense
@@ -57,7 +59,7 @@ fn touches(array: &ArraySpec, high: impl Fn(usize, &Tiles) -> i128) -> bool {
         })
 }
 
-/// Whether cells are written in such a tile.
+/// `true` if cells are written in such a tile.
 pub fn is_written(case: &Case) -> bool {
     let array = &case.array;
     case.writes().any(|write| {
@@ -68,7 +70,7 @@ pub fn is_written(case: &Case) -> bool {
     })
 }
 
-/// Whether the library reads the cells that a question asks for.
+/// `true` if the library can read the cells of a question.
 pub fn is_read(case: &Case, question: &Question) -> bool {
     let array = &case.array;
     let highest = |index: usize, tiles: &Tiles| {
@@ -79,18 +81,19 @@ pub fn is_read(case: &Case, question: &Question) -> bool {
         let current = array.current_domain.as_ref().map(|ranges| integer(&ranges[index].1));
         asked.or(current).unwrap_or(tiles.high)
     };
-    // Of a fragment with cells in such a tile it takes the number of tiles for a negative one, where all tiles together
-    // have more coordinates than the datatype.
+    // If all tiles together have more coordinates than the datatype, the library computes a
+    // negative tile count for fragments with cells in such a tile.
     let is_counted = |dimension: &DimensionSpec| {
         Tiles::of(dimension).is_none_or(|tiles| tiles.span <= 1 << (8 * dimension.datatype.size()))
     };
     !touches(array, highest) && (!is_written(case) || array.dimensions.iter().all(is_counted))
 }
 
-/// Has the library make the other array in the place of the case, if it needs one.
+/// Creates the wide array of a case with the library. Returns `None` if the case does not need a
+/// wide array.
 ///
 /// # Errors
-/// What the library doesn't do.
+/// Fails if the library fails.
 pub fn wide_array(case: &Case, reference: &mut Reference, place: &Place) -> Result<Option<WideArray>> {
     if !is_beyond(&case.array) {
         return Ok(None);
@@ -100,12 +103,12 @@ pub fn wide_array(case: &Case, reference: &mut Reference, place: &Place) -> Resu
     Ok(Some(wide))
 }
 
-/// A dimension's lowest coordinate.
+/// Returns a dimension's minimum coordinate.
 fn low(dimension: &DimensionSpec) -> i128 {
     dimension.domain.as_ref().map_or(0, |(low, _)| integer_of(dimension.datatype.physical(), low))
 }
 
-/// The same case with coordinates of 64 bits that count from 0.
+/// Returns the case with 64-bit coordinates that count from 0.
 fn widened(case: &Case) -> Case {
     let mut wide = case.clone();
     let dimensions = &case.array.dimensions;
@@ -127,7 +130,7 @@ fn widened(case: &Case) -> Case {
         let extent = dimension.extent.as_ref().map(|extent| integer_of(dimension.datatype.physical(), extent));
         dimension.extent = extent.map(|extent| integer_bytes(Datatype::Int64.physical(), extent));
         dimension.datatype = Datatype::Int64;
-        // Nothing goes through filters of coordinates here.
+        // The wide array does not need coordinate filters.
         dimension.filters = Pipeline::default();
     }
     wide.array.coords_filters = None;
@@ -151,7 +154,7 @@ fn widened(case: &Case) -> Case {
     wide
 }
 
-/// What was read from the other array, with coordinates as the case has them.
+/// Converts the coordinates of a result from the wide array back to those of the case.
 pub fn narrowed(case: &Case, mut result: ReadResult) -> ReadResult {
     for column in &mut result.columns {
         let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == column.column.name) else {

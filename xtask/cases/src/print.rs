@@ -1,4 +1,4 @@
-//! Cases as text for people.
+//! Cases as readable text.
 
 use std::fmt::Write as _;
 use std::ops::Bound;
@@ -10,10 +10,10 @@ use super::ours::condition_of;
 use super::selection::{Form, Interval, Selection};
 use tdb_reference::model::{AttributeSpec, Bytes, Column, Pipeline, QuerySpec, WriteSpec};
 
-/// How many cells of a write are printed.
+/// Maximum number of cells to print per write.
 const SHOWN_CELLS: usize = 24;
 
-/// A case with only one of its questions, or all of them.
+/// Formats a case with one question, or with all questions.
 pub fn case(case: &Case, only: Option<usize>) -> String {
     let mut text = array(case);
     for one in &case.steps {
@@ -27,7 +27,7 @@ pub fn case(case: &Case, only: Option<usize>) -> String {
     text
 }
 
-/// The array of a case, before anything happens.
+/// Formats the array of a case, without its steps.
 pub fn array(case: &Case) -> String {
     let mut text = String::new();
     let array = &case.array;
@@ -99,7 +99,7 @@ fn pipeline(pipeline: &Pipeline) -> String {
     format!(" [{}]{chunk}", filters.join(", "))
 }
 
-/// A step of a case.
+/// Formats a step of a case.
 pub fn step(case: &Case, step: &Step) -> String {
     match step {
         Step::Write(write) => write_text(case, write),
@@ -160,7 +160,7 @@ fn column_text(column: &Column, datatype: Datatype, number: Option<u32>) -> Stri
     shown.join(" ") + &if more > 0 { format!(" … {more} more") } else { String::new() }
 }
 
-/// A question as text.
+/// Formats a question.
 pub fn question(case: &Case, question: &Question) -> String {
     let QuerySpec { fields, ranges, layout, timestamps, condition } = &question.query;
     let mut text = format!("read {} ", layout.name());
@@ -190,7 +190,7 @@ pub fn question(case: &Case, question: &Question) -> String {
     text
 }
 
-/// How many points and boxes of a question are printed.
+/// Maximum number of points and boxes to print per question.
 const SHOWN: usize = 60;
 
 fn selection(case: &Case, selection: &Selection) -> String {
@@ -200,7 +200,7 @@ fn selection(case: &Case, selection: &Selection) -> String {
         let datatype = dimensions.iter().find(|known| known.name == *dimension).map(|known| known.datatype);
         let datatype = datatype.unwrap_or(Datatype::UInt8);
         let (from, to) = (range(datatype, ends), interval_text(datatype, interval));
-        let _ = writeln!(text, "  {dimension:?} in {from} given as {to}");
+        let _ = writeln!(text, "  {dimension:?} in {from}, given as {to}");
     }
     let point = |point: &Vec<Bytes>| {
         let along = dimensions.iter().zip(point).map(|(dimension, value)| bytes_as_text(dimension.datatype, value));
@@ -251,7 +251,7 @@ fn range(datatype: Datatype, (low, high): &(Bytes, Bytes)) -> String {
     format!("{}..={}", bytes_as_text(datatype, low), bytes_as_text(datatype, high))
 }
 
-/// The values of a cell.
+/// Formats the values of a cell.
 pub fn bytes_as_text(datatype: Datatype, bytes: &[u8]) -> String {
     if matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char) {
         let text = format!("\"{}\"", bytes.escape_ascii());

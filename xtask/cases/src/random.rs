@@ -1,8 +1,8 @@
-//! Choices, the same on every machine for the same seed.
+//! Reproducible random choices: a seed yields the same choices on every machine.
 
 use tdb_testkit::hostile::SplitMix64;
 
-/// A source of choices.
+/// A generator of random choices.
 #[derive(Debug)]
 pub struct Random(SplitMix64);
 
@@ -11,38 +11,38 @@ impl Random {
         Self(SplitMix64::new(seed))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next()
     }
 
-    /// A number in `0..bound`.
+    /// Returns a number in `0..bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.below(bound)
     }
 
-    /// A number in `low..=high`.
+    /// Returns a number in `low..=high`.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 
-    /// A number in `low..=high`.
+    /// Returns a number in `low..=high`.
     pub fn integer(&mut self, low: i128, high: i128) -> i128 {
         let span = (high - low + 1).cast_unsigned();
         low + (u128::from(self.bits()) % span).cast_signed()
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns `true` with a probability of `percent` %.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the choices.
+    /// Returns one of the choices.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         self.0.pick(choices)
     }
 
-    /// An index, in proportion to the weights.
+    /// Returns an index, with a probability in proportion to its weight.
     pub fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut place = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Random {
         unreachable!("the place is below the sum of the weights")
     }
 
-    /// A number in `low..=high`; small ones are likelier.
+    /// Returns a number in `low..=high`. Small numbers are more likely.
     pub fn small(&mut self, low: usize, high: usize) -> usize {
         let high = self.between(low, high);
         self.between(low, high)
@@ -66,7 +66,7 @@ impl Random {
         }
     }
 
-    /// Each item with a chance of so many in a hundred.
+    /// Returns a subset that contains each item with a probability of `percent` %.
     pub fn subset<T: Clone>(&mut self, items: &[T], percent: usize) -> Vec<T> {
         items.iter().filter(|_| self.percent(percent)).cloned().collect()
     }

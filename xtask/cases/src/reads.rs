@@ -1,4 +1,4 @@
-//! What one question gives on both sides, and how much of its order is settled.
+//! Reads a question on both sides, and determines how far the order of cells is defined.
 
 use std::ops::Range;
 
@@ -13,10 +13,11 @@ use crate::scalars::order_of;
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
 use tdb_reference::{Error, Reference, Result};
 
-/// About how many batches the second reading has at most.
+/// Approximate maximum number of batches of the second read.
 const MOST_BATCHES: usize = 100;
 
-/// What the library reads; asked a second time if it crashes, for it does so now and then. Says whether it crashed.
+/// Reads with the library, and retries once after a crash. The second value is `true` after a
+/// crash.
 pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
     match reference.read(uri, query) {
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
@@ -24,15 +25,16 @@ pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (R
     }
 }
 
-/// Whether the coordinates are needed to know which cells may change places.
+/// `true` if coordinates are needed to determine which cells may be in any order.
 fn needs_coordinates(case: &Case, question: &Question) -> bool {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let ties = (case.array.allows_dups || case.repeated) && question.query.layout == Layout::GlobalOrder;
     case.array.array_type == ArrayType::Sparse && (ordered || ties)
 }
 
-/// The question as the library is asked it: of cells with equal coordinates in one fragment, row- and column-major reads of several
-/// fragments give one.
+/// Returns the question for the library. Some cells may have equal coordinates in one fragment. A
+/// row- or column-major read of several fragments returns only one of these cells, and therefore
+/// becomes unordered.
 pub fn asked(case: &Case, question: &Question) -> Question {
     let mut asked = question.clone();
     if case.repeated && matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor) {
@@ -41,8 +43,9 @@ pub fn asked(case: &Case, question: &Question) -> Question {
     asked
 }
 
-/// The query for the library: with all dimensions behind the fields asked for, where they are needed to compare; with ranges that are
-/// apart and in order, where it gives cells once for each range that holds them, and in the order of the ranges.
+/// Returns the query for the library. Adds all dimensions to the fields if the comparison needs
+/// coordinates. Merges and sorts ranges for reads in which the library returns a cell once per
+/// range, in the order of the ranges.
 pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     let mut query = question.query.clone();
     if case.array.array_type == ArrayType::Dense || query.layout != Layout::Unordered {
@@ -56,7 +59,8 @@ pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     if case.array.array_type == ArrayType::Dense
         && let Some(current) = &case.array.current_domain
     {
-        // Where a dimension has no range, we read its current domain, and the library its whole domain.
+        // For a dimension without a range, tdb reads the current domain, and the library the whole
+        // domain.
         for (dimension, ends) in case.array.dimensions.iter().zip(current) {
             if query.ranges.iter().all(|ranges| ranges.dimension != dimension.name) {
                 query.ranges.push(RangesSpec { dimension: dimension.name.clone(), ranges: vec![ends.clone()] });
@@ -66,7 +70,7 @@ pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     query
 }
 
-/// The same coordinates in ranges that are apart and in order.
+/// Merges ranges into sorted, disjoint ranges.
 pub fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
     let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == spec.dimension);
     let ranges = spec.ranges.clone();
@@ -92,11 +96,11 @@ pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled
         Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
         _ => return Settled::Runs(runs(&keys)),
     }
-    // Now and then the library puts cells in another order than asked for: docs/internals/conformance.md.
+    // The library sometimes returns cells out of order, see docs/internals/conformance.md.
     if keys.is_sorted() { Settled::Runs(runs(&keys)) } else { Settled::Nothing }
 }
 
-/// The runs of equal keys.
+/// Returns the ranges of equal keys.
 fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
     let mut start = 0;
     let chunks = keys.chunk_by(|a, b| a == b);
@@ -117,7 +121,7 @@ pub fn compare_cells(
     compare_in_order(case, question, uri, theirs, &settled(case, question, theirs))
 }
 
-/// The same, with what is settled of the order of the cells.
+/// Compares tdb's reads with the library's cells, given how far the order of cells is defined.
 pub fn compare_in_order(
     case: &Case,
     question: &Question,
@@ -132,7 +136,7 @@ pub fn compare_in_order(
     if let Some(detail) = difference(theirs, &reading, order) {
         return Err(Failure::new(Kind::Cells, detail));
     }
-    // So many batches are enough; each costs time.
+    // Limits the number of batches, each of which takes time.
     let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
     let again = ours::answer(&array, question, Some(tiny)).map_err(our_error)?;
     if reading.columns == again.columns {

@@ -1,5 +1,4 @@
-//! Runs cases, of whatever kind they are: several at the same time, each with a limit of time, and failing ones again as
-//! something smaller.
+//! Runs cases of any kind in parallel, with a timeout per case, and shrinks failing cases.
 
 mod kind;
 mod running;
@@ -19,11 +18,10 @@ use shared::Shared;
 pub use kind::CaseKind;
 pub use settings::{Amount, Settings};
 
-/// Runs cases, prints those that fail, and counts what came of them.
+/// Runs cases, prints failing cases, and counts the results.
 ///
 /// # Errors
-///
-/// What makes the whole run pointless: a library that can't be started, or that can make none of the cases.
+/// Fails if the library cannot be started or cannot create any of the cases.
 pub fn run<K: CaseKind>(
     kind: K,
     amount: Amount,
@@ -31,7 +29,7 @@ pub fn run<K: CaseKind>(
     folder: &Path,
 ) -> std::result::Result<Tally, String> {
     let shared = Arc::new(Shared::new(kind, amount, settings.clone(), folder.to_owned()));
-    // Not of a scope, which would wait for threads that don't come to an end.
+    // A scope would wait for threads that never end.
     let threads: Vec<_> = (0..settings.jobs.max(1))
         .map(|job| {
             let shared = Arc::clone(&shared);

@@ -1,9 +1,9 @@
-//! Single values: as integers, as bytes, and in their order.
+//! Single values: as integers, as bytes, and as sort keys.
 
 use tdb_reference::model::Bytes;
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-/// The least and the greatest value of an integer type.
+/// Returns the minimum and maximum of an integer type.
 pub fn type_limits(physical: PhysicalType) -> (i128, i128) {
     match physical {
         PhysicalType::I8 => (i8::MIN.into(), i8::MAX.into()),
@@ -17,19 +17,19 @@ pub fn type_limits(physical: PhysicalType) -> (i128, i128) {
     }
 }
 
-/// The little-endian bytes of an integer in a type that holds it.
+/// Returns the little-endian bytes of an integer, which must fit the type.
 pub fn integer_bytes(physical: PhysicalType, value: i128) -> Bytes {
     Bytes(value.to_le_bytes()[..physical.size()].to_vec())
 }
 
-/// The other way.
+/// Parses the little-endian bytes of an integer.
 pub fn integer_of(physical: PhysicalType, bytes: &[u8]) -> i128 {
     let mut all = [if physical.is_signed_integer() && bytes[bytes.len() - 1] & 0x80 > 0 { 0xff } else { 0 }; 16];
     all[..bytes.len()].copy_from_slice(bytes);
     i128::from_le_bytes(all)
 }
 
-/// Something that sorts as coordinates do; zeros of either sign are the same.
+/// Returns a key that sorts like coordinates. Zeros of either sign have the same key.
 pub fn order_of(datatype: Datatype, bytes: &[u8]) -> (u64, Vec<u8>) {
     if datatype == Datatype::StringAscii {
         return (0, bytes.to_vec());
@@ -43,7 +43,7 @@ pub fn order_of(datatype: Datatype, bytes: &[u8]) -> (u64, Vec<u8>) {
     (scalar.key(), Vec::new())
 }
 
-/// The bytes of a float of 32 or 64 bits.
+/// Returns the bytes of a float of 32 or 64 bits.
 pub fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
     match datatype {
         Datatype::Float32 => Bytes((value as f32).to_le_bytes().to_vec()),

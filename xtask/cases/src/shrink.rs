@@ -1,4 +1,4 @@
-//! Makes a failing case as small as it goes, so that a person can read it.
+//! Shrinks a failing case for human readers.
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
@@ -7,10 +7,11 @@ use super::verdict::Failure;
 use crate::scalars::{integer_bytes, integer_of};
 use tdb_reference::model::{Bytes, Column, Pipeline, WriteSpec};
 
-/// How many smaller cases are tried at most.
+/// Maximum number of smaller cases to try.
 const ATTEMPTS: usize = 1500;
 
-/// The smallest case found that fails in the same way. `fails` runs a case and says how it fails.
+/// Returns the smallest case found that fails in the same way. `fails` runs a case and returns its
+/// failure.
 pub fn shrink(case: Case, failure: Failure, mut fails: impl FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
     let (mut best, mut how) = (case, failure);
     if let Some(index) = how.question {
@@ -38,7 +39,7 @@ pub fn shrink(case: Case, failure: Failure, mut fails: impl FnMut(&Case) -> Opti
     }
 }
 
-/// Cases that are simpler in one respect, the boldest first.
+/// Returns cases with one simplification each, largest simplifications first.
 pub fn smaller_cases(case: &Case) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |change: &dyn Fn(&mut Case) -> Option<()>| {
@@ -73,7 +74,7 @@ fn is_same(a: &Case, b: &Case) -> bool {
 type Add<'a> = &'a mut dyn FnMut(&dyn Fn(&mut Case) -> Option<()>);
 
 fn without_step(case: &mut Case, index: usize) -> Option<()> {
-    // Writes depend on what evolutions before them have done.
+    // Writes depend on the evolutions before them.
     if matches!(case.steps[index], Step::Evolve(_))
         && case.steps[index + 1..].iter().any(|step| matches!(step, Step::Write(_)))
     {
@@ -103,7 +104,7 @@ fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
     Some(())
 }
 
-/// Whether some deletion or question asks for the field.
+/// `true` if a delete or a question has a condition on the field.
 fn is_in_a_condition(case: &Case, name: &str) -> bool {
     let mut questions = case.questions.iter().filter_map(|question| question.query.condition.as_ref());
     if questions.any(|condition| condition.has_field(name)) {
@@ -148,7 +149,7 @@ fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
     Some(())
 }
 
-/// Cuts a dense write down to some coordinates along one dimension.
+/// Restricts a dense write to a range of coordinates along a dimension.
 fn keep_coordinates(
     dimensions: &[tdb_reference::model::DimensionSpec],
     write: &mut WriteSpec,
@@ -181,7 +182,7 @@ fn keep_coordinates(
     Some(())
 }
 
-/// Keeps some cells of a column.
+/// Retains some cells of a column.
 fn retain(column: &mut Column, cells: usize, keep: &dyn Fn(usize) -> bool) {
     *column = column.of_places(cells, (0..cells).filter(|&cell| keep(cell)));
 }
@@ -368,7 +369,7 @@ fn simpler_attribute(index: usize, case: &Case, add: Add<'_>) {
     });
 }
 
-/// The unsigned integers of the same size.
+/// Returns the unsigned integer type of the same size.
 fn plain_type(datatype: Datatype) -> Datatype {
     match datatype.size() {
         1 => Datatype::UInt8,
@@ -410,7 +411,7 @@ fn fewer_cells(index: usize, case: &Case, add: Add<'_>) {
     }
 }
 
-/// Halves a dense write, or takes one coordinate off it.
+/// Halves a dense write along a dimension, or removes one coordinate.
 fn narrower(case: &mut Case, index: usize, dimension: usize, part: usize) -> Option<()> {
     let dimensions = case.array.dimensions.clone();
     let physical = dimensions[dimension].datatype.physical();

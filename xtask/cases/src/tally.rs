@@ -1,4 +1,4 @@
-//! What a run has counted.
+//! Counts of a run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::coverage::Coverage;
 use super::verdict::{Failure, Kind, Verdict};
 
-/// How often things occurred that one kind of case counts, by name.
+/// Counters of a kind of case, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<&'static str, u64>);
 
@@ -15,7 +15,7 @@ impl Counts {
         *self.0.entry(name).or_default() += count;
     }
 
-    /// How often; zero if never.
+    /// Returns a counter, or zero if the name was never counted.
     pub fn get(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
@@ -25,31 +25,31 @@ impl Counts {
     }
 }
 
-/// Some of what is counted with its reason.
+/// The default label of excuses in the summary.
 pub const READS_LEFT_OUT: &str = "reads left out, or decided by another read";
 
-/// What came of the cases of a run, of whatever kind they were.
+/// The results of all cases of a run.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Cases in which both sides agree.
     pub agreed: u64,
-    /// Cases that the library couldn't do its part of, for a reason that is known.
+    /// Cases in which the library failed for a known reason.
     pub left_out: u64,
     pub failed: u64,
-    /// Of the failed ones, those in which we panicked.
+    /// Failed cases in which tdb panicked.
     pub panicked: u64,
-    /// Of the failed ones, those that didn't come to an end.
+    /// Failed cases that timed out.
     pub hung: u64,
     pub reads: u64,
     pub cells: u64,
-    /// How often a case or a read was left out, or something was refused, by what it was and the reason.
+    /// Number of skipped cases, skipped reads and refusals, by label and reason.
     pub reasons: BTreeMap<String, u64>,
     pub counts: Counts,
     pub coverage: Coverage,
 }
 
 impl Tally {
-    /// Counts a case that didn't fail, and what it counted; `excused` says what excuses are of.
+    /// Counts a successful case with its counters. `excused` is the label of excuses.
     pub fn settle(&mut self, verdict: Verdict, counts: &Counts, excused: &str) {
         match verdict {
             Verdict::Agreed { reads, cells, excuses } => {
@@ -60,7 +60,7 @@ impl Tally {
             }
             Verdict::Refused(reason) => {
                 self.agreed += 1;
-                self.count_reason("times refused by both", &reason);
+                self.count_reason("refused by both", &reason);
             }
             Verdict::Excused(reason) => {
                 self.left_out += 1;
@@ -71,19 +71,19 @@ impl Tally {
         self.counts.merge(counts);
     }
 
-    /// Counts a case that failed. What it counted until then is of no worth.
+    /// Counts a failed case. Its counters are dropped.
     pub fn fail(&mut self, failure: &Failure) {
         self.failed += 1;
         self.panicked += u64::from(failure.kind == Kind::OurPanic);
         self.hung += u64::from(failure.kind == Kind::NoEnd);
     }
 
-    /// Counts why something came out in another way than that both sides did it.
+    /// Counts a reason for a skip or a refusal.
     pub fn count_reason(&mut self, what: &str, reason: &str) {
         *self.reasons.entry(format!("{what}: {reason}")).or_default() += 1;
     }
 
-    /// Cases that were compared to the end, or failed.
+    /// Returns the number of cases that were compared or failed.
     pub fn compared(&self) -> u64 {
         self.agreed + self.failed
     }
@@ -103,12 +103,12 @@ impl Tally {
         self.coverage.merge(other.coverage);
     }
 
-    /// The summary of a run that took so many seconds; `lines` are what its kind of case has to say.
+    /// Returns the summary of a run. `lines` are the lines of the kind of case.
     pub fn summary(&self, lines: &[String], seconds: f64) -> String {
         let mut text = String::new();
         let coverage = self.coverage.text();
         if !coverage.is_empty() {
-            let _ = writeln!(text, "\nWhat was covered:\n{coverage}");
+            let _ = writeln!(text, "\nCoverage:\n{coverage}");
         }
         for (reason, count) in &self.reasons {
             let _ = writeln!(text, "{count} {reason}");

@@ -1,4 +1,4 @@
-//! What the cells of a field are.
+//! Kinds of cells.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use tdb_types::{Datatype, Scalar};
 
 use tdb_reference::model::{AggregateFunction, AttributeSpec, DimensionSpec};
 
-/// The cells of a field.
+/// The type of a field's cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kind {
     pub datatype: Datatype,
@@ -39,7 +39,7 @@ impl Kind {
         self.is_number() && self.datatype.is_float()
     }
 
-    /// Whether ours has the function for such cells.
+    /// `true` if tdb supports the aggregate function for such cells.
     pub fn has(&self, function: AggregateFunction) -> bool {
         match function {
             AggregateFunction::Count | AggregateFunction::NullCount => true,
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// A number's value.
+    /// Returns the value of a numeric cell.
     pub fn number(&self, cell: &[u8]) -> Option<Scalar> {
         if self.is_number() { Scalar::from_le_bytes(self.datatype.physical(), cell) } else { None }
     }
@@ -58,7 +58,7 @@ impl Kind {
         self.is_float() && self.number(cell).is_some_and(|number| number.to_f64().is_nan())
     }
 
-    /// The order of values; NaNs come after all others, and are equal.
+    /// Compares two values. NaNs are equal, and greater than all other values.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match (self.number(a), self.number(b)) {
             (Some(one), Some(other)) => one.partial_cmp(&other).unwrap_or_else(|| self.is_nan(a).cmp(&self.is_nan(b))),

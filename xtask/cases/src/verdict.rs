@@ -1,51 +1,53 @@
-//! What comes of a case.
+//! Verdicts on cases.
 
-/// How a case went.
+/// The result of a case.
 #[derive(Debug)]
 pub enum Verdict {
-    /// Both sides agree; so many cells were compared, in so many reads, and so many reads left out.
+    /// Both sides agree. Contains the number of reads and compared cells, and the reasons for
+    /// skipped reads.
     Agreed {
         reads: u64,
         cells: u64,
         excuses: Vec<String>,
     },
-    /// Both sides refuse, as they should: why we do.
+    /// Both sides refuse with reason. Contains tdb's reason.
     Refused(String),
-    /// The library couldn't do its part, for a reason that is known.
+    /// The library failed for a known reason.
     Excused(String),
     Failed(Failure),
 }
 
-/// What went wrong.
+/// A failure of a case.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub kind: Kind,
-    /// Which of the case's questions it is about.
+    /// Index of the question that failed.
     pub question: Option<usize>,
     pub detail: String,
-    /// Whether it is about something that follows from the case's index alone, such as a group: then no smaller case helps.
+    /// `true` if the failure depends only on the index of the case, for example in a group. Then
+    /// smaller cases are not tried.
     pub of_index: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Both sides read, but not the same.
+    /// Both sides read different cells.
     Cells,
-    /// Our second reading, in small batches, isn't the same as the first.
+    /// tdb's second read, in small batches, differs from the first.
     Batches,
-    /// Aggregates: ours aren't those of the cells that we read, or the library's aren't.
+    /// An aggregate of either side does not match the cells.
     Aggregates,
     Schema,
     Fragments,
-    /// The library reads, we refuse.
+    /// tdb refuses a read or write that the library performs.
     OurError,
     OurPanic,
-    /// The library refuses something that the generator took for legal.
+    /// The library refuses a case that the generator assumed to be valid.
     TheirError,
     TheirCrash,
-    /// The same change by both sides doesn't come to the same.
+    /// The same change by both sides has different results.
     Changed,
-    /// The case didn't come to an end.
+    /// The case timed out.
     NoEnd,
 }
 
@@ -54,7 +56,7 @@ impl Failure {
         Self { kind, question: None, detail, of_index: false }
     }
 
-    /// Whether the other one looks like the same mistake.
+    /// `true` if both failures probably have the same cause.
     pub fn resembles(&self, other: &Self) -> bool {
         let start = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).take(100).collect::<String>();
         let by_message =

@@ -1,4 +1,4 @@
-//! What makes the arrays: one release, or several one after the other.
+//! The writers of arrays: one release, or several releases in sequence.
 
 use std::thread;
 use std::time::Duration;
@@ -8,17 +8,16 @@ use tdb_reference::{Ability, Reference, Release, Result};
 use super::case::{Case, KEY, Step};
 use super::place;
 
-/// How long the library may take for one job: those of a case take a few milliseconds. Where it doesn't come to an end, it
-/// takes a gigabyte of memory every few seconds.
+/// Timeout of a job of the library. The jobs of a case take a few milliseconds. A job that does not
+/// terminate takes a gigabyte of memory every few seconds.
 const JOB_PATIENCE: Duration = Duration::from_secs(15);
-/// The same where each of its requests goes to a server.
+/// Timeout of a job on a store, where each request goes to a server.
 const JOB_PATIENCE_ON_STORE: Duration = Duration::from_secs(30);
 
-/// A release, with one thread of its own: cases run at the same time.
+/// Starts a release with a single thread, because cases run concurrently.
 ///
 /// # Errors
-///
-/// If it can't be fetched.
+/// Fails if the release cannot be downloaded.
 pub fn start(library: &str) -> Result<Reference> {
     let mut reference = Reference::start(library)?;
     for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
@@ -31,7 +30,8 @@ pub fn start(library: &str) -> Result<Reference> {
     Ok(reference)
 }
 
-/// An older release, and its process; and newer ones that write to its arrays.
+/// The process of an older release, and the processes of newer releases that also write to the
+/// arrays.
 pub struct Writer {
     pub release: Release,
     pub reference: Reference,
@@ -39,25 +39,27 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Every release that writes.
+    /// Returns all releases that write.
     pub fn releases(&self) -> Vec<Release> {
         let later_writers = self.later_writers.iter().map(|(release, _)| *release);
         std::iter::once(self.release).chain(later_writers).collect()
     }
 
-    /// Every process.
+    /// Returns all processes.
     pub fn sides(&mut self) -> impl Iterator<Item = &mut Reference> {
         std::iter::once(&mut self.reference).chain(self.later_writers.iter_mut().map(|(_, later)| later))
     }
 
-    /// Whether the later release has a place for fragments before anything is written there: releases 2.8 to 2.11 can't consolidate
-    /// into an array of formats 1 to 6, whose new fragments lie in another folder than its own.
+    /// `true` if the later release has a folder for fragments before it writes. Releases 2.8 to
+    /// 2.11 cannot consolidate into an array of formats 1 to 6, whose fragments are in another
+    /// folder than the release's new fragments.
     fn has_folder(&self, later: Release) -> bool {
         let makes_it = later.can(Ability::Deletes) || !later.can(Ability::ConsolidatedCommits);
         self.release.can(Ability::Nullable) || makes_it
     }
 
-    /// Creates the array and writes first; what comes then is shared out among the later writers, if there are any, in their order.
+    /// Creates the array and runs the first steps. The later writers run the other steps, in equal
+    /// shares and in order.
     pub fn make(&mut self, case: &Case, uri: &str) -> Result<()> {
         self.reference.create(uri, &case.array)?;
         let (count, later_writers) = (case.steps.len(), self.later_writers.len());
@@ -79,7 +81,7 @@ impl Writer {
     }
 }
 
-/// Has all arrays from now on be encrypted, or none.
+/// Enables or disables encryption of all further arrays.
 pub fn set_key(side: &mut Reference, encrypted: bool) {
     for (setting, value) in
         [("sm.encryption_type", "AES_256_GCM".into()), ("sm.encryption_key", String::from_utf8_lossy(KEY))]
@@ -91,7 +93,8 @@ pub fn set_key(side: &mut Reference, encrypted: bool) {
     }
 }
 
-/// Has the library check what writes say of the order of their cells, and whether coordinates come twice, or believe it.
+/// Enables or disables the library's checks of the cell order and of repeated coordinates in
+/// writes.
 pub fn set_checks(side: &mut Reference, case: &Case) {
     let settings =
         [("sm.check_global_order", !case.disordered && !case.repeated), ("sm.check_coord_dups", !case.repeated)];
@@ -110,12 +113,12 @@ pub fn carry_out(step: &Step, reference: &mut Reference, uri: &str) -> Result<()
         Step::Write(write) => {
             reference.write(uri, write)?;
             if write.timestamp.is_none() {
-                // Fragments of one millisecond come in no order.
+                // Fragments of one millisecond have no defined order.
                 thread::sleep(Duration::from_millis(2));
             }
         }
         Step::Evolve(evolution) => {
-            // Of schemas of one millisecond chance decides which is the newest.
+            // Among schemas of one millisecond, the newest is random.
             thread::sleep(Duration::from_millis(2));
             reference.evolve(uri, evolution)?;
         }

@@ -1,5 +1,5 @@
-//! Compares the aggregates that both sides compute of a query's cells, and ours with a plain computation over cells that were
-//! read.
+//! Compares the aggregates of both sides, and checks tdb's against a plain computation over the
+//! cells.
 
 mod judge;
 mod plain;
@@ -23,12 +23,11 @@ use super::chosen::{choose, typed};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
 
-/// Computes a question's aggregates on both sides; how they differ, if they do. The library is asked with `query`, by which it reads
-/// so many `cells`.
+/// Computes a question's aggregates on both sides and returns the first difference, if any. The
+/// library runs `query`, a read of `cells` cells.
 ///
 /// # Errors
-///
-/// If the library's process can't be started.
+/// Fails if the library's process cannot be started.
 pub fn compare(
     case: &Case,
     question: &Question,
@@ -44,12 +43,11 @@ pub fn compare(
     known.compare_theirs(reference, their_uri, (query, cells), excuses)
 }
 
-/// The same of a question about points and boxes; the library is asked where `judged` asks for the same cells, so many of them, in
-/// a way that it has.
+/// Compares the aggregates of a question with points or boxes. `judged` is an equivalent question
+/// for the library, with the number of cells. Without `judged`, checks only tdb's aggregates.
 ///
 /// # Errors
-///
-/// If the library's process can't be started.
+/// Fails if the library's process cannot be started.
 pub fn compare_sets(
     case: &Case,
     question: &Question,
@@ -67,17 +65,17 @@ pub fn compare_sets(
     Known { question: judged, ..known }.compare_theirs(reference, their_uri, (&query, cells), excuses)
 }
 
-/// The cells that aggregates are of.
+/// The cells to aggregate.
 struct Known<'a> {
     case: &'a Case,
     question: &'a Question,
     reading: Reading,
-    /// The fragments that hold cells of a dense array, oldest first.
+    /// The fragments of a dense array, oldest first.
     fragments: Vec<Fragment>,
 }
 
 impl<'a> Known<'a> {
-    /// Reads the cells, and checks our aggregates of them.
+    /// Reads the cells and checks tdb's aggregates of them.
     fn checked(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, Failure> {
         let our_error = |detail| Failure::new(verdict::Kind::OurError, detail);
         let known = Self::read(case, question, uri).map_err(our_error)?;
@@ -157,7 +155,7 @@ impl<'a> Known<'a> {
         attribute.or_else(|| dimensions.find(|dimension| dimension.name == name).map(Kind::of_dimension))
     }
 
-    /// The values that ours has an aggregate of: "no time" of an attribute is null there.
+    /// Returns the values that tdb aggregates. For attributes, tdb treats "no time" as null.
     fn our_values(&self, aggregate: &AggregateSpec) -> Option<Values> {
         let values = self.values(aggregate, &self.once(aggregate))?;
         let attributes = self.case.final_attributes();
@@ -165,7 +163,7 @@ impl<'a> Known<'a> {
         Some(if is_attribute { values.without_no_time() } else { values })
     }
 
-    /// The values that an aggregate is of; of the count of cells any.
+    /// Returns the values of the aggregate's field. For a count of cells, any field will do.
     fn values(&self, aggregate: &AggregateSpec, times: &[u64]) -> Option<Values> {
         let first = self.case.array.dimensions.first().map(|dimension| dimension.name.as_str());
         let name = aggregate.field.as_deref().or(first)?;
@@ -188,7 +186,7 @@ impl<'a> Known<'a> {
         for (aggregate, found) in asked.chain(alone.transpose()?) {
             let values = self.our_values(aggregate).ok_or_else(|| format!("{aggregate}: no such column"))?;
             let Some(answer) = values.parse(aggregate.function, found.as_deref()) else {
-                return Ok(Some(format!("{aggregate}: ours gives {found:?}")));
+                return Ok(Some(format!("{aggregate}: tdb returns {found:?}")));
             };
             if !is_right(&values, aggregate.function, &answer) {
                 let expected = values.answer(aggregate.function);
@@ -198,7 +196,7 @@ impl<'a> Known<'a> {
         Ok(None)
     }
 
-    /// The aggregates that the library has.
+    /// Returns the aggregates that the library supports.
     fn of_theirs(&self, excuses: &mut Vec<String>) -> Vec<AggregateSpec> {
         let is_theirs = |aggregate: &&AggregateSpec| match &aggregate.field {
             Some(name) => self.kind(name).is_some_and(|kind| is_theirs(aggregate.function, &kind)),
@@ -226,12 +224,12 @@ impl<'a> Known<'a> {
         let is_count = aggregate.function == AggregateFunction::Count;
         let is_dense = self.case.array.array_type == ArrayType::Dense;
         if is_count && is_dense {
-            // What a dense read gives: a cell for each coordinate asked for.
+            // A dense read returns a cell for each coordinate of the subarray.
             let all = theirs == Some(&(cells as u64).to_le_bytes()[..]);
-            return (!all).then(|| format!("count: {cells} cells are read, and {theirs:?} counted"));
+            return (!all).then(|| format!("count: the library reads {cells} cells, but counts {theirs:?}"));
         }
         let Some(answer) = values.parse(aggregate.function, theirs) else {
-            return Some(format!("{aggregate}: theirs gives {theirs:?}"));
+            return Some(format!("{aggregate}: the library returns {theirs:?}"));
         };
         let reason = match judge(&values, aggregate.function, &answer) {
             Judgement::Same => return None,
@@ -253,7 +251,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// For each cell 1; for aggregates of a field 0 where nobody wrote a value of it, which is so in dense arrays only.
+    /// Returns how often each cell counts: 1, or 0 for cells of a dense array in which no fragment
+    /// has written the aggregate's field.
     fn once(&self, aggregate: &AggregateSpec) -> Vec<u64> {
         let name = aggregate.field.as_deref().filter(|_| self.case.array.array_type == ArrayType::Dense);
         let Some(name) = name else { return vec![1; self.reading.cells] };
@@ -270,7 +269,7 @@ impl<'a> Known<'a> {
             (Answer::Value(bytes), Some(kind)) => bytes_as_text(kind.datatype, bytes),
             (answer, _) => format!("{answer:?}"),
         };
-        format!("{aggregate} of {} cells: {} expected, {side} is {}", self.reading.cells, text(expected), text(got))
+        format!("{aggregate} of {} cells: expected {}, {side} is {}", self.reading.cells, text(expected), text(got))
     }
 
     fn excuse(&self, aggregates: &[AggregateSpec], error: &Error) -> Option<String> {
@@ -281,7 +280,8 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Whether ours is right: what finite floats add up to on the way is open where some order of them overflows.
+/// Returns `true` if tdb's answer is right. If some order of the finite floats overflows, any
+/// finite sum is accepted.
 fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bool {
     let is_sum = matches!(function, AggregateFunction::Sum | AggregateFunction::Mean);
     match (values.sum(), answer) {
@@ -291,7 +291,8 @@ fn is_right(values: &Values, function: AggregateFunction, answer: &Answer) -> bo
     }
 }
 
-/// What is said of the first of the boxes that holds it, for each cell of a dense array; of others it is false.
+/// Returns, for each cell of a dense array, the flag of the first box that contains the cell.
+/// Returns `false` for cells outside of all boxes.
 fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bool> {
     let keys = |dimension: &DimensionSpec| {
         let column = reading.columns.iter().find(|column| column.name == dimension.name)?;
@@ -309,7 +310,7 @@ fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bo
     (0..reading.cells).map(|cell| newest(cell).is_some_and(|(_, has_field)| *has_field)).collect()
 }
 
-/// Of all cells that ours reads those that a plain evaluator takes.
+/// Reads all cells with tdb and selects those of the question with a plain evaluator.
 fn chosen(
     case: &Case,
     question: &Question,

@@ -1,5 +1,7 @@
-//! The same array twice: once written by the library, once by ours. The library has to read the same from both, and where
-//! the format leaves no freedom, the files are the same.
+//! Compares an array written by the library with the same array written by tdb.
+//!
+//! The library must read the same cells from both. Where the format leaves no choice, the files
+//! must be identical.
 
 mod ask;
 mod pixels;
@@ -31,31 +33,32 @@ use super::examine::{compare_facts, compare_questions};
 
 pub use ask::{Answer, ask};
 
-/// How many files are the same on both sides, and which are not.
+/// Counts of files that are identical on both sides, and of differences.
 #[derive(Debug, Default)]
 pub struct Files {
     data: (u64, u64),
-    /// Data files that differ, which a filter leaves room for.
+    /// Number of data files whose differences a filter permits.
     free: u64,
     metadata: (u64, u64),
-    /// Files of metadata that differ in compressed sizes and in statistics that the library gets wrong.
+    /// Number of metadata files with differences only in compressed sizes, or in statistics that
+    /// the library gets wrong.
     explained: u64,
-    /// How far images with loss are from what was given.
+    /// The loss of lossy images, compared with the original pixels.
     loss: pixels::Loss,
-    /// What differs.
+    /// Descriptions of all other differences.
     pub others: Vec<String>,
 }
 
-/// What is counted of files.
+/// Names of counters.
 const DATA: &str = "data files";
-const SAME_DATA: &str = "data files that are the same";
-const FREE_DATA: &str = "data files that a filter leaves open";
+const SAME_DATA: &str = "identical data files";
+const FREE_DATA: &str = "data files with differences that a filter permits";
 const METADATA: &str = "files of fragment metadata";
-const SAME_METADATA: &str = "files of fragment metadata that say the same";
-const EXPLAINED_METADATA: &str = "files of fragment metadata whose differences are known";
+const SAME_METADATA: &str = "equal files of fragment metadata";
+const EXPLAINED_METADATA: &str = "files of fragment metadata with known differences";
 
 impl Files {
-    /// Adds them to what is counted.
+    /// Adds these counts to `counts`.
     pub fn count(&self, counts: &mut Counts) {
         counts.add(SAME_DATA, self.data.0);
         counts.add(DATA, self.data.1);
@@ -67,27 +70,28 @@ impl Files {
     }
 }
 
-/// What the summary says of files.
+/// Returns the summary lines about files.
 pub fn lines(counts: &Counts) -> Vec<String> {
     let mut lines = Vec::new();
     if counts.get(DATA) > 0 {
         let [same, all, free] = [SAME_DATA, DATA, FREE_DATA].map(|name| counts.get(name));
-        lines.push("of arrays without encryption and duplicates:".to_owned());
-        lines.push(format!("{same} of {all} data files are the same, byte for byte"));
-        lines.push(format!("{free} more differ by what gzip, bit-width reduction or images leave open"));
+        lines.push("in arrays without encryption and duplicates:".to_owned());
+        lines.push(format!("{same} of {all} data files are identical byte for byte"));
+        lines.push(format!("{free} more differ in ways that gzip, bit-width reduction or images permit"));
         let [same, all, explained] = [SAME_METADATA, METADATA, EXPLAINED_METADATA].map(|name| counts.get(name));
-        lines.push(format!("{same} of {all} files of fragment metadata say the same"));
-        lines.push(format!("{explained} more do but for compressed sizes, or statistics that the library gets wrong"));
+        lines.push(format!("{same} of {all} files of fragment metadata are equal"));
+        lines.push(format!(
+            "{explained} more differ only in compressed sizes, or in statistics that the library gets wrong"
+        ));
     }
     lines.extend(pixels::line(counts));
     lines
 }
 
-/// Runs a case in a new folder below `folder`; our array is of that format version.
+/// Runs a case in a new folder below `folder`. `version` is the format version of tdb's array.
 ///
 /// # Errors
-///
-/// If the folder can't be made, or the library's process can't be started.
+/// Fails if the folder cannot be created or the library's process cannot be started.
 pub fn examine(
     case: &Case,
     (index, version): (u64, FormatVersion),
@@ -118,7 +122,8 @@ pub fn examine(
     })
 }
 
-/// The same for an array whose last tile ends with the datatype or beyond. The library's has other coordinates.
+/// Runs a case whose last tile ends at or beyond the end of the datatype. The library's array has
+/// other coordinates.
 fn beyond(
     case: &Case,
     (index, version): (u64, FormatVersion),
@@ -137,7 +142,8 @@ fn beyond(
     compare_questions(case, &[], reference, [ours, ours], Some(&wide))
 }
 
-/// Writes our array, and compares its facts and files with the library's array. Gives a verdict if the case ends there.
+/// Writes tdb's array and compares its facts and files with the library's array. Returns a verdict
+/// if the case ends early.
 fn write_ours(
     case: &Case,
     (index, version): (u64, FormatVersion),
@@ -150,7 +156,7 @@ fn write_ours(
     }
     let is_newest = version == FormatVersion::DEFAULT;
     if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
-        failure.detail = format!("of our array: {}", failure.detail);
+        failure.detail = format!("our array: {}", failure.detail);
         return Ok(Some(Verdict::Failed(failure)));
     }
     if is_newest {
@@ -159,9 +165,9 @@ fn write_ours(
     Ok(None)
 }
 
-/// Why two arrays can't hold the same; `None` if they can.
+/// Returns why arrays of both sides cannot hold the same cells, or `None` if they can.
 pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
-    pixels::as_given(case).map(|_| "images with loss, or whose colours the library changes where they are transparent")
+    pixels::as_given(case).map(|_| "lossy images, or images with transparent pixels whose colors the library changes")
 }
 
 fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {
@@ -180,9 +186,11 @@ fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> R
     Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
-/// Compares the fragments that both sides wrote: those of one time. Encryption is never the same twice.
+/// Compares the files of fragments of both sides with equal timestamps. Skips encrypted arrays,
+/// because encryption never yields the same bytes twice.
 fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
-    // Nor do cells of equal coordinates come in any order that is settled. And on a store nobody looks at files.
+    // The order of cells with equal coordinates is not defined. Files on a store cannot be
+    // inspected.
     if case.encrypted || case.array.allows_dups || is_on_store() {
         return;
     }
@@ -191,13 +199,13 @@ fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
     let (their_fragments, our_fragments) = (fragments(&theirs.0), fragments(&ours.0));
     for (time, their_name) in &their_fragments {
         let mut of_that_time = our_fragments.iter().filter(|(other, _)| other == time);
-        // Several are those of a bounded size.
+        // Several fragments of one time are the parts of a size-bounded consolidation.
         let (Some((_, our_name)), None) = (of_that_time.next(), of_that_time.next()) else { continue };
         let is_read = |side: &(String, Array), name: &str| {
             side.1.directory().fragments.iter().any(|fragment| fragment.name.as_str() == name)
         };
         if !is_read(&theirs, their_name) || !is_read(&ours, our_name) {
-            // Consolidated since.
+            // The fragment has since been consolidated.
             continue;
         }
         let folder = |side: &(String, Array), name: &str| Path::new(&side.0).join("__fragments").join(name);
@@ -205,7 +213,7 @@ fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
     }
 }
 
-/// The times and names of the fragments that were written, not consolidated.
+/// Returns the timestamps and names of the fragments that were not consolidated.
 fn fragments(uri: &str) -> Vec<(u64, String)> {
     let entries = fs::read_dir(Path::new(uri).join("__fragments")).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -253,9 +261,9 @@ fn compare_fragment(
     }
 }
 
-/// Whether a filter of a data file leaves room: how hard to look for matches is left to whoever writes gzip, how to pack
-/// pixels to whoever writes images, and bit-width reduction writes half of each window's least value from memory that the
-/// library hasn't set.
+/// `true` if a filter of a data file permits different bytes. Gzip leaves the search for matches to
+/// the encoder, and WebP the packing of pixels. The library's bit-width reduction writes half of
+/// each window's minimum from uninitialized memory.
 fn is_free(array: &Array, file: &str) -> bool {
     let schema = array.schema();
     let name = file.trim_end_matches(".tdb");
@@ -276,7 +284,7 @@ fn is_free(array: &Array, file: &str) -> bool {
     filters.filters.iter().any(is_open)
 }
 
-/// How many bytes each has, and those where they differ first.
+/// Describes the first difference: both lengths, and the bytes from the first differing offset.
 fn first_difference(expected: Option<Vec<u8>>, got: Option<Vec<u8>>) -> String {
     let (expected, got) = (expected.unwrap_or_default(), got.unwrap_or_default());
     let at = expected.iter().zip(&got).position(|(a, b)| a != b).unwrap_or(expected.len().min(got.len()));
@@ -284,7 +292,7 @@ fn first_difference(expected: Option<Vec<u8>>, got: Option<Vec<u8>>) -> String {
     format!("{} bytes, ours {}; at {at} {}, ours {}", expected.len(), got.len(), some(&expected), some(&got))
 }
 
-/// What a fragment's metadata says, and by which schema.
+/// The metadata of a fragment, with its schema.
 #[derive(Debug)]
 struct Metadata {
     file: FragmentFile,
@@ -292,7 +300,7 @@ struct Metadata {
 }
 
 impl PartialEq for Metadata {
-    /// Apart from the names of schemas and the places of sections.
+    /// Ignores schema names and section offsets.
     fn eq(&self, other: &Self) -> bool {
         let header = |side: &Self| {
             let mut header = side.file.footer.header().clone();
@@ -312,22 +320,22 @@ fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>)
     Some(Metadata { file, schema: Arc::clone(fragment.schema()) })
 }
 
-/// The first difference that comes neither from compressed sizes nor from a statistic that the library is known to get
-/// wrong.
+/// Returns the first difference apart from compressed sizes and known wrong statistics of the
+/// library.
 fn unexplained(expected: &Metadata, got: &Metadata) -> Option<String> {
     let (theirs, ours) = (&expected.file, &got.file);
-    // Those of dense fragments say where in the domain they lie.
+    // The MBRs of dense fragments depend on the domain.
     let domains =
         [expected, got].map(|side| side.schema.dimensions().iter().map(Dimension::domain).collect::<Vec<_>>());
     if domains[0] == domains[1] && theirs.contents.rtree != ours.contents.rtree {
-        return Some("other R-tree".to_owned());
+        return Some("R-trees differ".to_owned());
     }
     let footer = &theirs.footer;
     for (slot, field) in footer.slots().iter().enumerate() {
         let rules = StatisticsRules::new(footer, &expected.schema, field)?;
         let [a, b] = [theirs, ours].map(|file| &file.contents.fields[slot]);
         if a.tile_var_sizes != b.tile_var_sizes {
-            return Some(format!("other var sizes of {field}"));
+            return Some(format!("var sizes of {field} differ"));
         }
         for tile in 0..footer.tile_count() {
             let known = a.statistics.tile(tile, footer.tiles(), &rules);
@@ -353,9 +361,9 @@ fn raw(statistics: &TileStatistics, tile: u64) -> Raw<'_> {
     (bounds, [at(&statistics.sums), at(&statistics.null_counts)])
 }
 
-/// Which of the statistics differs, although the library's can be relied on.
+/// Returns the name of a statistic that differs although the library's value can be trusted.
 fn other_statistic(known: &ValueStatistics<'_>, [theirs, ours]: [Raw<'_>; 2]) -> Option<&'static str> {
-    // Which of many NaNs a sum is was up to the compiler.
+    // For several NaNs, the compiler determines which NaN the sum becomes.
     let is_nan = |bits: Option<u64>| bits.is_some_and(|bits| f64::from_bits(bits).is_nan());
     let of_nans = matches!(known.sum.stored(), Some(Sum::F64(_))) && is_nan(theirs.1[0]) && is_nan(ours.1[0]);
     let values = [

@@ -1,4 +1,4 @@
-//! Cases of every release, or of one: a line of a table for each.
+//! Runs cases of one release or of all releases, and prints a table row for each.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,20 +16,20 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Starts both.
+    /// Starts both processes.
     pub fn start(older: Release) -> tdb_reference::Result<Self> {
         Ok(Self { older: start(older.library)?, newest: start(NEWEST)? })
     }
 }
 
-/// What stands in the columns of a line, with their headings.
+/// Returns the headings and cells of a table row.
 pub type Row = fn(&str, &Tally) -> Vec<(&'static str, String)>;
 
-/// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
+/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
+/// releases.
 ///
 /// # Errors
-///
-/// If a release can't be started, or make its arrays.
+/// Fails if a release cannot be started or cannot create its arrays.
 pub fn run<K: CaseKind>(
     (only, kind): (Option<Release>, impl Fn(Release) -> K),
     row: Row,

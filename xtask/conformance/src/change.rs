@@ -1,4 +1,5 @@
-//! Arrays and groups that we change, next to those that the reference library changes: it must read the same from both.
+//! Arrays and groups changed by tdb next to arrays and groups changed by the reference library. The
+//! library must read the same from both.
 
 use std::path::Path;
 
@@ -21,10 +22,10 @@ use tdb_types::{Datatype, FormatVersion, Layout};
 
 use super::create;
 
-/// One case in `GROUP` brings a group.
+/// One in `GROUP` cases changes a group.
 const GROUP: u64 = 10;
 
-/// What is counted.
+/// Names of counters.
 const ARRAYS: &str = "arrays";
 const GROUPS: &str = "groups";
 const EVOLUTIONS: &str = "evolutions";
@@ -34,17 +35,17 @@ const EXPANSIONS: &str = "evolutions of current domains";
 const DELETES: &str = "deletes";
 const METADATA: &str = "changes of metadata";
 const READS: &str = "reads";
-const OWN_READS: &str = "reads that we did too";
+const OWN_READS: &str = "reads by both sides";
 const REFUSED: &str = "changes refused by both";
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct Change {
     pub seed: u64,
 }
 
 /// How a case ends early.
 enum End {
-    /// It was refused by both, or left out.
+    /// Both sides refused a step, or the case was left out.
     Verdict(Verdict),
     Failed(Failure),
 }
@@ -69,7 +70,7 @@ impl CaseKind for Change {
 
     fn case(&self, index: u64) -> Option<Case> {
         let mut case = generate::changed(self.seed_of(index));
-        // Tiles that end with the datatype or beyond can't be read by the library.
+        // The library cannot read arrays whose last tile ends at or beyond the end of the datatype.
         if overhang::is_beyond(&case.array) {
             return None;
         }
@@ -116,7 +117,7 @@ impl Change {
     }
 }
 
-/// What the summary says.
+/// Returns the summary lines.
 pub fn lines(counts: &Counts) -> Vec<String> {
     let [evolutions, encrypted, extensions, expansions, deletes, metadata] =
         [EVOLUTIONS, ENCRYPTED, EXTENSIONS, EXPANSIONS, DELETES, METADATA].map(|name| counts.get(name));
@@ -127,35 +128,36 @@ pub fn lines(counts: &Counts) -> Vec<String> {
             "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
         ),
         format!(
-            "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with ours; {refused} changes refused by both"
+            "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with our reads; {refused} changes refused by both"
         ),
     ]
 }
 
-/// The array of a case by both sides. Of encrypted arrays that evolve the library's is not encrypted: it couldn't read it.
+/// The arrays of both sides. If an encrypted array evolves, the library's array is not encrypted,
+/// because the library could not read it afterwards.
 struct Sides<'a> {
     case: &'a Case,
     reference: &'a mut Reference,
     theirs: String,
     ours: String,
-    /// Whether the library's array is encrypted.
+    /// `true` if the library's array is encrypted.
     encrypted: bool,
 }
 
 impl Sides<'_> {
-    /// Has the library work on its own array from now on.
+    /// Configures the library for its own array.
     fn on_theirs(&mut self) -> &mut Reference {
         set_key(self.reference, self.encrypted);
         self.reference
     }
 
-    /// Has the library work on our array from now on.
+    /// Configures the library for tdb's array.
     fn on_ours(&mut self) -> &mut Reference {
         set_key(self.reference, self.case.encrypted);
         self.reference
     }
 
-    /// Has both sides do a step.
+    /// Runs a step on both sides.
     fn carry_out(&mut self, step: &Step) -> [Result<(), String>; 2] {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
         let by_library = carry_out(step, self.on_theirs(), &theirs).map_err(|error| error.to_string());
@@ -166,48 +168,56 @@ impl Sides<'_> {
         [by_library, own]
     }
 
-    /// Has both sides do a step, and compares whether they do it.
+    /// Runs a step on both sides, and fails if only one side succeeds.
     fn both_carry_out(&mut self, step: &Step, counts: &mut Counts) -> Result<(), End> {
         match self.carry_out(step) {
             [Ok(()), Ok(())] => Ok(()),
-            // What the library can't do to its own array, nothing can be compared of.
+            // No comparison is possible after the library refuses the step for its own array.
             [Err(_), Err(_)] => {
                 counts.add(REFUSED, 1);
                 Err(End::Verdict(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() }))
             }
-            // Of evolved arrays ours alone is encrypted; and a job may come to no end.
-            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => {
-                Err(End::Verdict(Verdict::Excused("can't do to our array what it did to its own".to_owned())))
+            // If an encrypted array evolves, only tdb's array is encrypted. A step may also time
+            // out.
+            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => Err(End::Verdict(Verdict::Excused(
+                "cannot apply a step to our array that it applied to its own".to_owned(),
+            ))),
+            [Err(error), Ok(())] => {
+                Err(format!("the library refuses a step that tdb applies: {error} ({step:?})").into())
             }
-            [Err(error), Ok(())] => Err(format!("the library refuses what we do: {error} ({step:?})").into()),
-            [Ok(()), Err(error)] => Err(format!("we refuse what the library does: {error} ({step:?})").into()),
+            [Ok(()), Err(error)] => {
+                Err(format!("tdb refuses a step that the library applies: {error} ({step:?})").into())
+            }
         }
     }
 
-    /// Whether the files of enumerations say the same, and the schemas.
+    /// Compares the enumeration files and the schemas of both arrays.
     fn compare_schemas(&self) -> Result<(), String> {
         let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
         let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
         if theirs != ours {
-            return Err(format!("other enumerations:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
+            return Err(format!("enumerations differ:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
         }
         let [theirs, ours] = [open(&self.theirs, self.encrypted)?, open(&self.ours, self.case.encrypted)?];
         let (theirs, ours) = (theirs.schema(), ours.schema());
         let alike = theirs.attributes() == ours.attributes()
             && theirs.current_domain() == ours.current_domain()
             && theirs.version() == ours.version();
-        // The library gives dimensions without filters those of the coordinates as their own.
-        if alike { Ok(()) } else { Err(format!("other schemas:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
+        // The library stores the coordinate filters in dimensions without filters, so dimensions
+        // are not compared.
+        if alike { Ok(()) } else { Err(format!("schemas differ:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
     }
 
-    /// Has the library read both, and us ours. Gives how many cells were compared.
+    /// Reads both arrays with the library, and tdb's array with tdb. Returns the number of compared
+    /// cells.
     fn compare_reads(&mut self, counts: &mut Counts) -> Result<u64, Failure> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
         let (before, after) = (self.case, &as_it_became(self.case));
         let mut cells = 0;
         for (index, question) in before.questions.iter().enumerate() {
             let failed = |detail| Failure { question: Some(index), ..Failure::new(Kind::Changed, detail) };
-            // All schemas are younger than what questions of the past see, and then the first one counts.
+            // All schemas are newer than the time range of questions about the past. The first
+            // schema applies.
             let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
             let case = if is_past { before } else { after };
             let query = with_coordinates(case, question);
@@ -215,7 +225,7 @@ impl Sides<'_> {
             let got = read_again(self.on_ours(), &ours, &query).0;
             let (expected, got) = match (expected, got) {
                 (Ok(expected), Ok(got)) => (expected, got),
-                // Paths stand in messages.
+                // Messages contain paths, and are not compared.
                 (Err(_), Err(_)) => {
                     counts.add(REFUSED, 1);
                     continue;
@@ -238,7 +248,7 @@ impl Sides<'_> {
     }
 }
 
-/// The case as questions see it: a current domain that became wider doesn't narrow them.
+/// Returns the case as questions see it. An expanded current domain does not restrict reads.
 fn as_it_became(case: &Case) -> Case {
     let widens = |step: &Step| matches!(step, Step::Evolve(evolution) if evolution.expand_current_domain.is_some());
     let mut case = case.clone();
@@ -289,7 +299,7 @@ fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
     }
 }
 
-/// Whether the library couldn't do to our array what it did to its own, for a reason that is known.
+/// `true` for a known failure of the library on tdb's array.
 fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
     let ours = matches!(step, Step::Evolve(_) | Step::Delete(..));
     !ours && (defects::explanation(case, None, error).is_some() || error.contains("was stopped after"))
@@ -330,13 +340,13 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
     }
     let read = [sides.on_theirs().metadata(&theirs, None), sides.on_ours().metadata(&ours, None)];
     let read = read.map(|read| read.map_err(|error| error.to_string()));
-    if read[0] == read[1] && read[0].is_ok() { Ok(()) } else { Err(format!("other metadata: {read:?}")) }
+    if read[0] == read[1] && read[0].is_ok() { Ok(()) } else { Err(format!("metadata differ: {read:?}")) }
 }
 
-/// How folders of members begin: URIs of the web would encode, decode or cut some of these.
+/// Prefixes of member folders. A web URI would encode, decode or cut some of them.
 const FOLDERS: [&str; 8] = ["m", "a b", "%20", "50%", "x#", "x?", "é", "a+"];
 
-/// A group with members that come and go, and metadata.
+/// Changes a group with members and metadata by both sides.
 fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), String> {
     set_key(reference, false);
     let random = &mut Random::new(seed);
@@ -354,7 +364,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
         let name = random.percent(70).then_some(name);
         open.change().add(uri, !absolute, name.as_deref()).commit().map_err(ours)?;
     }
-    // The library goes on with what we made, and we with what it made.
+    // Each side continues with the files of the other side.
     let group = Group::open(&path).map_err(ours)?;
     let gone = group.members().first().map(|member| member.key().to_owned());
     if let Some(gone) = gone.filter(|_| random.percent(50)) {
@@ -366,7 +376,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     let put = entries(random);
     let job = Job::ChangeGroup { uri: uri.clone(), add: vec![by_library], remove: Vec::new(), put, delete: Vec::new() };
     reference.done(job).map_err(|error| error.to_string())?;
-    // Names of one millisecond by different libraries are in no order.
+    // Files of different libraries have no defined order within one millisecond.
     std::thread::sleep(std::time::Duration::from_millis(2));
     let entry = MetadataEntry { key: "k0".into(), datatype: Datatype::Int8, count: 1, value: Bytes(vec![7]) };
     let group = Group::open(&path).map_err(ours)?;

@@ -1,4 +1,4 @@
-//! Of cells with their coordinates those that a question asks for.
+//! Selects the cells of a question from all cells of an array, by their coordinates.
 
 use tdb_array::Array;
 use tdb_cases::case::{Case, Question};
@@ -6,7 +6,7 @@ use tdb_cases::evaluation::Evaluator;
 use tdb_cases::ours::Reading;
 use tdb_reference::model::{ReadColumn, ReadResult};
 
-/// What ours reads, in the form of what the library does.
+/// Converts cells read by tdb to the library's result type.
 pub fn typed(array: &Array, reading: Reading) -> ReadResult {
     let columns = reading.columns.into_iter().filter_map(|column| {
         let kind = array.schema().field_type(array.schema().field(&column.name)?)?;
@@ -15,7 +15,7 @@ pub fn typed(array: &Array, reading: Reading) -> ReadResult {
     ReadResult { cells: reading.cells, columns: columns.collect(), submits: 1 }
 }
 
-/// Of cells with their coordinates those that a question asks for.
+/// Returns the cells that match a question. `cells` must contain the coordinates.
 pub fn choose(case: &Case, question: &Question, cells: &ReadResult) -> ReadResult {
     let evaluator = Evaluator::new(case, question);
     let chosen = coordinates(case, cells).into_iter().enumerate().filter(|(_, place)| evaluator.holds(place));
@@ -23,7 +23,7 @@ pub fn choose(case: &Case, question: &Question, cells: &ReadResult) -> ReadResul
     take(cells, &chosen)
 }
 
-/// The coordinates of each cell; none if there are no cells.
+/// Returns the coordinates of each cell.
 pub fn coordinates<'a>(case: &Case, cells: &'a ReadResult) -> Vec<Vec<&'a [u8]>> {
     let mut places = vec![Vec::new(); cells.cells];
     for name in case.array.dimension_names() {

@@ -1,4 +1,4 @@
-//! What `cargo xtask conformance` can be asked for.
+//! Arguments of `cargo xtask conformance`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,25 +19,25 @@ use super::on_store::OnStore;
 use super::read::{Read, Written};
 use super::{both_write, corruption, migrate, old_formats, releases, soak};
 
-/// Cases of the short form of reading, which fits a run of continuous integration.
+/// Number of cases of `read --short`, which fits a run of continuous integration.
 const SHORT: u64 = 400;
-/// Cases of each kind by default; of each release where releases make the arrays.
+/// Default number of cases of each kind. For kinds with releases, the number per release.
 const READ: u64 = 5000;
 const QUERY: u64 = 5000;
 const CREATE: u64 = 2000;
 const CHANGE: u64 = 500;
 const FILTERS: u64 = 300;
 const MAINTAIN: u64 = 500;
-/// Of the short form.
+/// Number of cases of `maintain --short`.
 const SHORT_MAINTAIN: u64 = 20;
 const OF_RELEASE: u64 = 100;
 const OLD_FORMATS: u64 = 60;
 const MIGRATE: u64 = 40;
 const CORRUPTION: u64 = 3000;
-/// On each store.
+/// Number of cases per store.
 const STORES: u64 = 300;
 
-/// What to compare; without a subcommand it is `read`.
+/// Arguments of `cargo xtask conformance`. The default subcommand is `read`.
 #[derive(Args, Debug)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -50,56 +50,63 @@ pub struct Arguments {
 
 #[derive(Subcommand, Clone, Debug)]
 enum What {
-    /// Arrays that the newest release writes, read by both sides
+    /// Read arrays written by the newest release with both sides
     Read(ReadArguments),
-    /// Arrays that the newest release writes, asked by both sides for cells that fulfil conditions
+    /// Query arrays written by the newest release: conditions, selections and aggregates
     Query,
-    /// The arrays of `read`, `write` and `query` on servers of stores, which are started if they don't run
+    /// Run the cases of `read`, `write` and `query` on store servers, and start the servers if
+    /// needed
     Stores {
-        /// This server alone
+        /// Use only this server
         #[arg(long, value_name = "SERVER")]
         only: Option<String>,
     },
-    /// Arrays that both sides write, each read by the newest release, and ours by us
+    /// Write arrays with both sides; read both with the newest release, and ours with tdb
     Write {
-        /// Names the files that our library wrote otherwise than the release did
+        /// List the files that tdb wrote differently from the release
         #[arg(long)]
         bytes: bool,
     },
-    /// Arrays that both sides create, and schemas that both must refuse
+    /// Create arrays with both sides, including invalid schemas that both must refuse
     Create,
-    /// Schemas, metadata, deletes and groups that both sides change; the newest release reads both
+    /// Change schemas, metadata and groups and delete cells with both sides; read both results with
+    /// the newest release
     Change,
-    /// Arrays and groups that both sides write, consolidate and vacuum in turn; both read them after each turn
+    /// Write, consolidate and vacuum arrays and groups with both sides alternately; read with both
+    /// after each turn
     Maintain {
-        /// Few cases, as for every change
+        /// Run few cases, as continuous integration does for every change
         #[arg(long)]
         short: bool,
     },
-    /// Readers of both sides, while both write, delete, consolidate and vacuum at once
+    /// Read with both sides while both write, delete, consolidate and vacuum concurrently
     Soak {
-        /// How long
+        /// Duration in seconds
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
-    /// Fixtures that are altered, cut and robbed of files: what `tdb verify` finds, and what both readers do
+    /// Alter, truncate and delete files of fixtures; compare `tdb verify` and the readers of both
+    /// sides
     Corruption,
-    /// Chains of filters over bytes that need not be whole values, each run by both sides
+    /// Run filter chains on both sides, over bytes that need not be whole values
     Filters,
-    /// Arrays that every release writes, as far as each can make them, read by the newest and by us
+    /// Read arrays written by every release, as far as each supports them, with the newest release
+    /// and tdb
     Releases {
         #[command(flatten)]
         only: Only,
-        /// Lets newer releases write to the arrays, one after the other
+        /// Append to the arrays with newer releases in sequence
         #[arg(long)]
         append: bool,
     },
-    /// Arrays of the newest format, migrated by us to the formats of all releases, read by each of these and by the newest
+    /// Migrate arrays of the newest format to the formats of all releases; read them with each
+    /// release and the newest
     Migrate {
         #[command(flatten)]
         only: Only,
     },
-    /// Arrays in the formats of all releases, written by us, read by each of these and by the newest
+    /// Write arrays in the formats of all releases with tdb; read them with each release and the
+    /// newest
     OldFormats {
         #[command(flatten)]
         only: Only,
@@ -108,14 +115,15 @@ enum What {
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 struct ReadArguments {
-    /// Few cases, as for every change; our library writes some of them too, in older formats
+    /// Run few cases, as continuous integration does for every change; tdb writes some of them too,
+    /// in older formats
     #[arg(long, conflicts_with = "cases")]
     short: bool,
 }
 
 #[derive(Args, Clone, Debug)]
 struct Only {
-    /// This release alone
+    /// Use only this release
     #[arg(long, value_name = "RELEASE")]
     only: Option<String>,
 }
@@ -126,28 +134,28 @@ impl Only {
     }
 }
 
-/// What all subcommands take.
+/// Arguments of all subcommands.
 #[derive(Args, Clone, Debug)]
 pub struct CaseArguments {
-    /// How many cases; of each release where releases make the arrays
+    /// Number of cases; for each release, if the subcommand runs releases
     #[arg(long, global = true)]
     cases: Option<u64>,
-    /// The random numbers to begin with; the same seed gives the same cases
+    /// Seed of the random numbers; equal seeds give equal cases
     #[arg(long, global = true, default_value_t = 1)]
     seed: u64,
-    /// Runs this one case, and prints it
+    /// Run only this case, and print it
     #[arg(long, global = true)]
     case: Option<u64>,
-    /// How many cases run at the same time; as many as there are processors if absent
+    /// Number of concurrent cases; the number of processors by default
     #[arg(long, global = true)]
     jobs: Option<usize>,
-    /// Stops after this many failures
+    /// Stop after this many failures
     #[arg(long, global = true, default_value_t = 5)]
     failures: u64,
-    /// Prints failing cases as they are, which is quicker
+    /// Print failing cases without shrinking, which is faster
     #[arg(long, global = true)]
     no_shrink: bool,
-    /// Seconds after which a case that hasn't come to an end has failed, and ends the run
+    /// Fail a case and end the run if the case takes longer than this many seconds
     #[arg(long, global = true, default_value_t = 120)]
     patience: u64,
 }
@@ -164,7 +172,7 @@ impl CaseArguments {
         }
     }
 
-    /// The options that say the same to another program.
+    /// Returns equivalent options for another program.
     pub fn options(&self) -> Vec<String> {
         let numbers = [("--cases", self.cases), ("--case", self.case), ("--jobs", self.jobs.map(|jobs| jobs as u64))];
         let given = numbers.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -183,15 +191,15 @@ impl CaseArguments {
         corruption::Amount { cases, seed: self.seed, jobs: self.settings().jobs, only }
     }
 
-    /// The amount of each release, where cases that are left out are made up for.
+    /// Returns the amount per release. Cases that are left out are replaced by further cases.
     fn amount_of_release(&self, count: u64) -> Amount {
         Amount::compared(self.case, self.cases.unwrap_or(count))
     }
 }
 
 impl Arguments {
-    /// The server that is named, or none, if it is stores that are asked for: a program with such a store has to run them, by
-    /// [`run_on_store`].
+    /// Returns `Some` for the subcommand `stores`, with the name of the server if one was given.
+    /// The caller starts the servers and calls [`run_on_store`] for each.
     pub fn stores(&self) -> Option<Option<&str>> {
         match &self.what {
             Some(What::Stores { only }) => Some(only.as_deref()),
@@ -199,7 +207,7 @@ impl Arguments {
         }
     }
 
-    /// How many cases there are, and which.
+    /// Returns the arguments that select the cases.
     pub fn cases(&self) -> &CaseArguments {
         &self.shared
     }
@@ -208,8 +216,7 @@ impl Arguments {
 /// Runs the cases of `cargo xtask conformance stores` on a store.
 ///
 /// # Errors
-///
-/// If cases failed, or none could be run.
+/// Fails if cases fail or cannot be run.
 pub fn run_on_store(store: Store, arguments: &CaseArguments) -> Result<(), Box<dyn Error>> {
     Reference::start(NEWEST)?;
     use_store(store);
@@ -223,13 +230,12 @@ pub fn run_on_store(store: Store, arguments: &CaseArguments) -> Result<(), Box<d
 /// Runs `cargo xtask conformance`.
 ///
 /// # Errors
-///
-/// If cases failed, or none could be run.
+/// Fails if cases fail or cannot be run.
 pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if arguments.read.short && arguments.what.is_some() {
-        return Err("`--short` is a form of `conformance` and `conformance read`".into());
+        return Err("`--short` applies only to `conformance` and `conformance read`".into());
     }
-    // Fetches the library before the threads begin.
+    // Downloads the library before the threads start.
     Reference::start(NEWEST)?;
     let folder = tempfile::tempdir_in(scratch_folder())?;
     let what = arguments.what.clone().unwrap_or(What::Read(arguments.read));
@@ -244,13 +250,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     summed_up(&tally, &lines(&tally.counts), started)
 }
 
-/// Prints what came of the cases.
+/// Prints the summary of a run.
 fn summed_up(tally: &Tally, lines: &[String], started: Instant) -> Result<(), Box<dyn Error>> {
     println!("{}", tally.summary(lines, started.elapsed().as_secs_f64()));
     if tally.failed > 0 { Err(format!("{} cases failed", tally.failed).into()) } else { Ok(()) }
 }
 
-/// What came of the cases, and what their kind says of it in the summary.
+/// The tally of a run, and a function that formats the counters.
 type Outcome = (Tally, fn(&Counts) -> Vec<String>);
 
 fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
@@ -294,7 +300,7 @@ fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcom
     })
 }
 
-/// Runs cases whose arrays the newest release makes.
+/// Runs cases whose arrays are written by the newest release.
 fn of_newest<K: CaseKind>(kind: K, amount: Amount, settings: &Settings, folder: &Path) -> Result<Tally, String> {
     if let Amount::Indices(range) = &amount {
         println!(
@@ -308,7 +314,7 @@ fn of_newest<K: CaseKind>(kind: K, amount: Amount, settings: &Settings, folder: 
     runner::run(kind, amount, settings, folder)
 }
 
-/// Arrays are made and thrown away by the thousand: in memory, if there is a place for that.
+/// Returns a folder for temporary arrays: in memory, if `/dev/shm` is writable.
 fn scratch_folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let usable = tempfile::tempfile_in(memory).is_ok();
@@ -375,7 +381,7 @@ mod tests {
             parse(line).expect_err(line);
         }
         let error = super::run(&parse("--short create").expect("the pieces are understood")).expect_err("not together");
-        assert_eq!(error.to_string(), "`--short` is a form of `conformance` and `conformance read`");
+        assert_eq!(error.to_string(), "`--short` applies only to `conformance` and `conformance read`");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Fixtures that are damaged: what a verification finds, what our reader says, and what the reference library does with the same
-//! files.
+//! Damaged fixtures: the findings of a verification, and the behavior of both sides' readers.
 
 mod judge;
 mod table;
@@ -18,20 +17,20 @@ use judge::Reading;
 use table::Table;
 use theirs::Theirs;
 
-/// How many alterations are made, with which seed, and by how many at the same time.
+/// Number of alterations, their seed, and the number of threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     pub cases: usize,
     pub seed: u64,
     pub jobs: usize,
-    /// This one alone, which is printed.
+    /// Run and print only this alteration.
     pub only: Option<usize>,
 }
 
-/// Makes the alterations, and prints what both sides do with them.
+/// Runs the alterations and prints a table of the results of both sides.
 ///
 /// # Errors
-/// A panic of ours; the library can't be fetched; a file can't be written.
+/// Fails if tdb panics, if the library cannot be downloaded, or if a file cannot be written.
 pub fn run(amount: Amount, folder: &Path) -> Result<(), Box<dyn Error>> {
     let jobs = if amount.only.is_some() { 1 } else { amount.jobs.max(1) };
     let tables = thread::scope(|scope| {
@@ -46,7 +45,7 @@ pub fn run(amount: Amount, folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The part of the alterations that falls to one of so many threads.
+/// Runs the alterations of thread `job` out of `jobs` threads.
 fn share(amount: Amount, (job, jobs): (usize, usize), folder: &Path) -> Result<Table, String> {
     let subjects = tdb_corruption::all();
     let mut theirs = Theirs::new(folder, &subjects)?;
@@ -68,7 +67,7 @@ fn share(amount: Amount, (job, jobs): (usize, usize), folder: &Path) -> Result<T
     Ok(table)
 }
 
-/// Whether a verification finds anything.
+/// `true` if a verification has a finding.
 fn is_found(subject: &Subject) -> bool {
     let verify = Verify::new().threads(1).limits(Limits::SMALL);
     let verify = subject.key().into_iter().fold(verify, |verify, key| verify.key(EncryptionKey::new(key)));
@@ -78,7 +77,8 @@ fn is_found(subject: &Subject) -> bool {
     }
 }
 
-/// What our reader does, of what the library is asked for as well.
+/// Classifies the result of tdb's reader. Considers only cells and listings, which the library
+/// reads too.
 fn our_reading(sound: &Seen, now: &Seen) -> Reading {
     match () {
         () if now.cells.is_none() || now.told.is_none() => Reading::Refused(String::new()),

@@ -1,5 +1,7 @@
-//! Arrays that we create, next to those that the reference library creates: the same folders, the same files, the same
-//! bytes; and schemas that the format forbids, which both must refuse.
+//! Arrays created by tdb next to arrays created by the reference library.
+//!
+//! Folders, files and their bytes must be the same. Both sides must refuse schemas that the format
+//! forbids.
 
 mod mutate;
 
@@ -22,25 +24,25 @@ use tdb_schema::tdb_generic_tile::GenericTileDecoder;
 use tdb_schema_text::{from_toml, to_toml};
 use tdb_types::{FormatVersion, Layout, Limits};
 
-/// One case in `MUTATED` is made illegal, or nearly so.
+/// One in `MUTATED` cases is invalid or nearly invalid.
 const MUTATED: u64 = 2;
 
-/// What is counted.
-const SAME: &str = "arrays created alike";
+/// Names of counters.
+const SAME: &str = "identical arrays";
 const REFUSED: &str = "schemas refused by both";
-/// Of schemas that both made: those that were made illegal in vain.
-const LET_THROUGH: &str = "arrays created alike that are nearly illegal";
-const ENCRYPTED: &str = "arrays created alike that are encrypted";
+/// Arrays whose schema was mutated and is still valid.
+const LET_THROUGH: &str = "identical arrays that are nearly invalid";
+const ENCRYPTED: &str = "identical arrays that are encrypted";
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct Create {
     pub seed: u64,
 }
 
-/// A schema, and what was changed in it so that it breaks a rule, or comes near to it.
+/// A schema, and a mutation that makes the schema invalid or nearly invalid.
 #[derive(Clone)]
 pub struct CreateCase {
-    /// Without steps and questions.
+    /// The case, without steps and questions.
     case: Case,
     mutation: Option<&'static str>,
 }
@@ -98,11 +100,11 @@ impl CaseKind for Create {
     }
 }
 
-/// What the summary says.
+/// Returns the summary lines.
 pub fn lines(counts: &Counts) -> Vec<String> {
     let [same, let_through, encrypted, refused] = [SAME, LET_THROUGH, ENCRYPTED, REFUSED].map(|name| counts.get(name));
     vec![format!(
-        "{same} arrays created alike ({let_through} of them nearly illegal, {encrypted} encrypted), {refused} refused by both"
+        "{same} identical arrays ({let_through} of them nearly invalid, {encrypted} encrypted), {refused} schemas refused by both"
     )]
 }
 
@@ -124,17 +126,15 @@ fn examine(
         (Err(error), Ok(_)) if is_harsh(&error.to_string()) => {
             return excused("refused by the library alone: extents of more than half of a signed type");
         }
-        // It could never be written: the library says so then.
+        // The library would refuse every write to this array.
         (Ok(()), Err(error)) if is_never_written(&error.to_string()) => {
-            return excused(
-                "refused by us alone: scaled values of other sizes, dictionaries that nothing can be written through",
-            );
+            return excused("refused by tdb alone: scaled values of other sizes, dictionaries that reject all writes");
         }
-        (Err(error), Ok(_)) => return Err(format!("the library refuses what we take: {error}")),
-        (Ok(()), Err(error)) => return Err(format!("we refuse what the library takes: {error}")),
+        (Err(error), Ok(_)) => return Err(format!("the library refuses a schema that tdb accepts: {error}")),
+        (Ok(()), Err(error)) => return Err(format!("tdb refuses a schema that the library accepts: {error}")),
         (Ok(()), Ok(definition)) => definition,
     };
-    // The text must say everything.
+    // The TOML text must be lossless.
     let text = to_toml(&definition).map_err(|error| describe(&error))?;
     let read = from_toml(&text).map_err(|error| format!("{}\n{text}", describe(&error)))?;
     let (open, create) = options(case.encrypted);
@@ -143,10 +143,12 @@ fn examine(
     let theirs = open.open(&theirs).and_then(|array| array.definition());
     let printed = to_toml(&theirs.map_err(|error| describe(&error))?).map_err(|error| describe(&error))?;
     if sorted(&printed) != sorted(&text) {
-        return Err(format!("the text of theirs:\n{printed}\nthe text of ours:\n{text}"));
+        return Err(format!("text of the library's schema:\n{printed}\ntext of our schema:\n{text}"));
     }
-    // The library opens it.
-    reference.fragments(&ours.to_string_lossy()).map_err(|error| format!("the library can't open ours: {error}"))?;
+    // The library must be able to open tdb's array.
+    reference
+        .fragments(&ours.to_string_lossy())
+        .map_err(|error| format!("the library cannot open our array: {error}"))?;
     counts.add(SAME, 1);
     counts.add(LET_THROUGH, u64::from(mutation.is_some()));
     counts.add(ENCRYPTED, u64::from(case.encrypted));
@@ -157,31 +159,32 @@ fn excused(reason: &str) -> Result<Verdict, String> {
     Ok(Verdict::Excused(reason.to_owned()))
 }
 
-/// Whether the library refuses an extent that it would have chosen itself: one of more than half of a signed type.
+/// `true` if the library refuses an extent of more than half of a signed type, although the library
+/// would choose this extent itself.
 fn is_harsh(error: &str) -> bool {
     let negative = error.contains("Tile extent -") && error.contains("exceeds range on dimension domain");
-    // Nor the extent 0 of a domain of one float, which it stores where it is given no extent.
+    // The library also refuses the extent 0 of a domain of a single float, although it stores 0 if
+    // no extent is given.
     negative || error.contains("Tile extent must be greater than 0")
 }
 
-/// Whether we refuse filters through which nothing could ever be written.
+/// `true` if tdb refuses filters that would reject every write.
 fn is_never_written(error: &str) -> bool {
     error.contains("float_scale does not support") || error.contains("dictionary does not support")
 }
 
-/// The lines of a text; enumerations have no order.
+/// Returns the lines of a text in a fixed order, because enumerations have no defined order.
 fn sorted(text: &str) -> BTreeSet<&str> {
     text.lines().collect()
 }
 
-/// Whether two arrays have the same folders and files, which say the same, but for the names that chance gives.
-///
-/// What zlib makes of the same bytes is its own affair: files are compared as they are after decompression.
+/// Compares the folders and files of two arrays, except for random names. Compares files after
+/// decompression, because zlib versions may compress the same bytes differently.
 pub fn compare(theirs: &Path, ours: &Path, encrypted: bool) -> Result<(), String> {
     let (theirs, ours) = (tree(theirs, encrypted)?, tree(ours, encrypted)?);
     let shapes = [&theirs, &ours].map(|tree| tree.keys().collect::<Vec<_>>());
     if shapes[0] != shapes[1] {
-        return Err(format!("other files:\n theirs {:?}\n ours   {:?}", shapes[0], shapes[1]));
+        return Err(format!("files differ:\n theirs {:?}\n ours   {:?}", shapes[0], shapes[1]));
     }
     match theirs.iter().find(|(path, bytes)| ours.get(*path) != Some(bytes)) {
         Some((path, bytes)) => Err(format!("{path}:\n theirs {bytes:02x?}\n ours   {:02x?}", ours.get(path))),
@@ -189,7 +192,8 @@ pub fn compare(theirs: &Path, ours: &Path, encrypted: bool) -> Result<(), String
     }
 }
 
-/// What all files say by their paths, and nothing for folders; names with a time or chance are put plainly.
+/// Returns the decompressed contents of all files by path, with `None` for folders. Replaces
+/// timestamps and UUIDs in names.
 pub(super) fn tree(root: &Path, encrypted: bool) -> Result<BTreeMap<String, Option<Vec<u8>>>, String> {
     let mut decoder = GenericTileDecoder::new(Limits::default());
     if encrypted {
@@ -223,7 +227,7 @@ pub(super) fn tree(root: &Path, encrypted: bool) -> Result<BTreeMap<String, Opti
     Ok(tree)
 }
 
-/// Overwrites what stands for a UUID: 32 hexadecimal digits.
+/// Overwrites UUIDs, which are runs of 32 hexadecimal digits.
 fn hide_chance(bytes: &mut [u8]) {
     let mut run = 0;
     for index in 0..=bytes.len() {

@@ -20,13 +20,12 @@ use tdb_types::FormatVersion;
 
 use super::{aggregates, facts, selected};
 
-/// Runs a case in a new folder below `folder`. The array is made by the writer, or else by the release that also reads.
-/// Where its cells aren't in the order that they should have, the library gives them so; it is asked about an array with the
-/// same cells in order.
+/// Runs a case in a new folder below `folder`. The writer creates the array, or else the reading
+/// release does. If cells are not in global order, the library returns stored order. The comparison
+/// then uses a second array with the same cells in order.
 ///
 /// # Errors
-///
-/// If the folder can't be made, or the library's process can't be started.
+/// Fails if the folder cannot be created or the library's process cannot be started.
 pub fn examine(
     case: &Case,
     mut writer: Option<&mut Writer>,
@@ -41,14 +40,15 @@ pub fn examine(
     }
     let place = Place::new(folder)?;
     let [uri, in_order] = ["array", "in order"].map(|name| place.uri(name));
-    // What a schema holds differs between versions; the fixtures have some of each.
+    // Schemas of older versions hold less and are not compared completely. The fixtures cover these
+    // schemas.
     let whole_schema = writer.is_none();
     let sorted = case.sorted();
     for (case, uri) in [(Some(case), &uri), (sorted.as_ref(), &in_order)] {
         let Some(case) = case else { continue };
         let made = match &mut writer {
             Some(writer) => writer.make(case, uri),
-            // Ours, where the library would crash.
+            // tdb writes where the library would crash.
             None if overhang::is_written(case) => {
                 if let Some(verdict) = write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
                     return Ok(verdict);
@@ -75,8 +75,8 @@ pub fn examine(
     }
 }
 
-/// Has both sides answer all questions, the library about the first array and us about the second; what the library doesn't read
-/// from the array itself, from the wide one.
+/// Runs all questions. The library reads the first array, and tdb the second. If the library cannot
+/// read the array itself, the wide array is used.
 pub fn compare_questions(
     case: &Case,
     releases: &[Release],
@@ -102,7 +102,8 @@ pub fn compare_questions(
     Ok(Verdict::Agreed { reads, cells, excuses })
 }
 
-/// Has both sides answer one question, the library about the first array and us about the second. Gives how many cells were compared, if any were, or how the case ends.
+/// Runs one question: the library on the first array, tdb on the second. Returns the number of
+/// compared cells if any, or the verdict that ends the case.
 fn compare_answers(
     case: &Case,
     index: usize,
@@ -117,7 +118,8 @@ fn compare_answers(
     }
     let asked = asked(case, question);
     let wrong = defects::is_wrong(case, &asked);
-    // What the library isn't asked, or not in this order, is held against all cells, where these are in order.
+    // If the library is not asked, or is asked for another order, tdb's result is checked against
+    // all cells. This needs cells in global order.
     let unasked = (wrong.is_some() || asked != *question) && releases.is_empty() && !case.disordered;
     if let Some(failed) = fails_by_itself(case, index, uri, unasked) {
         return Ok(failed);
@@ -129,7 +131,7 @@ fn compare_answers(
     let query = with_coordinates(case, &asked);
     let (theirs, crashed) = read_again(reference, their_uri, &query);
     if crashed && theirs.is_ok() {
-        excuses.push("crashed in a read, and answered when it was asked again".to_owned());
+        excuses.push("crashed in a read, and succeeded on retry".to_owned());
     }
     let theirs = match theirs {
         Ok(theirs) => theirs,
@@ -151,7 +153,7 @@ fn compare_answers(
         excuses.push(reason.to_owned());
         return Ok(ControlFlow::Continue(None));
     }
-    // The library was perhaps asked for another order, which settles nothing.
+    // The library may have been asked for another order. Then the order is not compared.
     let order = settled(case, &asked, &theirs);
     let outcome = catch_unwind(AssertUnwindSafe(|| compare_in_order(case, question, uri, &theirs, &order)));
     let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
@@ -173,7 +175,8 @@ fn compare_answers(
     Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
 }
 
-/// Holds ours against all cells of its own, if the library isn't asked, or ours is asked in a way of its own.
+/// Checks tdb's result against all cells of the array, if the library is not asked or tdb reads a
+/// selection.
 fn fails_by_itself<T>(case: &Case, index: usize, uri: &str, unasked: bool) -> Option<ControlFlow<Verdict, T>> {
     let question = &case.questions[index];
     if !unasked && question.selection.is_plain() {
@@ -183,8 +186,9 @@ fn fails_by_itself<T>(case: &Case, index: usize, uri: &str, unasked: bool) -> Op
     Some(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })))
 }
 
-/// The same for an array whose last tile ends with the datatype or beyond: we have to read what the library reads from the wide
-/// array, and so has the library where it doesn't crash.
+/// Compares reads of an array whose last tile ends at or beyond the end of the datatype. tdb must
+/// read the same cells as the library reads from the wide array. The library must read the same
+/// cells too, unless it crashes.
 fn compare_with_wide(
     wide: &WideArray,
     case: &Case,
@@ -201,7 +205,7 @@ fn compare_with_wide(
         return Ok(failed);
     }
     if question.query.condition.is_some() {
-        excuses.push("isn't asked about a condition where an array like this one answers for it".to_owned());
+        excuses.push("not asked about a condition where the wide array replaces this one".to_owned());
         return Ok(ControlFlow::Continue(None));
     }
     let failed = |failure| {
@@ -216,7 +220,7 @@ fn compare_with_wide(
     let wrong = match overhang::is_read(case, question) {
         true => defects::is_wrong(case, question),
         false => {
-            Some("crashes on tiles that end with the datatype or beyond: another array of its own gave their cells")
+            Some("crashes on tiles that end at or beyond the end of the datatype, whose cells came from the wide array")
         }
     };
     if let Some(reason) = wrong {
@@ -237,8 +241,8 @@ fn compare_with_wide(
     }
 }
 
-/// Whether the library gave other cells than we because of a defect in how it reads what that release wrote, and gives ours
-/// when it is asked in a way that the defect doesn't touch. Says which defect.
+/// Returns the library's defect that explains different cells, or `None`. A question that avoids
+/// the defect must return tdb's cells.
 pub fn misread(
     case: &Case,
     question: &Question,

@@ -1,4 +1,4 @@
-//! Compares what both sides say of an array before a cell is read: its schema and its fragments.
+//! Compares schemas and fragments of an array on both sides.
 
 use std::ops::Bound;
 
@@ -10,7 +10,8 @@ use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec,
 use tdb_rtree::DimRange;
 use tdb_types::{ByteWriter, Scalar};
 
-/// Says what differs between the schema that the library was given and the one that we read.
+/// Returns the first difference between the schema given to the library and the schema that tdb
+/// reads.
 pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
     schema_facts(case, array).err()
 }
@@ -70,11 +71,11 @@ fn dimension_facts(
     equal("datatype", &given.datatype, &ours.datatype())?;
     let bytes = |scalar: Scalar| Bytes(scalar.to_le_bytes().to_vec());
     equal("domain", &given.domain, &ours.domain().map(|(low, high)| (bytes(low), bytes(high))))?;
-    // The library fills missing extents in, unless it hears of the Hilbert order first.
+    // The library fills in missing extents, unless the Hilbert order is set first.
     if given.extent.is_some() || given.domain.is_none() {
         equal("extent", &given.extent, &ours.tile_extent().map(bytes))?;
     }
-    // Evolution writes the inherited filters down as the dimension's own.
+    // Schema evolution stores the inherited filters in the dimension.
     let evolved = case.steps.iter().any(|step| matches!(step, tdb_cases::case::Step::Evolve(_)));
     if evolved && given.filters.filters.is_empty() {
         return Ok(());
@@ -100,7 +101,7 @@ fn attribute_facts(
     equal("filters", &given.filters.to_bytes_in(extents(case)), &pipeline_bytes(ours.filters(), array)?)
 }
 
-/// The extents of the tiles of images: those of the first two dimensions.
+/// Returns the tile extents of images: those of the first two dimensions.
 fn extents(case: &Case) -> [u16; 2] {
     let mut extents = case.array.dimensions.iter().map(|dimension| {
         let bytes = dimension.extent.as_ref().map_or(&[][..], |bytes| bytes);
@@ -123,7 +124,7 @@ fn enumeration_facts(given: &EnumerationSpec, array: &Array) -> Result<(), Strin
 
 type Ends = (Vec<u8>, Bound<Vec<u8>>);
 
-/// The ends of a range as bytes that can be compared: keys of numbers, or strings.
+/// Returns the ends of a range as comparable bytes: keys of numbers, or strings.
 fn ends(range: &DimRange) -> Ends {
     match range {
         DimRange::Fixed { lo, hi } => (lo.to_le_bytes().to_vec(), Bound::Included(hi.to_le_bytes().to_vec())),
@@ -139,7 +140,7 @@ fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends
     (key(low), Bound::Included(key(high)))
 }
 
-/// Says what differs between the fragments that the library and we see.
+/// Returns the first difference between the fragment lists of the library and tdb.
 pub fn fragment_difference(theirs: &[FragmentSummary], array: &Array) -> Option<String> {
     fragment_facts(theirs, array).err()
 }

@@ -1,8 +1,9 @@
-//! Random chains of filters behind each other, over bytes that need not be whole values: each tile is filtered by both sides,
-//! and both read what the other wrote.
+//! Random filter chains over bytes that need not be whole values. Both sides filter each tile and
+//! read the other side's tile.
 //!
-//! The library loses bytes in some chains and then reads whatever its memory holds, so it is asked several times, each time in
-//! a new process. Where it reads right every time, so must we; and what we write it must read right.
+//! The library loses bytes in some chains and then returns uninitialized memory, so each read is
+//! repeated in new processes. If all its reads are right, tdb's must be too. The library must
+//! always read tdb's tiles right.
 
 use std::path::Path;
 
@@ -22,26 +23,27 @@ use tdb_types::Datatype::{
 };
 use tdb_types::{FormatVersion, Layout};
 
-/// How often the library is asked.
+/// Number of reads by the library.
 const TIMES: usize = 3;
 
 const VALUES: [Datatype; 11] = [Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, DatetimePs];
 const REINTERPRETED: [Datatype; 7] = [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32];
 
-/// What is counted.
+/// Names of counters.
 const BOTH: &str = "tiles filtered by both sides and read by both";
-/// The library wrote what it doesn't read right, or not every time; of these, what we read right.
-const UNREAD: &str = "tiles that the library wrote but doesn't always read";
-const UNREAD_BUT_OURS: &str = "tiles that it doesn't always read, and we do";
-/// Values that the library lost, which we refuse to guess.
+/// Tiles that the library writes but does not always read right.
+const UNREAD: &str = "tiles that the library wrote but does not always read";
+/// The part of these tiles that tdb reads right.
+const UNREAD_BUT_OURS: &str = "tiles that only tdb always reads";
+/// Tiles with values that the library lost. tdb refuses to read such tiles.
 const LOST: &str = "tiles with values lost";
-/// Refused by us as it can't be read back, although the library wrote it.
-const PARTIAL: &str = "tiles refused by us since the library loses bytes";
+/// Tiles by the library that nobody can read back. tdb refuses to write such tiles.
+const PARTIAL: &str = "tiles refused by us because the library loses bytes";
 const REFUSED: &str = "tiles refused by both";
-/// Written by us alone, and read by both.
+/// Tiles that only tdb writes, and both sides read.
 const ONLY_OURS: &str = "tiles filtered by us alone and read by both";
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct Filters {
     pub seed: u64,
 }
@@ -75,7 +77,7 @@ impl CaseKind for Filters {
         Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Changed, format!("{detail:.2000}")))))
     }
 
-    /// Leaves out filters and cells, as long as it fails in the same way.
+    /// Removes filters and cells as long as the tile fails in the same way.
     fn shrink(&self, tile: Tile, failure: Failure, fails: &mut dyn FnMut(&Tile) -> Option<Failure>) -> (Tile, Failure) {
         let (mut best, mut how) = (tile, failure);
         while let Some(found) = best.smaller().into_iter().find_map(|smaller| {
@@ -93,26 +95,27 @@ impl CaseKind for Filters {
     }
 }
 
-/// What the summary says.
+/// Returns the summary lines.
 pub fn lines(counts: &Counts) -> Vec<String> {
     let [both, only_ours, refused, partial] = [BOTH, ONLY_OURS, REFUSED, PARTIAL].map(|name| counts.get(name));
     let [unread, unread_but_ours, lost] = [UNREAD, UNREAD_BUT_OURS, LOST].map(|name| counts.get(name));
     vec![
         format!(
-            "{both} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused} refused by both, {partial} by ours alone since the library loses bytes"
+            "{both} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused} refused by both, {partial} by ours alone because the library loses bytes"
         ),
         format!(
-            "{unread} that the library wrote but doesn't always read, of which ours read {unread_but_ours}; values lost in {lost}"
+            "{unread} tiles that the library wrote but does not always read, {unread_but_ours} of them read by ours; values lost in {lost}"
         ),
     ]
 }
 
-/// One tile and its filters.
+/// A tile and its filters.
 #[derive(Clone, Debug)]
 pub struct Tile {
     spec: ArraySpec,
     column: Column,
-    /// Whether the filters round: then the sides are held against each other.
+    /// `true` if a filter rounds values. Then both sides are compared with each other instead of
+    /// the input.
     rounds: bool,
 }
 
@@ -120,7 +123,8 @@ impl Tile {
     fn random(random: &mut Random) -> Self {
         let datatype = *random.pick(&VALUES);
         let mut filters: Vec<FilterSpec> = (0..random.between(1, 4)).map(|_| filter(random)).collect();
-        // It rounds, and so changes what filters before it have made.
+        // Float scaling rounds, and would change the output of earlier filters. It can only come
+        // first.
         let mut index = 0;
         filters.retain(|filter| {
             index += 1;
@@ -128,7 +132,7 @@ impl Tile {
         });
         let rounds = rounds(&filters);
         let count = *random.pick(&[1, 2, 3, 5, 9, 20, 60, 400]);
-        // Some tiles are of several chunks.
+        // Some tiles have several chunks.
         let longest = *random.pick(&[1, 3, 12, 12, 300]);
         let highest = *random.pick(&[5, 50, 120, 300, 30_000, 70_000, 1 << 30, 1 << 40]);
         let (ascends, mut last) = (random.percent(50), 0);
@@ -147,7 +151,7 @@ impl Tile {
         Self { spec, column: var_column("a", cells), rounds }
     }
 
-    /// The tile without one of its filters, or without half of its cells.
+    /// Returns tiles with one filter fewer, or with half of the cells.
     fn smaller(&self) -> Vec<Self> {
         let filters = &self.spec.attributes[0].filters.filters;
         let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
@@ -172,17 +176,17 @@ impl Tile {
         let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
         let definition = build::definition(&self.spec, FormatVersion::DEFAULT);
         if let Err(refusal) = reference.create(&theirs, &self.spec) {
-            // What comes of it is for `create`.
+            // The subcommand `create` tests refusals.
             return if definition.is_err() {
                 not_created()
             } else {
-                Err(format!("the library doesn't create it: {refusal}"))
+                Err(format!("the library refuses to create the array: {refusal}"))
             };
         }
         let definition = match definition {
             Ok(definition) => definition,
             Err(error) if error.to_string().contains("does not support") => return not_created(),
-            Err(error) => return Err(format!("we don't create what the library creates: {error}")),
+            Err(error) => return Err(format!("tdb refuses an array that the library creates: {error}")),
         };
         CreateOptions::new().create(&ours, &definition).map_err(|error| describe(&error))?;
         let write =
@@ -202,12 +206,14 @@ impl Tile {
         match (&by_library, &by_us) {
             (_, Ok(())) => self.ours(reference, &ours, read_theirs.as_ref())?,
             (Err(_), Err(_)) => counts.add(REFUSED, 1),
-            // Some parts are of so many bytes by chance.
+            // Some parts happen to have a multiple of the value size.
             (Ok(()), Err(error)) if error.contains("not a multiple of the value size") => counts.add(PARTIAL, 1),
-            // The library stores other values in their place.
+            // The library stores other values instead.
             (Ok(()), Err(error)) if self.rounds && error.contains("float_scale") => counts.add(REFUSED, 1),
             (Ok(()), Err(_)) if read_theirs.is_none() => counts.add(REFUSED, 1),
-            (Ok(()), Err(error)) => return Err(format!("we don't write what the library writes and reads: {error}")),
+            (Ok(()), Err(error)) => {
+                return Err(format!("tdb refuses cells that the library writes and reads: {error}"));
+            }
         }
         if by_us.is_ok() {
             counts.add(if read_theirs.is_some() { BOTH } else { ONLY_OURS }, 1);
@@ -215,7 +221,8 @@ impl Tile {
         Ok(Verdict::Agreed { reads: 0, cells: 0, excuses: Vec::new() })
     }
 
-    /// Has both sides read what the library wrote. Gives the cells if it reads them every time, and right, where it can.
+    /// Reads the library's tile with both sides. Returns the cells if the library reads them right
+    /// every time.
     fn theirs(&self, reference: &mut Reference, uri: &str, counts: &mut Counts) -> Result<Option<Column>, String> {
         let read: Vec<_> = (0..TIMES).map(|_| by_library(reference, uri)).collect();
         let settled = match &read[0] {
@@ -226,13 +233,13 @@ impl Tile {
         let own = by_us(uri);
         match (&settled, &own) {
             (Some(theirs), Ok(ours)) if theirs == ours => {}
-            // It is right by what happened to lie in the memory.
+            // The library's result is right only because of the contents of uninitialized memory.
             (_, Err(error)) if error.contains("the writer lost the bytes") => {
                 counts.add(LOST, 1);
                 return Ok(None);
             }
-            (Some(_), Ok(ours)) => return Err(format!("the library reads its own right, we read {ours:?}")),
-            (Some(_), Err(error)) => return Err(format!("the library reads its own right, we don't: {error}")),
+            (Some(_), Ok(ours)) => return Err(format!("the library reads its tile right, tdb reads {ours:?}")),
+            (Some(_), Err(error)) => return Err(format!("the library reads its tile right, tdb fails: {error}")),
             (None, own) => {
                 counts.add(UNREAD, 1);
                 counts.add(UNREAD_BUT_OURS, u64::from(own.as_ref().is_ok_and(|own| self.is_right(own))));
@@ -241,35 +248,35 @@ impl Tile {
         Ok(settled)
     }
 
-    /// Has both sides read what we wrote.
+    /// Reads tdb's tile with both sides.
     fn ours(&self, reference: &mut Reference, uri: &str, theirs: Option<&Column>) -> Result<(), String> {
-        let own = by_us(uri).map_err(|error| format!("we don't read our own: {error}"))?;
-        let read = by_library(reference, uri).map_err(|error| format!("the library doesn't read ours: {error}"))?;
+        let own = by_us(uri).map_err(|error| format!("tdb cannot read its tile: {error}"))?;
+        let read = by_library(reference, uri).map_err(|error| format!("the library cannot read our tile: {error}"))?;
         if own != read {
-            return Err(format!("of ours the library reads {read:?}, and we {own:?}"));
+            return Err(format!("the library reads {read:?} from our tile, tdb reads {own:?}"));
         }
         if !self.is_right(&own) || (self.rounds && theirs.is_some_and(|theirs| *theirs != own)) {
-            return Err(format!("what we wrote isn't what was given, or what the library makes of it: {own:?}"));
+            return Err(format!("our tile differs from the input, or from the library's result: {own:?}"));
         }
         Ok(())
     }
 
-    /// Whether these are the cells that were given, as far as no filter rounds.
+    /// `true` if these are the given cells. Ignores values if a filter rounds.
     fn is_right(&self, read: &Column) -> bool {
         read.offsets == self.column.offsets && (self.rounds || read.values == self.column.values)
     }
 }
 
-/// Whether values are rounded on their way.
+/// `true` if a filter rounds values.
 fn rounds(filters: &[FilterSpec]) -> bool {
     filters.iter().any(|filter| matches!(filter, FilterSpec::ScaleFloat { .. }))
 }
 
 fn not_created() -> Result<Verdict, String> {
-    Ok(Verdict::Excused("the array isn't created".to_owned()))
+    Ok(Verdict::Excused("the array is not created".to_owned()))
 }
 
-/// The cells as the library reads them, in a process of its own.
+/// Reads the cells with the library, in a new process.
 fn by_library(reference: &mut Reference, uri: &str) -> Result<Column, String> {
     reference.restart();
     let mut read = reference.read(uri, &QuerySpec::all(Layout::RowMajor)).map_err(|error| error.to_string())?;
@@ -277,7 +284,7 @@ fn by_library(reference: &mut Reference, uri: &str) -> Result<Column, String> {
     Ok(read.columns.swap_remove(place).column)
 }
 
-/// The cells as we read them.
+/// Reads the cells with tdb.
 fn by_us(uri: &str) -> Result<Column, String> {
     let array = Array::open(uri).map_err(|error| describe(&error))?;
     let mut read = ours::read(&array, &QuerySpec::all(Layout::RowMajor), None)?;
@@ -285,12 +292,12 @@ fn by_us(uri: &str) -> Result<Column, String> {
     Ok(read.columns.swap_remove(place))
 }
 
-/// A number as a value.
+/// Converts a number to a value of the datatype.
 fn value(datatype: Datatype, number: u64) -> Vec<u8> {
     match datatype {
         Float32 => (number as f32).to_le_bytes().to_vec(),
         Float64 => (number as f64).to_le_bytes().to_vec(),
-        // The low bytes, but no sign.
+        // Keeps the low bytes and clears the sign bit.
         datatype => {
             let size = datatype.size();
             let most = u64::MAX >> (65 - 8 * size as u32);

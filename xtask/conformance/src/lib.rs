@@ -1,25 +1,26 @@
-//! Random arrays, written and read by the reference library and by ours, and compared.
+//! Conformance tests: random arrays written and read by the reference library and by tdb.
 //!
-//! * `command`: what `cargo xtask conformance` can be asked for;
-//! * `examine`: runs a case on both sides; `facts` says how two arrays differ;
-//! * `selected` compares what both sides read of a selection, and `chosen` takes its cells from all cells;
-//! * `both_write`: the same array written by both sides;
-//! * `aggregates`: aggregates of both sides.
+//! - `command`: arguments of `cargo xtask conformance`
+//! - `examine`: runs a case on both sides
+//! - `facts`: compares schemas and fragments of two arrays
+//! - `selected`: compares the cells that both sides read for a selection
+//! - `chosen`: evaluates a selection over all cells of an array
+//! - `both_write`: the same array written by both sides
+//! - `aggregates`: aggregates computed by both sides
 //!
-//! Cases and what runs them are those of [`tdb_cases`].
+//! Cases and their runner come from [`tdb_cases`]. The kinds of cases:
 //!
-//! The kinds of cases:
-//!
-//! * `read`: arrays that the newest release writes, and ours too if asked for;
-//! * `create` and `change`: arrays that are created and changed by both sides;
-//! * `on_store`: arrays of `read` and `query`, and those that both sides write, on a store;
-//! * `filters`: chains of filters;
-//! * `soak`: no cases, but readers of both sides while both write and maintain;
-//! * `corruption`: no cases either, but fixtures that are damaged, verified by us and read by both;
-//! * `maintain`: arrays that both sides write and maintain in turn;
-//! * `releases`: arrays that older releases write;
-//! * `migrate`: arrays that we migrate to the formats of older releases, read by these;
-//! * `old_formats`: arrays of older formats, written by ours, read by the releases of that time.
+//! - `read`: arrays written by the newest release, and optionally by tdb too
+//! - `create` and `change`: arrays created and changed by both sides
+//! - `on_store`: arrays of `read`, `query` and `write` on a store
+//! - `filters`: filter chains
+//! - `soak`: readers of both sides during writes and maintenance by both (no cases)
+//! - `corruption`: damaged fixtures, verified by tdb and read by both sides (no cases)
+//! - `maintain`: arrays written and maintained by both sides alternately
+//! - `releases`: arrays written by older releases
+//! - `migrate`: arrays migrated by tdb to the formats of older releases, and read by these releases
+//! - `old_formats`: arrays of older formats written by tdb, and read by the releases of these
+//!   formats
 #![forbid(unsafe_code)]
 
 mod aggregates;

@@ -1,5 +1,5 @@
-//! Arrays and groups that both sides write and maintain in turn: after each turn both must read the same at every time, and
-//! what they read before.
+//! Arrays and groups written and maintained by both sides alternately. After each turn both must
+//! read the same at every time, and the same as before the turn.
 
 mod carried;
 mod carry_out;
@@ -31,10 +31,10 @@ pub use smaller::shrink;
 pub use state::{Differing, Window, other_metadata, windows};
 pub use text::history as text_of;
 
-/// One history in `GROUP` brings a group.
+/// One in `GROUP` histories maintains a group.
 const GROUP: u64 = 4;
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct Maintain {
     pub seed: u64,
 }
@@ -98,7 +98,7 @@ impl Maintain {
     }
 }
 
-/// What the summary says.
+/// Returns the summary lines.
 pub fn lines(counts: &Counts) -> Vec<String> {
     let some = Deed::NAMES.iter().map(|name| (counts.get(name), name)).filter(|(count, _)| *count > 0);
     let deeds: Vec<String> = some.map(|(count, name)| format!("{count} {name}")).collect();
@@ -110,17 +110,17 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     vec![
         deeds.join(", "),
         format!(
-            "{ours} turns by us, {theirs} by the library, {refused} that we refused; {reads} times both sides read an array"
+            "{ours} turns by tdb, {theirs} by the library, {refused} refused by tdb; {reads} reads of an array by both sides"
         ),
         format!(
-            "{twins} purges came out as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
+            "{twins} purges with the same result as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
         ),
         format!(
             "{carried} tiles of times and conditions of deletes are the library's byte for byte ({unpaired} consolidations into \
              several fragments of one time weren't compared)"
         ),
         format!(
-            "excused: {tied} times a cell that was written twice at one time, {lost} times one that the library loses with those"
+            "excused: {tied} cells that were written twice at one time, {lost} cells that the library loses with these"
         ),
     ]
 }

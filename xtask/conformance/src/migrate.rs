@@ -1,8 +1,10 @@
-//! Arrays of the newest format that are migrated to the formats of older releases, and read by these.
+//! Arrays of the newest format migrated to the formats of older releases, and read by these
+//! releases.
 //!
-//! Both sides write an array, which ours then migrates. At each time at which something happened to it, the release of the
-//! format has to read from the new array what the newest reads from the old one, and so has the newest; and the newest again
-//! when the array is migrated back. What we refuse has to be something that the format can't say.
+//! Both sides write an array, and tdb migrates it. For each time of an operation, the release of
+//! the format must read from the new array the cells that the newest release reads from the
+//! original. The newest release must read the same cells from the new array, and also after a
+//! migration back. tdb may refuse a migration only if the format cannot represent the array.
 
 mod counted;
 mod made;
@@ -25,11 +27,11 @@ use super::maintain;
 use counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST as BY_NEWEST, OLDER, REFUSED};
 use moved::Moved;
 
-/// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
+/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
+/// releases.
 ///
 /// # Errors
-///
-/// If a release can't be started, or make its arrays.
+/// Fails if a release cannot be started or cannot create its arrays.
 pub fn run(
     only: Option<Release>,
     amount: &Amount,
@@ -51,7 +53,7 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     row
 }
 
-/// Arrays for one release.
+/// Cases for one release.
 struct Migration {
     seed: u64,
     older: Release,

@@ -1,7 +1,9 @@
-//! What we write in the formats of older releases, read by those releases and by the newest.
+//! Arrays in the formats of older releases, written by tdb, and read by the older releases and the
+//! newest.
 //!
-//! Each array is made twice: once with us as one of its writers, and once with the newest release in our place. The newest
-//! has to read the same from both, and so has the older release, as far as it reads what the newest writes.
+//! Each array is written twice: once with tdb as a writer, and once with the newest release instead
+//! of tdb. The newest release must read the same from both arrays. So must the older release, as
+//! far as it reads arrays of the newest release.
 
 mod counted;
 mod labels;
@@ -25,14 +27,15 @@ use counted::{
 };
 use made_twice::Share;
 
-/// One case in `GROUP` brings a group, where the release has them, and the one after it an array with labels.
+/// One in `GROUP` cases also writes a group, if the release supports groups. The case after it also
+/// writes an array with dimension labels.
 const GROUP: u64 = 4;
 
-/// Runs cases of every release, or of one; prints a line for each. Gives the sums of all.
+/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
+/// releases.
 ///
 /// # Errors
-///
-/// If a release can't be started, or make its arrays.
+/// Fails if a release cannot be started or cannot create its arrays.
 pub fn run(
     only: Option<Release>,
     amount: &Amount,
@@ -43,7 +46,7 @@ pub fn run(
     by_release::run((only, kind), row, amount, settings, folder)
 }
 
-/// What stands in the columns of the table, with its heading.
+/// Returns the headings and cells of a table row.
 fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned()), ("arrays", tally.agreed.to_string())];
@@ -56,7 +59,7 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     row
 }
 
-/// Arrays of one release's format.
+/// Cases in the format of one release.
 struct OldFormat {
     seed: u64,
     older: Release,
@@ -74,13 +77,14 @@ impl CaseKind for OldFormat {
         Sides::start(self.older)
     }
 
-    /// A case as far as the release can carry it out, if it can.
+    /// Generates a case for the release. Returns `None` if the case needs unsupported features.
     fn case(&self, index: u64) -> Option<Case> {
         let mut case = limits::fit(generate::case(seed_of(self.seed, index)), self.older)?;
         if Share::of(index) != Share::All && !limits::footers_can_be_joined(&case, self.older) {
             return None;
         }
-        // Older releases crash in tiles that end with the datatype or beyond, each in its way.
+        // Older releases crash on tiles that end at or beyond the end of the datatype, each in
+        // another way.
         if overhang::is_beyond(&case.array) {
             return None;
         }
@@ -124,7 +128,7 @@ impl CaseKind for OldFormat {
 }
 
 impl OldFormat {
-    /// Some cases bring a group.
+    /// Writes a group in some cases.
     fn group(
         &self,
         index: u64,
@@ -139,7 +143,7 @@ impl OldFormat {
         metadata_and_groups::group(index, sides, folder)
     }
 
-    /// Some cases bring an array with labels.
+    /// Writes an array with dimension labels in some cases.
     fn labels(
         &self,
         index: u64,

@@ -1,4 +1,4 @@
-//! Arrays on a store, as those of `read`, `write` and `query` are made and asked on the disk.
+//! Arrays of `read`, `write` and `query` on a store.
 
 use std::path::Path;
 
@@ -10,9 +10,10 @@ use tdb_reference::{Reference, Result};
 
 use super::read::{Read, ReadCase, Written};
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct OnStore {
-    /// Taken in turn: the library's arrays, those of both sides, and those that are asked for more than ranges.
+    /// Used alternately: arrays of the library, arrays of both sides, and arrays with conditions
+    /// and selections.
     kinds: [Read; 3],
 }
 

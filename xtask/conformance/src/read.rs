@@ -1,4 +1,4 @@
-//! Arrays that the newest release writes, and ours too if asked for, read by both sides.
+//! Arrays written by the newest release, and optionally by tdb too, read by both sides.
 
 use std::path::Path;
 
@@ -15,37 +15,37 @@ use tdb_types::FormatVersion;
 use super::both_write::{self, Files};
 use super::examine::examine;
 
-/// Of the short form one case in `WRITTEN` is written by our library too.
+/// In the short form, tdb also writes one in `WRITTEN` cases.
 const WRITTEN: u64 = 10;
-/// Of the cases that our library writes, one in `OLDER` is written in an older format; of the short form all.
+/// One in `OLDER` cases by tdb is written in an older format. In the short form, all cases are.
 const OLDER: u64 = 5;
-/// Of the cases that our library doesn't write, one in `DISORDERED` has cells that aren't in the order that they should have.
+/// One in `DISORDERED` cases without tdb as a writer has cells out of global order.
 pub const DISORDERED: u64 = 7;
-/// One in `REPEATED` has cells of equal coordinates in one write.
+/// One in `REPEATED` cases has a write with equal coordinates.
 const REPEATED: u64 = 6;
-/// And one in `SIMULTANEOUS` has writes at the same time.
+/// One in `SIMULTANEOUS` cases has writes with the same timestamp.
 const SIMULTANEOUS: u64 = 5;
 
-/// Which cases our library writes too.
+/// The cases that tdb writes too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     None,
-    /// One case in [`WRITTEN`], in an older format if there is one.
+    /// One in [`WRITTEN`] cases, in an older format if possible.
     Some,
     All,
 }
 
-/// See the module.
+/// The kind of cases of this module.
 pub struct Read {
     pub seed: u64,
     pub written: Written,
-    /// Whether questions have conditions.
+    /// `true` if questions have conditions.
     pub conditions: bool,
-    /// Whether files are named that our library wrote otherwise than the newest release.
+    /// `true` if files are listed that tdb writes differently from the newest release.
     pub names_files: bool,
 }
 
-/// An array, and the format version in which our library writes it, if it does.
+/// An array, and the format version of tdb's copy, if tdb writes one.
 #[derive(Clone)]
 pub struct ReadCase {
     case: Case,
@@ -53,7 +53,7 @@ pub struct ReadCase {
 }
 
 impl Read {
-    /// Whether our library writes the case too.
+    /// `true` if tdb writes the case too.
     fn is_written(&self, index: u64) -> bool {
         match self.written {
             Written::None => false,
@@ -62,13 +62,14 @@ impl Read {
         }
     }
 
-    /// The case as far as an older release could make it, and that release's format.
+    /// Reduces a case to the features of an older release. Returns the case with that release's
+    /// format.
     fn in_older_format(case: &Case, index: u64) -> Option<ReadCase> {
         let release = RELEASES[(index / OLDER) as usize % RELEASES.len()];
-        // An attribute without a name stays without one in the newest release's array.
+        // In the newest release's array an anonymous attribute stays anonymous.
         let fits = |case: &Case| limits::keeps_names(case, release) && limits::footers_can_be_joined(case, release);
         let mut case = limits::fit(case.clone(), release).filter(fits)?;
-        // How much of the past a consolidated fragment still holds depends on the format.
+        // A consolidated fragment keeps more or less history, depending on the format.
         if case.steps.contains(&Step::Consolidate("fragments")) {
             case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
         }
@@ -94,7 +95,7 @@ impl CaseKind for Read {
         start(NEWEST)
     }
 
-    /// Now and then our library writes in an older format.
+    /// Generates a case. Some are written by tdb in an older format.
     fn case(&self, index: u64) -> Option<ReadCase> {
         let (seed, version) = (seed_of(self.seed, index), FormatVersion::DEFAULT);
         if self.conditions {

@@ -1,4 +1,4 @@
-//! Arrays by every release, read by the newest and by ours.
+//! Arrays written by every release, read by the newest release and by tdb.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,14 +16,14 @@ use super::by_release;
 use super::examine::examine;
 use super::read::DISORDERED;
 
-/// What is counted.
+/// Names of counters.
 const FRAGMENTS: &str = "fragments";
 
-/// Runs cases by every release, or by one; prints a line for each. Gives the sums of all.
+/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
+/// releases.
 ///
 /// # Errors
-///
-/// If a release can't be started, or make its arrays.
+/// Fails if a release cannot be started or cannot create its arrays.
 pub fn run(
     (only, appends): (Option<Release>, bool),
     amount: &Amount,
@@ -50,7 +50,7 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Arrays that one release makes, as far as it can, and to which newer ones may write then.
+/// Arrays by one release, within the release's limits. Newer releases may append.
 struct OfRelease {
     seed: u64,
     writer: Release,
@@ -59,7 +59,7 @@ struct OfRelease {
 
 impl CaseKind for OfRelease {
     type Case = Case;
-    /// What makes the arrays, and the release that says what they hold.
+    /// The writer, and the release that reads.
     type Sides = (Writer, Reference);
 
     fn command(&self) -> String {
@@ -113,10 +113,11 @@ impl CaseKind for OfRelease {
     }
 }
 
-/// The newer releases that write to a release's arrays: one halfway to the newest, and the newest.
+/// Returns the newer releases that append to a release's arrays: a release halfway to the newest,
+/// and the newest.
 ///
-/// Releases from 2.17 on read no coordinates that releases 2.0 to 2.16 wrote into an array of before 2.0, and the other way
-/// round: to such arrays only the last of those writes, and reads them.
+/// Releases from 2.17 on cannot read coordinates of releases 2.0 to 2.16 in an array of a release
+/// before 2.0, and vice versa. Only the last release before 2.17 appends to and reads such arrays.
 fn later_writers(writer: Release) -> Vec<Release> {
     if !writer.can(Ability::OwnDimensions) {
         return RELEASES.iter().copied().rfind(|release| !release.can(Ability::Enumerations)).into_iter().collect();
@@ -127,14 +128,14 @@ fn later_writers(writer: Release) -> Vec<Release> {
     later_writers
 }
 
-/// Whether newer releases can go on with the array.
+/// `true` if newer releases can write to the array.
 fn can_be_passed_on(case: &Case, writer: Release) -> bool {
-    // It is the coordinates that differ.
+    // Only coordinates are incompatible.
     let readable = writer.can(Ability::OwnDimensions) || case.array.array_type == ArrayType::Sparse;
     readable && limits::footers_can_be_joined(case, writer)
 }
 
-/// The release that says what the arrays hold.
+/// Returns the release that reads the arrays.
 fn reader(later_writers: &[Release]) -> &'static str {
     later_writers.last().map_or(NEWEST, |later| later.library)
 }

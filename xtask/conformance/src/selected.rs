@@ -1,5 +1,7 @@
-//! Compares what both sides read of points, boxes and ranges without an end. Ours is also held against all cells of its own, of which
-//! a plain evaluator takes those that are asked for.
+//! Compares reads of points, boxes and open-ended ranges on both sides.
+//!
+//! A plain evaluator also selects the cells of the question from all cells of tdb's array, and
+//! tdb's result must be the same.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -23,12 +25,12 @@ use tdb_types::{ArrayType, Layout};
 use super::aggregates;
 use super::chosen::{choose, coordinates, take, typed};
 
-/// What both sides come to in a question about points or boxes: how many cells were compared, or how the case ends. The library is
-/// asked about the first array, or the wide one, and ours about the second.
+/// Compares the results of both sides for a question with points or boxes. Returns the number of
+/// compared cells, or the verdict that ends the case. The library reads the first array or the wide
+/// one, and tdb the second.
 ///
 /// # Errors
-///
-/// If the library's process can't be started.
+/// Fails if the library's process cannot be started.
 pub fn compare_sets(
     case: &Case,
     index: usize,
@@ -49,7 +51,7 @@ pub fn compare_sets(
     let theirs = match wide {
         None => their_cells(case, index, &fields, (reference, their_uri), excuses)?,
         Some(_) if question.query.condition.is_some() => {
-            excuses.push("isn't asked about a condition where an array like this one answers for it".to_owned());
+            excuses.push("not asked about a condition where the wide array replaces this one".to_owned());
             return Ok(ControlFlow::Continue(None));
         }
         Some(wide) => {
@@ -67,7 +69,7 @@ pub fn compare_sets(
         }
         ControlFlow::Break(verdict) => return Ok(ControlFlow::Break(verdict)),
     };
-    // What comes in global order is held against ours alone.
+    // A result in global order is only compared with all cells of tdb's array.
     let order = match question.query.layout {
         Layout::RowMajor | Layout::ColMajor => settled(case, question, &theirs),
         _ => Settled::Nothing,
@@ -93,10 +95,10 @@ fn panicked() -> Failure {
     Failure::new(Kind::OurPanic, "our reader panicked".to_owned())
 }
 
-/// Holds what ours reads of a selection against what a plain evaluator takes of all cells that ours reads.
+/// Compares tdb's result for a selection with a plain evaluator's selection from all cells.
 ///
 /// # Errors
-/// How they differ, or what ours refuses.
+/// Fails if the results differ or if tdb refuses the question.
 pub fn check_ours(case: &Case, question: &Question, uri: &str) -> std::result::Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(|| check(case, question, uri))).unwrap_or_else(|_| Err(panicked()))
 }
@@ -113,10 +115,10 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     let expected = choose(case, question, &typed(&array, whole));
     let order = settled(case, question, &expected);
     if order == Settled::Nothing && question.query.layout != Layout::Unordered {
-        return Err(Failure::new(Kind::Cells, "all cells that ours reads aren't in order".to_owned()));
+        return Err(Failure::new(Kind::Cells, "all cells that tdb reads are not in order".to_owned()));
     }
     compare_in_order(case, question, uri, &expected, &order).map_err(|failure| {
-        let detail = format!("of all cells that ours reads: {}", failure.detail);
+        let detail = format!("compared with all cells that tdb reads: {}", failure.detail);
         Failure { detail, ..failure }
     })?;
     if question.query.condition.is_some() && case.array.array_type == ArrayType::Dense {
@@ -131,7 +133,7 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
     Ok(())
 }
 
-/// The fields that ours gives, and behind them the dimensions that aren't among them.
+/// Returns the fields of the question, followed by the remaining dimensions.
 fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     let mut fields = question.query.fields.clone();
     if fields.is_empty() {
@@ -149,7 +151,7 @@ fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     fields
 }
 
-/// Cells that the library read, or why it didn't.
+/// The library's cells, or the reason for a skipped read.
 enum Answer<T> {
     Read(T),
     Excused(String),
@@ -164,11 +166,11 @@ impl<T> Answer<T> {
     }
 }
 
-/// A question that the library can be asked.
+/// A question that the library can answer.
 struct Judged(Question);
 
 impl Judged {
-    /// For a part of a question's cells, in an order in which the library is to be relied on.
+    /// Creates a question for some of the cells, in an order in which the library is reliable.
     fn new(case: &Case, question: &Question, fields: &[String], ranges: Vec<RangesSpec>) -> Self {
         let layout = match case.array.array_type {
             ArrayType::Dense => case.array.cell_order,
@@ -203,8 +205,9 @@ impl Judged {
 
 type TheirCells = (ReadResult, Option<Judged>);
 
-/// The cells of a question by the library: box by box, or of all cells those that a plain evaluator takes where there are too many
-/// boxes, or it reads some of them wrongly. Where it was asked for one box alone, the question for it comes along.
+/// Reads the cells of a question with the library, box by box. For too many boxes, or after a
+/// misread box, a plain evaluator selects the cells from all cells. For a single box, also returns
+/// the library's question.
 fn their_cells(
     case: &Case,
     index: usize,
@@ -220,7 +223,7 @@ fn their_cells(
     let parts: Option<Vec<Judged>> = parts
         .map(|parts| parts.iter().map(|part| Judged::new(case, question, fields, as_ranges(case, part))).collect());
     let wrong = parts.iter().flatten().find_map(|part| defects::is_wrong(case, &part.0));
-    excuses.extend(wrong.map(|reason| format!("of all cells, since it {reason}")));
+    excuses.extend(wrong.map(|reason| format!("read all cells, because the library {reason}")));
     let Some(parts) = parts.filter(|_| wrong.is_none()) else {
         let whole = Judged::whole(case, question, fields).read(case, index, (reference, uri))?;
         return Ok(whole
@@ -255,7 +258,8 @@ fn places(case: &Case, cells: &ReadResult) -> Vec<Place> {
     coordinates(case, cells).into_iter().map(place).collect()
 }
 
-/// The cells of all parts, each once: those at a place are all in each part that holds the place.
+/// Merges the cells of all parts without repetitions. Parts with the same coordinates must contain
+/// the same number of cells.
 fn join(case: &Case, parts: &[ReadResult]) -> std::result::Result<ReadResult, String> {
     let mut known: HashMap<Place, usize> = HashMap::new();
     let mut all: Option<ReadResult> = None;
@@ -294,7 +298,7 @@ fn append(all: &mut ReadResult, new: &ReadResult) {
     }
 }
 
-/// In the order that the question asks for, as far as that of coordinates says it.
+/// Sorts the cells by coordinates, if the layout of the question is row-major or column-major.
 fn sorted(case: &Case, question: &Question, cells: &ReadResult) -> ReadResult {
     let mut places: Vec<(Place, usize)> = places(case, cells).into_iter().zip(0..).collect();
     match question.query.layout {

@@ -1,8 +1,10 @@
-//! Writers, readers, deleters and maintenance at once, of both libraries: every reader sees a state that was committed.
+//! Concurrent writers, readers, deletes and maintenance of both libraries. Every reader must see a
+//! committed state.
 //!
-//! Each write writes the same cells, all with one serial number, by which its time goes; so a read that mixes two states has
-//! two numbers, or too few cells. Maintenance is done by both in turns: the library takes no lock, and what one of two gathers
-//! while the other removes it would be lost.
+//! All cells of a write have the same serial number, which determines the timestamp. A read of
+//! mixed states sees two numbers, or too few cells. Both sides maintain the array alternately,
+//! because the library takes no lock. Concurrent jobs could remove files while other jobs
+//! consolidate them.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, NewCells};
+use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, WriteBatch};
 use tdb_cases::ours::describe;
 use tdb_cases::writer::start;
 use tdb_condition::field;
@@ -25,26 +27,26 @@ use tdb_testkit::Ledger;
 use tdb_types::{Datatype, Layout};
 use tdb_verify::{Severity, Verify};
 
-/// The cells of each write.
+/// Number of cells of each write.
 const CELLS: i32 = 500;
-/// The time of the write that has the serial number 0.
+/// Timestamp of the write with serial number 0.
 const EPOCH: u64 = 1_700_000_000_000;
 
-/// How often each thing was done, by us and by the library.
+/// Number of operations of each kind, by tdb and by the library.
 #[derive(Debug, Default)]
 struct Counts {
     writes: [AtomicUsize; 2],
     deletes: [AtomicUsize; 2],
     reads: [AtomicUsize; 2],
-    /// What met a file that had just been removed, and was done again.
+    /// Operations that were repeated because a file had just been removed.
     again: [AtomicUsize; 2],
     /// Reads in which the library crashed.
     crashed: AtomicUsize,
     maintained: [AtomicUsize; 2],
-    /// Metadata that the library wrote.
+    /// Metadata writes by the library.
     described: AtomicUsize,
     verified: AtomicUsize,
-    /// Maintenance that could not be done, because of what others did meanwhile.
+    /// Maintenance jobs that were abandoned because of concurrent changes.
     gave_way: [AtomicUsize; 2],
 }
 
@@ -56,7 +58,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What all threads share.
+/// State shared by all threads.
 struct Soak<'a> {
     uri: &'a str,
     is_sparse: bool,
@@ -64,16 +66,16 @@ struct Soak<'a> {
     counts: Counts,
     end: Instant,
     wrong: Mutex<Vec<String>>,
-    /// What is committed late lies above what was joined of before and after it, in a dense array.
+    /// Held by writes to a dense array. A late commit would lie above a consolidated fragment of
+    /// earlier and later writes.
     one_writer: Mutex<()>,
     one_maintainer: Mutex<()>,
 }
 
-/// Runs both kinds of array for half of the seconds each.
+/// Runs a sparse and a dense array for half of the seconds each.
 ///
 /// # Errors
-///
-/// If a reader saw what was never committed.
+/// Fails if a reader saw a state that was never committed.
 pub fn run(seconds: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
     for is_sparse in [true, false] {
         let uri = folder.join(if is_sparse { "sparse" } else { "dense" }).to_string_lossy().into_owned();
@@ -90,7 +92,7 @@ pub fn run(seconds: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
         };
         soak.run();
         let kind = if is_sparse { "sparse" } else { "dense" };
-        println!("{kind}: {} committed; by us and by the library: {:?}", soak.ledger.count(), soak.counts);
+        println!("{kind}: {} committed; by tdb and by the library: {:?}", soak.ledger.count(), soak.counts);
         let wrong = locked(&soak.wrong);
         if !wrong.is_empty() {
             return Err(wrong.join("\n").into());
@@ -121,7 +123,7 @@ impl Soak<'_> {
         });
     }
 
-    /// What goes wrong in a thread ends all of them.
+    /// Runs a thread, and stops all threads if it fails.
     fn guard(&self, who: &str, act: impl FnOnce() -> Result<(), Box<dyn Error>>) {
         if let Err(error) = act() {
             locked(&self.wrong).push(format!("{who}: {error}"));
@@ -138,7 +140,7 @@ impl Soak<'_> {
             if !self.goes_on() {
                 break;
             }
-            // Deletes all that has come before.
+            // Deletes all earlier cells.
             let deletes = self.is_sparse && turn % 8 == 0;
             let alone = (!self.is_sparse).then(|| locked(&self.one_writer));
             let serial = self.ledger.begin(deletes);
@@ -163,7 +165,8 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// The library can't open an array in whose folders a file goes between their listing and the question for its size.
+    /// Repeats an operation of the library until the array opens. The library fails to open an
+    /// array if a file is removed between a listing and the query of its size.
     fn until_open(&self, mut act: impl FnMut() -> tdb_reference::Result<()>) -> tdb_reference::Result<()> {
         loop {
             match act() {
@@ -177,7 +180,7 @@ impl Soak<'_> {
         let array = ArrayOptions::new().threads(1).open(self.uri)?;
         let (serials, squares) = (vec![serial; CELLS as usize], vec![serial * serial; CELLS as usize]);
         let places: Vec<i32> = (0..CELLS).collect();
-        let mut cells = NewCells::new().with("serial", &serials).with("square", &squares);
+        let mut cells = WriteBatch::new().with("serial", &serials).with("square", &squares);
         if self.is_sparse {
             cells = cells.with("place", &places);
         }
@@ -209,7 +212,7 @@ impl Soak<'_> {
                     self.ledger.may_see(least, seen)?;
                     add(&self.counts.reads[side]);
                 }
-                // Open it again.
+                // Open the array again.
                 Ok(None) => add(&self.counts.again[side]),
                 Err(error) => return Err(error),
             }
@@ -217,7 +220,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Serial numbers and squares; none if a file was gone.
+    /// Reads serial numbers and squares. Returns `None` if a file was gone.
     fn read(&self) -> Result<Option<[Vec<u64>; 2]>, Box<dyn Error>> {
         let read = || -> Result<[Vec<u64>; 2], ArrayError> {
             let array = ArrayOptions::new().threads(1).open(self.uri)?;
@@ -243,7 +246,7 @@ impl Soak<'_> {
         let read = match reference.read(self.uri, &query) {
             Ok(read) => read,
             Err(error) if is_gone(&error.to_string()) => return Ok(None),
-            // So it does now and then where files go while it reads.
+            // The library sometimes crashes if files are removed during a read.
             Err(tdb_reference::Error::Crashed { .. }) => {
                 add(&self.counts.crashed);
                 return Ok(None);
@@ -257,7 +260,7 @@ impl Soak<'_> {
         Ok(Some([values(0), values(1)]))
     }
 
-    /// Writes metadata, whose files grow under their names.
+    /// Writes metadata. Metadata files grow under their final names.
     fn describe_on(&self, mut reference: Reference) -> Result<(), Box<dyn Error>> {
         for number in 0_i32.. {
             if !self.goes_on() {
@@ -275,7 +278,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Files that are being written are no findings.
+    /// Verifies the array in a loop. Files that are being written must not be findings.
     fn verify_on(&self) -> Result<(), Box<dyn Error>> {
         while self.goes_on() {
             let report = Verify::new().threads(1).folder(self.uri)?;
@@ -338,14 +341,15 @@ impl Soak<'_> {
         }
     }
 
-    /// In the end it is as if nobody had been there but the writers.
+    /// Checks that all readers see the last committed state at the end, also after further
+    /// maintenance.
     fn check_at_last(&self) -> Result<(), Box<dyn Error>> {
         let mut reference = start(NEWEST)?;
         let mut last = Vec::new();
         for turn in 0..8 {
             let least = self.ledger.least();
             for values in [self.read()?, self.read_by(&mut reference)?] {
-                let seen = one_state(&values.ok_or("a file is gone for good")?)?;
+                let seen = one_state(&values.ok_or("a file is missing after all writers ended")?)?;
                 self.ledger.may_see(least, seen)?;
                 last.push(seen);
             }
@@ -354,16 +358,16 @@ impl Soak<'_> {
             }
         }
         if last.iter().any(|seen| *seen != last[0]) {
-            return Err(format!("maintenance changes what is read: {last:?}").into());
+            return Err(format!("maintenance changes reads: {last:?}").into());
         }
         let report = Verify::new().folder(self.uri)?;
         if report.is_sound() { Ok(()) } else { Err(format!("{:#?}", report.findings).into()) }
     }
 }
 
-/// The serial number of all cells; none if there are no cells.
+/// Returns the serial number of all cells, or `None` if there are no cells.
 fn one_state([serials, squares]: &[Vec<u64>; 2]) -> Result<Option<u64>, String> {
-    // Cells of a dense array that nobody wrote yet.
+    // Cells of a dense array that were never written.
     if serials.iter().all(|serial| *serial == u64::MAX) {
         return Ok(None);
     }
@@ -374,17 +378,17 @@ fn one_state([serials, squares]: &[Vec<u64>; 2]) -> Result<Option<u64>, String> 
     }
     let mut serials = serials.clone();
     serials.dedup();
-    Err(format!("mixed, or not whole: {} cells, serials {serials:?}", squares.len()))
+    Err(format!("mixed or incomplete state: {} cells, serials {serials:?}", squares.len()))
 }
 
-/// Whether the library says that a file is gone.
+/// `true` if an error of the library means that a file is gone.
 fn is_gone(message: &str) -> bool {
     ["Cannot get file size", "Cannot open file", "No such file", "does not exist", "Cannot read from file"]
         .iter()
         .any(|says| message.contains(says))
 }
 
-/// Why the library couldn't maintain the array, where that is known.
+/// `true` if a failure of the library's maintenance is known.
 fn is_excused(message: &str) -> bool {
     is_gone(message) || crate::maintain::refused(message).is_some()
 }

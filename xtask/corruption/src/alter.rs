@@ -1,21 +1,21 @@
-//! Ways to alter a file.
+//! Alterations of a file.
 
 use std::fmt;
 
 use tdb_testkit::hostile::SplitMix64;
 
-/// One way to alter a file.
+/// An alteration of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Alteration {
-    /// One bit is another.
+    /// Flips a bit.
     Bit(usize, u8),
-    /// One byte is another.
+    /// Replaces a byte.
     Byte(usize, u8),
-    /// Bytes are zeros, as where a block of a disk is lost.
+    /// Overwrites bytes with zeros, like a lost disk block.
     Zeros(usize, usize),
-    /// Only so many bytes are left.
+    /// Truncates the file to a length.
     Cut(usize),
-    /// The file is gone.
+    /// Deletes the file.
     Gone,
 }
 
@@ -40,7 +40,7 @@ impl Alteration {
         })
     }
 
-    /// The file as it is then; nothing if it is gone.
+    /// Returns the altered file, or `None` if it is deleted.
     pub(crate) fn apply(self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut altered = bytes.to_vec();
         match self {

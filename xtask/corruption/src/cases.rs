@@ -1,4 +1,4 @@
-//! Damage after damage.
+//! Sequences of damage.
 
 use tdb_testkit::hostile::SplitMix64;
 
@@ -7,7 +7,7 @@ use crate::damage::Damage;
 use crate::groups;
 use crate::subject::Subject;
 
-/// Damages all subjects in turn, over and over; the same for the same seed.
+/// Damages all subjects in turn, endlessly. A seed yields the same sequence in every run.
 #[derive(Debug)]
 pub struct Cases<'a> {
     subjects: &'a [Subject],
@@ -16,7 +16,7 @@ pub struct Cases<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// Of these subjects, of which there is at least one.
+    /// Creates a sequence for at least one subject.
     #[must_use]
     pub fn new(subjects: &'a [Subject], seed: u64) -> Self {
         Self { subjects, rng: SplitMix64::new(seed), next: 0 }
@@ -46,7 +46,7 @@ impl<'a> Iterator for Cases<'a> {
     }
 }
 
-/// A file, with the same chance for each of them, or for each byte of all.
+/// Picks a random file. All files have the same chance, or a chance proportional to their size.
 fn pick<'f>(files: &'f [(String, Vec<u8>)], rng: &mut SplitMix64) -> &'f (String, Vec<u8>) {
     if rng.below(2) == 0 {
         return &files[rng.below(files.len())];

@@ -1,4 +1,4 @@
-//! What an alteration changes, as far as it decides whether it can be found.
+//! Classes of damage, by what a verification can find.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,47 +10,47 @@ use tdb_types::Feature;
 
 use crate::seen::options;
 
-/// What a damage changes.
+/// A class of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Something can't be read any more.
+    /// Cells cannot be read.
     CellsLost,
     /// Cells of fields with sums.
     Numbers,
-    /// Which cells are null, where nulls are counted.
+    /// Validity of cells, in fields with null counts.
     Validity,
-    /// Strings that have a least and a greatest value.
+    /// Strings with minimum and maximum statistics.
     StringBounds,
-    /// Cells of fields that have none.
+    /// Cells of fields without statistics.
     WithoutStatistics,
-    /// Cells of fragments of formats without any.
+    /// Cells of fragments in formats without statistics.
     OldFormats,
-    /// Cells under filters that lose something.
+    /// Cells under lossy filters.
     Lossy,
-    /// Cells, by what says how they are to be read.
+    /// Cells, because of changed schemas or fragment metadata.
     ByMetadata,
-    /// Cells, by what says which of them count.
+    /// Cells, because of changed or missing commits.
     ByCommits,
-    /// What is known of cells.
+    /// Statistics of cells.
     Statistics,
-    /// Something else can't be read any more.
+    /// Other parts cannot be read.
     StructureLost,
-    /// Schemas and fragments' metadata.
+    /// Schemas and fragment metadata.
     Structure,
-    /// Metadata of arrays, commits, other files.
+    /// Array metadata, commits, other files.
     Commits,
-    /// A group, or a member of one, can't be read any more.
+    /// A group or a member cannot be read.
     GroupLost,
-    /// A group has other members, or a member of it isn't there any more.
+    /// A group has other members, or a member is missing.
     Members,
-    /// Metadata of groups.
+    /// Group metadata.
     GroupMetadata,
-    /// Nothing that is read.
+    /// Bytes that no reader uses.
     Nothing,
 }
 
 impl Class {
-    /// It in words.
+    /// Returns the class in words.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Class {
         }
     }
 
-    /// Whether there is something that shows the alteration.
+    /// `true` if a verification must find the damage.
     #[must_use]
     pub fn is_promised(self) -> bool {
         matches!(
@@ -90,10 +90,10 @@ impl Class {
     }
 }
 
-/// The times at which the array is worth reading, and what each data file holds.
+/// Returns the times at which to read the array, and the class of each data file.
 pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
     let array = options(key).between(TimeRange::ALL).open_on(storage.clone()).ok()?;
-    let fragments = array.fragments().ok()?.iter().cloned().chain(array.replaced_fragments().ok()?.0);
+    let fragments = array.fragments().ok()?.iter().cloned().chain(array.superseded_fragments().ok()?.0);
     let (mut times, mut classes) = (vec![u64::MAX], BTreeMap::new());
     for fragment in fragments {
         times.push(fragment.time().end);
@@ -138,13 +138,13 @@ fn class(fragment: &Fragment, field: FragmentField, part: Part) -> Option<Class>
     })
 }
 
-/// Whether the statistic is one of a tile at the edge of the non-empty domain.
+/// `true` if the statistic belongs to a tile at the edge of the non-empty domain.
 fn is_edge<T>(statistic: &tdb_array::tdb_fragment::Statistic<T>) -> bool {
     use tdb_array::tdb_fragment::{Distrust, Statistic};
     matches!(statistic, Statistic::Untrustworthy(_, Distrust::EdgeTile))
 }
 
-/// Of files that hold no cells.
+/// Returns the class of a file that contains no cells.
 pub(crate) fn of_path(path: &str) -> Class {
     if is_schema_or_fragment(path) { Class::ByMetadata } else { Class::ByCommits }
 }

@@ -1,34 +1,34 @@
-//! What becomes of the files of one fixture.
+//! Damage to the files of a fixture.
 
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Files that aren't as they were.
+/// Damaged files.
 #[derive(Clone, Debug)]
 pub struct Damage {
-    /// The file or folder that it is about.
+    /// The damaged file or folder.
     pub path: String,
-    /// What happened to it, for people.
+    /// Description of the damage for people.
     pub what: String,
-    /// The files as they are then; nothing for those that are gone.
+    /// Paths and new contents of the files. `None` for deleted files.
     pub files: Vec<(String, Option<Vec<u8>>)>,
-    /// Whether `path` is a folder that is gone with all its files.
+    /// `true` if `path` is a folder, deleted with all files.
     pub is_folder: bool,
 }
 
 impl Damage {
-    /// A file with these bytes; nothing if it is gone.
+    /// Damages a file. `bytes` are the new contents, or `None` if the file is deleted.
     pub(crate) fn of_file(path: &str, what: impl fmt::Display, bytes: Option<Vec<u8>>) -> Self {
         let files = vec![(path.to_owned(), bytes)];
         Self { path: path.to_owned(), what: what.to_string(), files, is_folder: false }
     }
 
-    /// Damages a copy of the fixture that lies in a local folder.
+    /// Damages a copy of the fixture in a local folder.
     ///
     /// # Errors
-    /// A file can't be written or removed.
+    /// Fails if a file cannot be written or removed.
     pub fn apply_to(&self, folder: &Path) -> io::Result<()> {
         for (path, bytes) in &self.files {
             match bytes {

@@ -1,14 +1,15 @@
-//! Damage done to the fixtures, and what it changes.
+//! Damages fixtures, and determines what the damage changes.
 //!
-//! * `alter`: ways to alter the bytes of a file;
-//! * `damage`: what becomes of one fixture's files; `groups`: what can befall groups besides;
-//! * `cases`: damage after damage, the same for the same seed;
-//! * `subject`: a fixture in memory, to be damaged and mended;
-//! * `seen`: what readers can see of it;
-//! * `classes`: what a damage changes, as far as it decides whether a verification can find it.
+//! - `alter`: alterations of a file
+//! - `damage`: damage to the files of a fixture
+//! - `groups`: additional damage to groups
+//! - `cases`: a reproducible sequence of damage
+//! - `subject`: a fixture in memory, which is damaged and restored
+//! - `seen`: the contents that readers see
+//! - `classes`: classes of damage, by what a verification can find
 //!
-//! The tests of verification ask how much of it is found; `cargo xtask conformance corruption` has the reference library read the
-//! same files.
+//! The tests of verification measure how much damage is found. `cargo xtask conformance corruption`
+//! reads the same files with the reference library.
 #![forbid(unsafe_code)]
 
 mod alter;

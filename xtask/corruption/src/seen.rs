@@ -1,4 +1,4 @@
-//! What anybody can see of an array: its cells at every time, its statistics, and the rest; of a group what is in it.
+//! Digests of the contents that readers see: cells at every time, statistics, and the rest.
 
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,26 +9,26 @@ use tdb_array::{Array, ArrayError, ArrayOptions, Fragment, GroupOptions, NodeKin
 use tdb_storage::Storage;
 use tdb_types::{ArrayType, Limits};
 
-/// Digests of what can be seen; nothing of what can't be read.
+/// Digests of the visible contents. `None` for contents that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Of all cells at all times; of a group its members, and the cells of those that are arrays.
+    /// All cells at all times. For a group, its members and the cells of arrays.
     pub cells: Option<u64>,
-    /// What programs are told besides: metadata, and the non-empty domain of an array.
+    /// Metadata, and the non-empty domain of an array.
     pub told: Option<u64>,
-    /// Statistics, boxes, non-empty domains of fragments.
+    /// Statistics, MBRs and non-empty domains of fragments.
     pub statistics: Option<u64>,
-    /// Schemas, the list of files that count, metadata.
+    /// Schemas, list of visible files, metadata.
     pub structure: Option<u64>,
 }
 
-/// How arrays are opened.
+/// Returns the options to open arrays.
 pub fn options(key: Option<[u8; 32]>) -> ArrayOptions {
     ArrayOptions::new().threads(1).limits(Limits::SMALL).key(key.map(EncryptionKey::new))
 }
 
 impl Seen {
-    /// `times` are those at which the array is read.
+    /// Reads an array at the given times.
     pub(crate) fn of_array(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>, times: &[u64]) -> Self {
         let mut cells = DefaultHasher::new();
         let read = times.iter().try_for_each(|time| {
@@ -54,7 +54,7 @@ impl Seen {
         }
     }
 
-    /// Of a group.
+    /// Reads a group.
     pub(crate) fn of_group(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Self {
         let (mut cells, mut told) = (DefaultHasher::new(), DefaultHasher::new());
         let is_read = hash_group(storage, key, &mut cells, &mut told).is_ok();
@@ -63,7 +63,7 @@ impl Seen {
     }
 }
 
-/// What programs are told of an array besides its cells.
+/// Returns a digest of an array's metadata and non-empty domain.
 fn told_of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<u64, ArrayError> {
     let mut to = DefaultHasher::new();
     let array = options(key).open_on(storage.clone())?;
@@ -75,7 +75,8 @@ fn group_options(key: Option<[u8; 32]>) -> GroupOptions {
     GroupOptions::new().limits(Limits::SMALL).key(key.map(EncryptionKey::new))
 }
 
-/// Members of the group at all depths, with the cells of arrays; the metadata of all groups goes to `told`.
+/// Hashes the members at all depths and the cells of arrays. Hashes the metadata of all groups into
+/// `told`.
 fn hash_group(
     storage: &Arc<dyn Storage>,
     key: Option<[u8; 32]>,
@@ -109,7 +110,7 @@ fn hash_cells(array: &Array, to: &mut DefaultHasher) -> Result<(), ArrayError> {
     let fields = array.schema().fields().filter_map(|field| array.schema().field_name(field));
     let fields: Vec<String> = fields.map(str::to_owned).collect();
     let mut query = array.read().select(fields)?.order(order);
-    // A dense array may be much larger than what was written into it.
+    // A dense array may be much larger than its written part.
     if let (ArrayType::Dense, Some(written)) = (array.schema().array_type(), array.non_empty_coordinates()?) {
         for (dimension, range) in array.schema().dimensions().iter().zip(written) {
             query = query.range(dimension.name(), range)?;
@@ -126,7 +127,7 @@ fn hash_cells(array: &Array, to: &mut DefaultHasher) -> Result<(), ArrayError> {
 }
 
 fn all_fragments(array: &Array) -> Result<Vec<Fragment>, ArrayError> {
-    let (replaced, _) = array.replaced_fragments()?;
+    let (replaced, _) = array.superseded_fragments()?;
     Ok(array.fragments()?.iter().cloned().chain(replaced).collect())
 }
 

@@ -1,4 +1,4 @@
-//! One fixture in memory, to be damaged and mended.
+//! A fixture in memory, which is damaged and restored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::classes::{self, Class};
 use crate::damage::Damage;
 use crate::seen::Seen;
 
-/// One fixture, and what can be seen of it.
+/// A fixture, with digests of its contents.
 #[derive(Debug)]
 pub struct Subject {
     name: &'static str,
@@ -18,18 +18,18 @@ pub struct Subject {
     storage: Arc<MemoryStorage>,
     files: Vec<(String, Vec<u8>)>,
     seen: Seen,
-    /// What there is to be known of an array.
+    /// Facts about an array. `None` for a group.
     array: Option<ArrayFacts>,
 }
 
-/// The times at which an array is worth reading, and what each data file holds.
+/// The times at which to read an array, and the class of each data file.
 #[derive(Debug)]
 struct ArrayFacts {
     times: Vec<u64>,
     classes: BTreeMap<String, Class>,
 }
 
-/// All fixtures that we can read wholly, the groups behind the arrays.
+/// Returns all fixtures that tdb can read completely: first arrays, then groups.
 #[must_use]
 pub fn all() -> Vec<Subject> {
     let arrays = fixtures::all().into_iter().chain(fixtures::of_older_releases());
@@ -60,46 +60,46 @@ impl Subject {
         seen.cells.is_some().then_some(Self { name: fixture.name(), key, storage, files, seen, array: None })
     }
 
-    /// The fixture's name.
+    /// Returns the name of the fixture.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether it is a group; else it is an array.
+    /// `true` for a group, `false` for an array.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.array.is_none()
     }
 
-    /// The key of what is encrypted.
+    /// Returns the encryption key, or `None` if the fixture is not encrypted.
     #[must_use]
     pub fn key(&self) -> Option<[u8; 32]> {
         self.key
     }
 
-    /// Its files by their paths.
+    /// Returns the files with their paths.
     #[must_use]
     pub fn files(&self) -> &[(String, Vec<u8>)] {
         &self.files
     }
 
-    /// The times at which an array is worth reading, each the end of what counts.
+    /// Returns the times at which to read an array, as ends of time ranges.
     #[must_use]
     pub fn times(&self) -> &[u64] {
         self.array.as_ref().map_or(&[], |array| &array.times)
     }
 
-    /// It as it lies in memory.
+    /// Returns the storage with the files.
     #[must_use]
     pub fn storage(&self) -> Arc<dyn Storage> {
         self.storage.clone()
     }
 
-    /// Does something while it is damaged.
+    /// Damages the fixture, runs `act`, and restores the fixture.
     ///
     /// # Panics
-    /// If the damage is that of another one.
+    /// Panics if the damage is that of another fixture.
     pub fn while_damaged<T>(&self, damage: &Damage, act: impl FnOnce() -> T) -> T {
         for (path, bytes) in &damage.files {
             match bytes {
@@ -118,13 +118,13 @@ impl Subject {
         done
     }
 
-    /// What could be seen when it was sound.
+    /// Returns the digests of the undamaged fixture.
     #[must_use]
     pub fn sound(&self) -> &Seen {
         &self.seen
     }
 
-    /// What can be seen of it now.
+    /// Returns the digests of the current files.
     #[must_use]
     pub fn now(&self) -> Seen {
         match &self.array {
@@ -133,7 +133,7 @@ impl Subject {
         }
     }
 
-    /// What a damage has changed, after which this is seen.
+    /// Returns the class of a damage, given the digests of the damaged fixture.
     #[must_use]
     pub fn class(&self, damage: &Damage, now: &Seen) -> Class {
         let Some(array) = &self.array else { return self.class_of_group(now) };

@@ -1,19 +1,20 @@
-//! The reference library through its C interface: the only unsafe code of the workspace.
+//! Bindings of the reference library's C interface. This is the only unsafe code of the workspace.
 //!
-//! What every call below relies on:
+//! All calls rely on these rules:
 //!
-//! * **Signatures.** `symbols` declares each function as the library's headers do; they have been the same in every
-//!   release that has the function, unless `symbols` says otherwise.
-//! * **Handles.** The library hands out opaque pointers. Each lives in a [`handle::Handle`], which frees it once, and
-//!   belongs to the one [`context::Context`] of the job, which outlives it.
-//! * **Borrowed memory.** Names, coordinates and options are copied by the library during the call they are passed to.
-//!   The buffers of a query are not: they and their lengths are kept in [`buffers::FieldBuffer`]s, which
-//!   are declared before the query, neither moved nor resized between the call that sets them and the end of the
-//!   submission, and so outlive all use.
-//! * **Returned memory.** What the library returns by pointer (error messages, metadata values) is copied before the
-//!   next call.
+//! - **Signatures.** `symbols` declares each function like the library's headers. The declarations
+//!   are the same in every release with the function, unless `symbols` notes an exception.
+//! - **Handles.** The library returns opaque pointers. A [`handle::Handle`] owns a pointer and
+//!   frees it once. A handle belongs to the job's only [`context::Context`]. The context outlives
+//!   the handle.
+//! - **Borrowed memory.** The library copies names, coordinates and options during the call, but
+//!   not the buffers of a query. [`buffers::FieldBuffer`]s own the buffers and lengths. They are
+//!   declared before the query and outlive it. They are neither moved nor resized between the call
+//!   that sets them and the end of the submission.
+//! - **Returned memory.** Error messages and metadata values, which the library returns by pointer,
+//!   are copied before the next call.
 //!
-//! The library itself may still crash; that is why it runs in a process of its own (`super::worker`).
+//! The library itself may still crash, and therefore runs in a separate process (`super::worker`).
 #![allow(unsafe_code)]
 
 mod aggregate;

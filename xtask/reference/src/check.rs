@@ -1,4 +1,4 @@
-//! Sees whether releases can be driven on this machine.
+//! Checks that releases run on this machine.
 
 use std::error::Error as StdError;
 use std::thread;
@@ -21,37 +21,38 @@ pub fn check_all() -> Result<(), Box<dyn StdError>> {
     Ok(())
 }
 
-/// Writes small arrays and reads them back, by this release and by the newest; sees that it has the functions that the
-/// table of abilities promises; then has the library crash, and does the same again.
+/// Checks a release. Writes small arrays and reads them with this release and the newest. Verifies
+/// the table of abilities by the library's functions. Then crashes the library, and writes and
+/// reads again.
 pub fn check(release: &str) -> Result<(), Box<dyn StdError>> {
     let mut reference = Reference::start(release)?;
     let known = reference.release();
     let version = reference.version()?;
     println!("loaded {version}, which writes format {}", known.format);
     if version != release {
-        return Err(format!("that is not {release}").into());
+        return Err(format!("expected {release}, found {version}").into());
     }
     abilities(&mut reference)?;
     let mut newest = Reference::start(NEWEST)?;
     sparse(&mut reference, &mut newest)?;
     dense(&mut reference, &mut newest)?;
-    // Release 2.2.2 doesn't read back the nulls that it writes.
+    // Release 2.2.2 does not read back nulls.
     if !known.can(Ability::Nullable) || release == "2.2.2" {
         return Ok(());
     }
     round_trip(&mut reference)?;
-    println!("an array of numbers, nulls and strings comes back");
+    println!("read back an array of numbers, nulls and strings");
     match crash(&mut reference) {
-        Err(Error::Crashed { .. }) => println!("a crash is noticed"),
-        Err(error) => println!("this release refuses where 2.30.0 crashes: {error}"),
-        Ok(()) => println!("this release doesn't crash where 2.30.0 does"),
+        Err(Error::Crashed { .. }) => println!("detected a crash"),
+        Err(error) => println!("this release reports an error where 2.30.0 crashes: {error}"),
+        Ok(()) => println!("this release does not crash where 2.30.0 does"),
     }
     round_trip(&mut reference)?;
-    println!("and the next job gets a new process");
+    println!("ran the next job in a new process");
     Ok(())
 }
 
-/// Holds the table of abilities against the functions that the library has.
+/// Compares the table of abilities with the library's functions.
 fn abilities(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
     for row in ABILITIES {
         let Some(function) = row.function else { continue };
@@ -65,7 +66,8 @@ fn abilities(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
 
 const TIMES: [u64; 2] = [1_700_000_000_000, 1_700_000_001_000];
 
-/// Writes at two times, and compares what both releases read, now and as of the first time, with what is expected.
+/// Writes at two times. Compares the reads of both releases, now and at the first time, with the
+/// expected cells.
 fn compare(
     reference: &mut Reference,
     newest: &mut Reference,
@@ -142,7 +144,7 @@ fn round_trip(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
     let uri = folder.path().join("array").to_string_lossy().into_owned();
     let attributes = [attribute("a", Float64).nullable(), attribute("s", StringAscii).var()];
     reference.create(&uri, &ArraySpec::sparse([dimension("x", Int32, [1, 100_000], 100)], attributes))?;
-    // Enough for several submissions of the read.
+    // Enough cells for several submissions of the read.
     let count = 90_000;
     let cells = vec![
         column("x", 1..=count),
@@ -154,7 +156,7 @@ fn round_trip(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
     let read = reference.read(&uri, &QuerySpec::all(RowMajor))?;
     let same = read.columns.iter().map(|read| &read.column).eq(&cells);
     if !same || read.submits < 2 {
-        return Err(format!("the cells came back otherwise, in {} submissions", read.submits).into());
+        return Err(format!("read other cells, or in too few submissions ({})", read.submits).into());
     }
     let timed = reference.time_reads(&uri, &QuerySpec::all(RowMajor), None, 2)?;
     let seconds: Vec<_> = timed.reads.iter().map(|read| read.seconds).collect();
@@ -162,7 +164,7 @@ fn round_trip(reference: &mut Reference) -> Result<(), Box<dyn StdError>> {
     Ok(())
 }
 
-/// Reducing the bit width of an empty tile divides by zero.
+/// Crashes the library: bit-width reduction of an empty tile divides by zero.
 fn crash(reference: &mut Reference) -> super::Result<()> {
     let folder = tempfile::tempdir()?;
     let uri = folder.path().join("array").to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Gives jobs to the process that holds the library, and survives its crashes.
+//! Sends jobs to the process with the library, and survives its crashes.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,18 +18,18 @@ use crate::model::{
     WriteSpec,
 };
 
-/// How long one job may take unless [`Reference::patience`] says otherwise.
+/// Default timeout of a job, see [`Reference::patience`].
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One release of the reference library, in a process of its own.
+/// A release of the reference library in a separate process.
 #[derive(Debug)]
 pub struct Reference {
     release: Release,
     config: BTreeMap<String, String>,
     patience: Duration,
-    /// The most address space that the process may take, in bytes.
+    /// Limit of the process's address space in bytes.
     most_memory: Option<u64>,
-    /// None before the first job and after a crash.
+    /// `None` before the first job and after a crash.
     process: Option<Process>,
 }
 
@@ -47,50 +47,50 @@ impl Drop for Process {
 }
 
 impl Reference {
-    /// A release by its version, such as `2.30.0`, which is fetched if it isn't there.
+    /// Prepares a release, for example `2.30.0`. Downloads it if needed. The process starts with
+    /// the first job.
     ///
     /// # Errors
-    ///
-    /// If the release is unknown or can't be fetched.
+    /// Fails if the release is unknown or cannot be downloaded.
     pub fn start(library: &str) -> Result<Self> {
         let release = release(library)?;
         install(release)?;
         Ok(Self { release, config: BTreeMap::new(), patience: PATIENCE, most_memory: None, process: None })
     }
 
-    /// The release that runs.
+    /// Returns the release.
     pub fn release(&self) -> Release {
         self.release
     }
 
-    /// The settings that all further jobs run with.
+    /// Returns the settings of all further jobs.
     pub fn config(&mut self) -> &mut BTreeMap<String, String> {
         &mut self.config
     }
 
-    /// How long a job may take; after that the process is stopped and the job failed.
+    /// Sets the timeout of jobs. After a timeout the job fails, and the process is killed.
     pub fn patience(&mut self, patience: Duration) {
         self.patience = patience;
         self.process = None;
     }
 
-    /// The most address space that the process may take, in bytes; whatever asks for more is refused it.
+    /// Limits the process's address space to this number of bytes. Larger allocations fail.
     pub fn most_memory(&mut self, bytes: u64) {
         self.most_memory = Some(bytes);
         self.process = None;
     }
 
-    /// Ends the process; the next job gets a new one, whose memory is as small as at the start.
+    /// Ends the process. The next job gets a new process with fresh memory.
     pub fn restart(&mut self) {
         self.process = None;
     }
 
-    /// Does one job.
+    /// Runs a job.
     ///
     /// # Errors
-    ///
-    /// [`Error::Library`] if the library refuses, [`Error::Crashed`] or [`Error::TimedOut`] if it doesn't come back;
-    /// after these the next job gets a new process.
+    /// Returns [`Error::Library`] if the library reports an error, and [`Error::Crashed`] or
+    /// [`Error::TimedOut`] if the job does not return. In the latter cases the next job gets a new
+    /// process.
     pub fn run(&mut self, job: &Job) -> Result<Outcome> {
         let mut process = match self.process.take() {
             Some(process) => process,
@@ -107,7 +107,7 @@ impl Reference {
                 Err(Error::TimedOut { seconds: self.patience.as_secs(), job: job.kind() })
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Error::Protocol(error.to_string())),
-            // The other end is gone: the end of the stream, a broken pipe, a reset.
+            // The process is gone: end of stream, broken pipe, or connection reset.
             Ok(None) | Err(_) => {
                 let status = process.child.wait()?.to_string();
                 Err(Error::Crashed { status, job: job.kind() })
@@ -115,7 +115,7 @@ impl Reference {
         }
     }
 
-    /// This program, within the memory that it may take.
+    /// Returns the command that runs this program within the memory limit.
     fn command(&self) -> Result<Command> {
         let program = env::current_exe()?;
         let Some(bytes) = self.most_memory else { return Ok(Command::new(program)) };
@@ -138,7 +138,7 @@ impl Reference {
     }
 }
 
-/// Takes the one kind of outcome that a job has.
+/// Extracts the expected kind of outcome.
 macro_rules! expect {
     ($outcome:expr, $pattern:pat => $value:expr) => {
         match $outcome? {
@@ -148,24 +148,24 @@ macro_rules! expect {
     };
 }
 
-/// Jobs as methods; errors are those of [`Reference::run`].
+/// Jobs as methods, with the errors of [`Reference::run`].
 #[allow(clippy::missing_errors_doc)]
 impl Reference {
     pub fn version(&mut self) -> Result<String> {
         expect!(self.run(&Job::Version), Outcome::Text(version) => version)
     }
 
-    /// The most memory that the process has held, in bytes.
+    /// Returns the peak memory of the process in bytes.
     pub fn peak_memory(&mut self) -> Result<u64> {
         expect!(self.run(&Job::PeakMemory), Outcome::Text(bytes) => bytes.parse().unwrap_or(0))
     }
 
-    /// Seconds of all processors that the process has taken so far.
+    /// Returns the CPU time of the process in seconds, summed over all threads.
     pub fn cpu_seconds(&mut self) -> Result<f64> {
         expect!(self.run(&Job::CpuSeconds), Outcome::Text(seconds) => seconds.parse().unwrap_or(0.0))
     }
 
-    /// Opens an array several times, and gives how long each took.
+    /// Opens an array several times, and returns the time of each.
     pub fn time_opens(&mut self, uri: &str, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeOpens { uri: uri.to_owned(), repeats };
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
@@ -188,7 +188,7 @@ impl Reference {
         expect!(self.run(&job), Outcome::Cells(result) => result)
     }
 
-    /// Computes aggregates of the cells of a read: of each a column of one cell.
+    /// Computes aggregates of the cells of a read. Returns a column with one cell per aggregate.
     pub fn aggregate(&mut self, uri: &str, spec: &QuerySpec, aggregates: &[AggregateSpec]) -> Result<Vec<ReadColumn>> {
         let job = Job::Aggregate { uri: uri.to_owned(), spec: spec.clone(), aggregates: aggregates.to_vec() };
         expect!(self.run(&job), Outcome::Aggregates(columns) => columns)
@@ -206,7 +206,8 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
-    /// Writes the same cells several times; gives how long each took, and no cells.
+    /// Writes the same cells several times, and returns the time of each write. The result contains
+    /// no cells.
     pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats };
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
@@ -223,13 +224,13 @@ impl Reference {
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
-    /// Opens an array and reads, once, into buffers of `room` bytes.
+    /// Opens an array and reads once into buffers of `room` bytes.
     pub fn time_first_read(&mut self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
         let job = Job::TimeFirstRead { uri: uri.to_owned(), spec: spec.clone(), room };
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
     }
 
-    /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is opened once for all of them.
+    /// Runs [the queries in sequence](QuerySpec::one_by_one) on an open array.
     pub fn time_reads_one_by_one(&mut self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
         let job = Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats };
         expect!(self.run(&job), Outcome::Timed(timed) => timed)
@@ -243,7 +244,7 @@ impl Reference {
         self.done(Job::Delete { uri: uri.to_owned(), condition: condition.clone(), timestamp })
     }
 
-    /// Deletes the fragments that lie within a range of time.
+    /// Deletes the fragments in a time range.
     pub fn delete_fragments(&mut self, uri: &str, times: (u64, u64)) -> Result<()> {
         self.done(Job::DeleteFragments { uri: uri.to_owned(), times })
     }
@@ -253,7 +254,7 @@ impl Reference {
         self.with_setting("sm.consolidation.mode", mode, Job::Consolidate { uri: uri.to_owned() })
     }
 
-    /// Removes what a consolidation of `mode` made superfluous.
+    /// Deletes the files that a consolidation of `mode` has replaced.
     pub fn vacuum(&mut self, uri: &str, mode: &str) -> Result<()> {
         self.with_setting("sm.vacuum.mode", mode, Job::Vacuum { uri: uri.to_owned() })
     }
@@ -289,7 +290,7 @@ impl Reference {
         expect!(self.run(&Job::Fragments { uri: uri.to_owned() }), Outcome::Fragments(fragments) => fragments)
     }
 
-    /// Does a job that has no result.
+    /// Runs a job that has no result.
     pub fn done(&mut self, job: Job) -> Result<()> {
         expect!(self.run(&job), Outcome::Done => ())
     }

@@ -1,4 +1,4 @@
-//! Fetches a release of the reference library: its wheel by pip, unpacked into a cache folder.
+//! Downloads the wheel of a release with pip, and unpacks it to a cache folder.
 
 use std::env;
 use std::fs;
@@ -8,16 +8,16 @@ use std::process::Command;
 use super::releases::Release;
 use super::{Error, Result};
 
-/// Names another cache folder than `.reference` in the workspace.
+/// Environment variable with a cache folder to use instead of `.reference` in the workspace.
 const CACHE_VARIABLE: &str = "TDB_REFERENCE_DIR";
 
-/// The platforms that wheels were built for over the years; pip takes the newest that fits.
+/// Platforms of wheels over the years. pip selects the newest that fits.
 const PLATFORMS: [&str; 4] = ["manylinux_2_28", "manylinux2014", "manylinux2010", "manylinux1"];
 
-/// The path of the release's shared library, which is fetched if it isn't there.
+/// Returns the path of the release's shared library. Downloads the release if needed.
 ///
-/// Several processes may do this at the same time: each unpacks into a folder of its own, and the first that is done
-/// gives it its final name in one step.
+/// Several processes may install a release at the same time. Each process unpacks the release to a
+/// temporary folder. The first process to finish renames the folder atomically.
 pub fn install(release: Release) -> Result<PathBuf> {
     let cache = cache_folder();
     let home = cache.join(release.library);
@@ -38,7 +38,7 @@ pub fn install(release: Release) -> Result<PathBuf> {
     })
 }
 
-/// Where releases lie, and all else that is fetched once.
+/// Returns the folder of releases and of other downloads.
 pub(super) fn cache_folder() -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.reference");
     env::var_os(CACHE_VARIABLE).map_or_else(default, PathBuf::from)
@@ -62,7 +62,7 @@ fn fetch_and_unpack(release: Release, folder: &Path) -> std::result::Result<(), 
 
 fn run(command: &mut Command) -> std::result::Result<(), String> {
     let output = command.output().map_err(|error| {
-        format!("can't start python3 ({error}); it is needed with pip to fetch wheels, put both on the PATH")
+        format!("cannot start python3: {error}; install python3 and pip, which download the wheels")
     })?;
     if output.status.success() {
         return Ok(());
@@ -70,7 +70,8 @@ fn run(command: &mut Command) -> std::result::Result<(), String> {
     Err(format!("{command:?} failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Wheels keep the library in `tiledb`, `tiledb.libs` or `tiledb/.libs`, next to Python's own extension modules.
+/// Finds the shared library in a wheel: in `tiledb`, `tiledb.libs` or `tiledb/.libs`, next to
+/// Python's extension modules.
 fn find_library(home: &Path) -> Option<PathBuf> {
     ["tiledb.libs", "tiledb/.libs", "tiledb"].into_iter().find_map(|folder| {
         let entries = fs::read_dir(home.join(folder)).ok()?;

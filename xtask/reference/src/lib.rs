@@ -1,17 +1,18 @@
 //! Drives releases of the reference library, libtiledb.
 //!
-//! * `releases`: which releases there are, and in which wheel;
-//! * `model`: arrays, cells and queries as plain data, which jobs are described in;
-//! * `abilities`: what each of them can do;
-//! * `install`: fetches a release; `python`: a Python with other packages, beside them;
-//! * `capi`: the library's C interface, in safe Rust;
-//! * `protocol`: the jobs that it can be given, as plain data;
-//! * `worker`: the process that loads one release and does jobs (one release per process, and it may crash);
-//! * `check`: sees whether a release can be driven here;
-//! * `client`: starts that process, gives it jobs, and survives its crashes.
+//! - `releases`: the known releases, and the wheel of each
+//! - `model`: arrays, cells and queries as plain data
+//! - `abilities`: abilities of each release
+//! - `install`: downloads a release
+//! - `python`: installs Python packages next to the releases
+//! - `capi`: safe Rust bindings of the library's C interface
+//! - `protocol`: jobs for the library, as plain data
+//! - `worker`: a process that loads one release and runs jobs (it may crash)
+//! - `check`: checks that a release runs on this machine
+//! - `client`: starts the process, sends jobs, and survives crashes
 //!
-//! The process is the running program, started a second time. A program that uses a [`Reference`] calls [`serve`] before all
-//! else in `main`, and ends if that gives something.
+//! The process is a second instance of the running program. A program that uses a [`Reference`]
+//! must call [`serve`] first in `main`, and exit if it returns a value.
 
 #![deny(unsafe_code)]
 
@@ -41,69 +42,69 @@ pub use releases::{NEWEST, RELEASES, Release, release};
 pub use stopwatch::{Stopwatch, cpu_seconds};
 pub use worker::serve;
 
-/// What can go wrong with the reference library.
+/// Errors of the reference library and its process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A release that no wheel is known for.
-    #[error("no release {0:?} of the reference library is known; xtask/reference/src/releases.rs lists those that are")]
+    /// There is no known wheel of the release.
+    #[error("unknown release {0:?} of the reference library; xtask/reference/src/releases.rs lists the known releases")]
     UnknownRelease(String),
-    /// The wheel couldn't be fetched or unpacked.
-    #[error("can't install release {release} of the reference library: {reason}")]
+    /// The wheel could not be downloaded or unpacked.
+    #[error("cannot install release {release} of the reference library: {reason}")]
     Install {
-        /// The release wanted.
+        /// The release.
         release: String,
-        /// What happened, and what to do.
+        /// The reason, and a hint.
         reason: String,
     },
-    /// A Python with packages couldn't be made.
-    #[error("can't make a Python with {packages}: {reason}")]
+    /// The Python packages could not be installed.
+    #[error("cannot install Python packages {packages}: {reason}")]
     Python {
-        /// What it should have.
+        /// The packages.
         packages: String,
-        /// What happened.
+        /// The reason.
         reason: String,
     },
-    /// The shared library couldn't be loaded.
-    #[error("can't load {path}")]
+    /// The shared library could not be loaded.
+    #[error("cannot load {path}")]
     Load {
-        /// The shared library.
+        /// Path of the shared library.
         path: PathBuf,
-        /// The loader's reason.
+        /// The error of the loader.
         source: libloading::Error,
     },
-    /// The shared library isn't one of the reference library.
+    /// The shared library is not the reference library.
     #[error("{path} has no function tiledb_version")]
     NotTheReference {
-        /// The shared library.
+        /// Path of the shared library.
         path: PathBuf,
     },
     /// The library reported an error.
     #[error("the reference library says: {0}")]
     Library(String),
-    /// The process that held the library ended during the job.
+    /// The process with the library ended during a job.
     #[error("the reference library crashed ({status}) in the job {job}")]
     Crashed {
-        /// How the process ended.
+        /// The exit status of the process.
         status: String,
         /// The kind of the job.
         job: &'static str,
     },
-    /// The library didn't come to an end in the time that was given.
+    /// The job timed out.
     #[error("the reference library was stopped after {seconds} seconds in the job {job}")]
     TimedOut {
-        /// How long it was given.
+        /// The timeout in seconds.
         seconds: u64,
         /// The kind of the job.
         job: &'static str,
     },
-    /// Talking to the process failed.
-    #[error("talking to the process that holds the reference library")]
+    /// The communication with the process failed.
+    #[error("cannot communicate with the process of the reference library")]
     Io(#[from] io::Error),
-    /// The process said what wasn't expected.
-    #[error("the process that holds the reference library gave no proper answer: {0}")]
+    /// The process sent an unexpected message.
+    #[error("unexpected answer from the process of the reference library: {0}")]
     Protocol(String),
 }
 
-/// A result of driving the reference library.
+/// The result of a job or of driving the reference library.
 pub type Result<T> = std::result::Result<T, Error>;

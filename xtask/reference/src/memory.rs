@@ -1,8 +1,8 @@
-//! How much memory this process takes, as Linux says.
+//! Memory usage of this process on Linux.
 
 use std::fs;
 
-/// The most memory that the process has held since it was reset, in bytes; zero where the system doesn't say.
+/// Returns the peak memory of the process since the last reset in bytes, or 0 if it is unknown.
 pub fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -10,7 +10,7 @@ pub fn peak_memory() -> u64 {
     kibibytes.unwrap_or(0) * 1024
 }
 
-/// Lets the peak start again from what the process holds now; where that can't be done it stays.
+/// Resets the peak memory to the current usage, if the system supports it.
 pub fn reset_peak_memory() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }

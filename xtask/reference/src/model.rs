@@ -1,8 +1,8 @@
-//! Arrays, cells and queries as plain data, owing nothing to the library that writes or reads them: what fixtures and
-//! comparisons are described in, and what goes to the process that drives the reference library and comes back.
+//! Arrays, cells and queries as plain data, independent of any library. Fixtures, comparisons and
+//! messages to the process with the reference library consist of these types.
 //!
-//! Coordinates, fill values and the like are [`Bytes`] in the format's own little-endian form, since their datatype
-//! is only known at run time; the `build` module lets recipes write them as Rust values.
+//! Coordinates and fill values are [`Bytes`] in the format's little-endian encoding, because the
+//! datatype is only known at run time. The `build` module creates such bytes from Rust values.
 
 mod aggregate;
 mod array;

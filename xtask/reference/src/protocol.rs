@@ -1,7 +1,7 @@
-//! What is asked of the process that holds the library, and what it answers.
+//! Messages to and from the process with the library.
 //!
-//! Each message is two lengths (JSON, attachments) as little-endian `u64`, the JSON, and the attachments: cells, which
-//! would be slow as text.
+//! A message consists of two lengths (JSON, attachments) as little-endian `u64`, the JSON, and the
+//! attachments. Attachments contain cells, which would be slow as text.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -24,7 +24,7 @@ pub(super) fn send(stream: &mut impl Write, message: &impl Serialize) -> io::Res
     stream.write_all(&attached)
 }
 
-/// Waits for a message; `None` if the other end has finished.
+/// Receives a message. Returns `None` if the other end has closed the stream.
 pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
     let mut lengths = [[0; 8]; 2];
     if let Err(error) = stream.read_exact(lengths.as_flattened_mut()) {
@@ -38,23 +38,23 @@ pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result
     Ok(Some(message?))
 }
 
-/// A job in a context of a certain configuration.
+/// A job, with the configuration of its context.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub job: Job,
-    /// Settings of the library, such as `sm.compute_concurrency_level`.
+    /// Settings of the library, for example `sm.compute_concurrency_level`.
     pub config: BTreeMap<String, String>,
 }
 
-/// Something the library can do.
+/// A job for the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Job {
-    /// The library's version.
+    /// Returns the library's version.
     Version,
-    /// The most memory that the process has held, in bytes.
+    /// Returns the peak memory of the process in bytes.
     PeakMemory,
-    /// Whether the library has a function; done if so, failed if not.
+    /// Succeeds if the library has a function, and fails otherwise.
     Function {
         name: String,
     },
@@ -66,25 +66,25 @@ pub enum Job {
         uri: String,
         spec: WriteSpec,
     },
-    /// Writes cells that are made on the spot.
+    /// Writes cells that the process generates.
     WriteGenerated {
         uri: String,
         spec: GeneratedWrite,
     },
-    /// Writes the same cells as often as said, by the clock.
+    /// Writes the same cells `repeats` times, and times each write.
     TimeWrites {
         uri: String,
         spec: WriteSpec,
         repeats: usize,
     },
-    /// Seconds of all processors that the process has taken.
+    /// Returns the CPU time of the process in seconds, summed over all threads.
     CpuSeconds,
-    /// Opens an array to read it and closes it, as often as said, by the clock.
+    /// Opens an array for reading and closes it `repeats` times, and times each.
     TimeOpens {
         uri: String,
         repeats: usize,
     },
-    /// Opens an array to read it, and closes it.
+    /// Opens an array for reading, and closes it.
     Open {
         uri: String,
     },
@@ -92,13 +92,13 @@ pub enum Job {
         uri: String,
         spec: QuerySpec,
     },
-    /// Computes aggregates of the cells of a read, whose fields don't matter.
+    /// Computes aggregates of the cells of a read, whose fields are ignored.
     Aggregate {
         uri: String,
         spec: QuerySpec,
         aggregates: Vec<AggregateSpec>,
     },
-    /// Computes aggregates as often as said, by the clock.
+    /// Computes aggregates `repeats` times, and times each.
     TimeAggregates {
         uri: String,
         spec: QuerySpec,
@@ -108,18 +108,19 @@ pub enum Job {
     TimeReads {
         uri: String,
         spec: QuerySpec,
-        /// Bytes of each buffer of the first read, which finds out how large they have to be.
+        /// Initial size of each buffer in bytes, for the first read, which determines the required
+        /// size.
         room: Option<usize>,
         repeats: usize,
     },
-    /// Opens an array and reads, once and by the clock, into buffers of so many bytes: in a context that has read nothing before, what
-    /// the library keeps of files doesn't help.
+    /// Opens an array and reads once into buffers of `room` bytes, timed. In a new context the
+    /// library's caches of files are empty.
     TimeFirstRead {
         uri: String,
         spec: QuerySpec,
         room: usize,
     },
-    /// Asks [one query after the other](QuerySpec::one_by_one) of an array that is open, by the clock.
+    /// Runs [the queries in sequence](QuerySpec::one_by_one) on an open array, timed.
     TimeReadsOneByOne {
         uri: String,
         spec: QuerySpec,
@@ -129,7 +130,7 @@ pub enum Job {
         uri: String,
         evolution: Evolution,
     },
-    /// Rewrites the newest schema at the library's own format version.
+    /// Rewrites the newest schema in the library's own format version.
     Upgrade {
         uri: String,
     },
@@ -138,21 +139,21 @@ pub enum Job {
         condition: Condition,
         timestamp: Option<u64>,
     },
-    /// Deletes the fragments within a range of time.
+    /// Deletes the fragments in a time range.
     DeleteFragments {
         uri: String,
         times: (u64, u64),
     },
-    /// As the configuration's `sm.consolidation.*` say.
+    /// Consolidates according to the settings `sm.consolidation.*`.
     Consolidate {
         uri: String,
     },
-    /// Consolidates these fragments, by the names of their folders.
+    /// Consolidates fragments, given the names of their folders.
     ConsolidateFragments {
         uri: String,
         fragments: Vec<String>,
     },
-    /// As the configuration's `sm.vacuum.*` say.
+    /// Vacuums according to the settings `sm.vacuum.*`.
     Vacuum {
         uri: String,
     },
@@ -172,7 +173,7 @@ pub enum Job {
     ChangeGroup {
         uri: String,
         add: Vec<GroupMember>,
-        /// Names, or URIs of members without a name.
+        /// Names of members, or URIs of members without a name.
         remove: Vec<String>,
         put: Vec<MetadataEntry>,
         delete: Vec<String>,
@@ -192,7 +193,7 @@ pub enum Job {
 }
 
 impl Job {
-    /// The kind of job, for messages.
+    /// Returns the kind of job for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Version => "version",
@@ -230,16 +231,16 @@ impl Job {
     }
 }
 
-/// What a job came to.
+/// The result of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Done,
-    /// The library's message.
+    /// The library's error message.
     Failed(String),
     Text(String),
     Cells(ReadResult),
-    /// Of each aggregate a column of one cell.
+    /// A column with one cell per aggregate.
     Aggregates(Vec<ReadColumn>),
     Timed(TimedReads),
     Metadata(Vec<MetadataEntry>),
@@ -247,37 +248,38 @@ pub enum Outcome {
     Fragments(Vec<FragmentSummary>),
 }
 
-/// The members of a group, and its metadata.
+/// The members and metadata of a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
     pub members: Vec<GroupMember>,
     pub metadata: Vec<MetadataEntry>,
 }
 
-/// Reads, or whatever else is done, by the clock.
+/// Timed reads or other operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimedReads {
     pub cells: usize,
-    /// Values, offsets (8 bytes each, one more than there are cells) and validity.
+    /// Size in bytes of values, offsets (8 bytes each, with the end of the last cell) and validity.
     pub bytes: u64,
-    /// Empty of what gives no cells; else SHA-256 over the columns in the order asked for, each as its values, then, if cells have a variable size, the
-    /// offsets as `u64` in little-endian with the end at the end, then, if the field is nullable, one byte per cell.
+    /// SHA-256 of the columns in the order of the fields. For each column: the values, then the
+    /// offsets of variable-size cells as little-endian `u64` with the end of the last cell, then
+    /// one validity byte per cell of a nullable field. Empty for operations without cells.
     pub digest: Bytes,
     pub reads: Vec<TimedRead>,
-    /// The most memory that the process held during the timed reads in bytes, the result buffers included; of writes what it held
-    /// beside the cells.
+    /// Peak memory of the process during the timed reads in bytes, with the result buffers. For
+    /// writes, without the memory of the given cells.
     pub peak_memory: u64,
 }
 
-/// One read, or whatever else is done, by the clock.
+/// A timed read or other operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimedRead {
-    /// From before the array was opened until after it was closed.
+    /// Seconds from before the array was opened until after it was closed.
     pub seconds: f64,
-    /// Seconds of all processors together that the process took meanwhile.
+    /// CPU time of the process in seconds, summed over all threads.
     pub cpu_seconds: f64,
-    /// The part of it that opening took.
+    /// Seconds to open the array, included in `seconds`.
     pub open_seconds: f64,
-    /// How often the query was submitted.
+    /// Number of submissions.
     pub submits: usize,
 }

@@ -1,4 +1,4 @@
-//! Pythons with packages of PyPI, beside the reference library.
+//! Python environments with packages from PyPI, stored next to the releases.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 use super::install::cache_folder;
 use super::{Error, Result};
 
-/// A python that has these packages, such as `numpy` or `pandas<3`, in an environment of that name, which is made the first time.
+/// Returns a Python interpreter in the environment `name` with these packages, for example `numpy`
+/// or `pandas<3`. Creates the environment if needed.
 ///
 /// # Errors
-/// The environment can't be made.
+/// Fails if the environment cannot be created.
 pub fn python(name: &str, packages: &[&str]) -> Result<PathBuf> {
     let folder = cache_folder().join(name);
     let python = folder.join("bin/python");

@@ -1,26 +1,26 @@
-//! Which releases of the reference library there are, and in which Python wheel each comes.
+//! The known releases of the reference library, and the Python wheel of each.
 
 use super::{Error, Result};
 
-/// One release.
+/// A release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// The library's version.
+    /// Version of the library.
     pub library: &'static str,
-    /// The version of the Python package `tiledb` whose wheel carries it.
+    /// Version of the Python package `tiledb` whose wheel contains the library.
     pub wheel: &'static str,
-    /// The format version it writes.
+    /// Format version that the release writes.
     pub format: u32,
 }
 
-/// The newest release, which says what every array holds.
+/// The newest release, which determines the expected contents of every array.
 pub const NEWEST: &str = "2.30.0";
 
 const fn entry(library: &'static str, wheel: &'static str, format: u32) -> Release {
     Release { library, wheel, format }
 }
 
-/// Every release that can be driven, oldest first; all formats from 2 to 22 are written by one of them.
+/// All supported releases, oldest first. Together they write all formats from 2 to 22.
 pub const RELEASES: &[Release] = &[
     entry("1.5.0", "0.4.1", 2),
     entry("1.5.1", "0.4.2", 2),
@@ -52,14 +52,15 @@ pub const RELEASES: &[Release] = &[
     entry("2.30.0", "0.36.1", 22),
 ];
 
-/// The release of that library version.
+/// Returns the release with this library version.
 pub fn release(library: &str) -> Result<Release> {
     let found = RELEASES.iter().find(|release| release.library == library);
     found.copied().ok_or_else(|| Error::UnknownRelease(library.to_owned()))
 }
 
 impl Release {
-    /// The wheels of the package before 0.24 that exist for every platform are those for CPython 3.7.
+    /// Returns the CPython version of the wheel. Wheels before 0.24 exist for every platform only
+    /// for CPython 3.7.
     pub(super) fn python_version(self) -> &'static str {
         let minor = self.wheel.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok()).unwrap_or(0);
         if minor < 24 { "37" } else { "311" }

@@ -1,4 +1,4 @@
-//! How long something takes: by the clock, and by the time of processors.
+//! Measures wall time and CPU time.
 
 use std::time::Instant;
 
@@ -6,14 +6,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::protocol::TimedRead;
 
-/// Seconds that processors have worked for this process, all threads together.
+/// Returns the CPU time of this process in seconds, summed over all threads.
 #[must_use]
 pub fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Runs by the clock, and by the time of processors.
+/// A stopwatch for wall time and CPU time.
 #[derive(Debug)]
 pub struct Stopwatch {
     start: Instant,
@@ -27,19 +27,19 @@ impl Stopwatch {
         Self { start: Instant::now(), cpu_start }
     }
 
-    /// Seconds since the start.
+    /// Returns the wall time since the start in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Seconds of all processors since the start.
+    /// Returns the CPU time of all threads since the start in seconds.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         cpu_seconds() - self.cpu_start
     }
 
-    /// What was timed, which took so many submissions.
+    /// Returns the measured times of an operation with `submits` submissions.
     #[must_use]
     pub fn taken(&self, open_seconds: f64, submits: usize) -> TimedRead {
         TimedRead { seconds: self.seconds(), cpu_seconds: self.cpu_seconds(), open_seconds, submits }

@@ -1,4 +1,4 @@
-//! The process that holds one release of the library and does jobs until nobody asks any more.
+//! A process that loads a release and runs jobs until the socket is closed.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,21 +14,20 @@ use super::releases::release;
 use super::stopwatch::cpu_seconds;
 use super::{Error, Result};
 
-/// The first argument of a process that does jobs; the second one is the release.
+/// The first argument of a worker process. The second argument is the release.
 pub(crate) const WORKER: &str = "reference-worker";
 
-/// Does jobs, if this process was started for that; `None` if it was started for something else.
+/// Runs jobs if this process is a worker. Returns `None` otherwise.
 pub fn serve() -> Option<Result<()>> {
     let mut arguments = env::args().skip(1);
     (arguments.next()? == WORKER).then(|| run(&arguments.next().unwrap_or_default()))
 }
 
-/// Does jobs. Standard input is a socket, which takes requests and gives answers; standard output is left to what
-/// the library may want to print.
+/// Runs jobs. Standard input is a socket for requests and answers, because the library may print to
+/// standard output.
 ///
 /// # Errors
-///
-/// If the library can't be loaded or the socket fails.
+/// Fails if the library cannot be loaded, or if the socket fails.
 fn run(release_wanted: &str) -> Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let library = Library::load(&install(release(release_wanted)?)?)?;

@@ -1,9 +1,9 @@
-//! Any program that links the driver can hold a release: it is started a second time for that, as this one is here.
+//! Any program that links the driver can load a release in a second process. This test does so.
 
 use std::env;
 use std::process::{Command, ExitCode, Stdio};
 
-/// What this program ends with when it was to hold a release and couldn't.
+/// Exit code of a worker process without a release.
 const REFUSED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let output = worker.args(["reference-worker", "0.0.0"]).stdin(Stdio::null()).output().expect("it starts");
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(i32::from(REFUSED)), "{message}");
-    assert!(message.contains("no release \"0.0.0\""), "{message}");
-    println!("a second process was to hold a release, and said that there is none of that name");
+    assert!(message.contains("unknown release \"0.0.0\""), "{message}");
+    println!("the worker process reported the unknown release");
     ExitCode::SUCCESS
 }

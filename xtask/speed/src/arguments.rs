@@ -1,4 +1,4 @@
-//! What is asked for on the command line.
+//! Arguments of `cargo xtask speed`.
 
 use std::path::PathBuf;
 
@@ -7,39 +7,39 @@ use clap::Args;
 use super::elsewhere::Elsewhere;
 use super::workload::Group;
 
-/// What to measure.
+/// Arguments of `cargo xtask speed`.
 #[derive(Args)]
 pub struct Arguments {
     #[command(subcommand)]
     pub(crate) elsewhere: Option<Elsewhere>,
-    /// Only cases whose name contains this
+    /// Run only cases whose names contain this text
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// How often each is done; the median counts. What takes seconds is done twice
+    /// Runs per case; the median counts, and runs of several seconds are done twice
     #[arg(long, default_value_t = 5)]
     pub(crate) repeats: usize,
-    /// The arrays' size: 1 for those of the documented figures
+    /// Size of the arrays, relative to those of the documented figures
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
-    /// Where the arrays lie; they are made if they aren't there
+    /// Folder of the arrays, which are created if missing
     #[arg(long)]
     pub(crate) arrays: Option<PathBuf>,
-    /// Only these groups
+    /// Run only these groups
     #[arg(long, value_delimiter = ',')]
     pub(crate) groups: Vec<Group>,
-    /// Measures round trips instead, on a storage each of whose requests takes 30 ms
+    /// Measure round trips on a storage with 30 ms per request instead
     #[arg(long)]
     pub(crate) latency: bool,
-    /// Draws how time and memory grow instead, into this folder
+    /// Draw curves of time and memory into this folder instead
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "docs/curves")]
     pub(crate) curves: Option<PathBuf>,
-    /// Counts the instructions of key paths instead, and compares them with those that are kept
+    /// Count the instructions of key paths instead, and compare with the recorded counts
     #[arg(long)]
     pub(crate) count: bool,
-    /// With `--count`: keeps the counts
+    /// With `--count`: record the counts
     #[arg(long, requires = "count")]
     pub(crate) update: bool,
-    /// Lists the cases and measures nothing
+    /// List the cases without measuring
     #[arg(long)]
     pub(crate) list: bool,
 }

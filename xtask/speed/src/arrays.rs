@@ -1,4 +1,4 @@
-//! The arrays that are read: made once by the reference library, and kept.
+//! Arrays to read, created once by the reference library.
 
 use std::error::Error;
 use std::fs;
@@ -12,17 +12,17 @@ use tdb_reference::model::{
 };
 use tdb_reference::{Job, Reference};
 
-/// An array to be read, and the codec that its cells went through, if one rules its speed.
+/// An array to read.
 #[derive(Clone, Debug)]
 pub struct SpeedArray {
     pub name: String,
     pub spec: ArraySpec,
     pub writes: Vec<GeneratedWrite>,
-    /// Whether the fragments' metadata is consolidated at last.
+    /// `true` if the fragment metadata is consolidated at the end.
     pub consolidated_metadata: bool,
 }
 
-/// Codecs whose own speed is measured.
+/// Codecs whose raw speed is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
     Zstd,
@@ -33,7 +33,7 @@ pub enum Codec {
 }
 
 impl SpeedArray {
-    /// The codec that the first attribute's cells go through, if there is one.
+    /// Returns the codec of the first attribute, if any.
     pub fn codec(&self) -> Option<Codec> {
         let filters = &self.spec.attributes.first()?.filters.filters;
         filters.iter().find_map(|filter| match filter {
@@ -46,7 +46,7 @@ impl SpeedArray {
         })
     }
 
-    /// Whether nothing is done to any cell: no filters, no offsets, which have some by default.
+    /// `true` if cells are neither filtered nor have offsets, which are filtered by default.
     pub fn is_plain(&self) -> bool {
         let has_filters = |pipeline: &Pipeline| !pipeline.filters.is_empty();
         let mut attributes = self.spec.attributes.iter();
@@ -63,7 +63,7 @@ impl SpeedArray {
         self.spec.cell_order == Layout::Hilbert
     }
 
-    /// With a write of so many cells of the first row.
+    /// Replaces each write by a write of the first `cells` cells of the first row.
     pub fn of_cells(mut self, cells: u64) -> Self {
         let last = [0, cells.cast_signed() - 1];
         for write in &mut self.writes {
@@ -74,12 +74,13 @@ impl SpeedArray {
     }
 }
 
-/// Beside the reference library, which lies in the workspace's ignored folder too.
+/// Returns the default folder of the arrays, next to the reference library in an ignored folder of
+/// the workspace.
 pub fn default_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.reference/speed")
 }
 
-/// Makes the array if it isn't there; gives its path.
+/// Creates the array if it does not exist. Returns its path.
 pub fn ensure(reference: &mut Reference, folder: &Path, array: &SpeedArray) -> Result<String, Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let path = folder.canonicalize()?.join(&array.name);
@@ -87,11 +88,11 @@ pub fn ensure(reference: &mut Reference, folder: &Path, array: &SpeedArray) -> R
     if path.exists() {
         return Ok(uri);
     }
-    // Under another name until it is whole, so that a run that was stopped leaves nothing half made.
+    // The array is renamed when complete. An interrupted run leaves no partial array.
     let making = folder.canonicalize()?.join(format!("{}.making", array.name));
     let _ = fs::remove_dir_all(&making);
     let making_uri = making.to_str().ok_or("the arrays' folder is not UTF-8")?.to_owned();
-    eprintln!("making {}", array.name);
+    eprintln!("creating {}", array.name);
     reference.create(&making_uri, &array.spec)?;
     for write in &array.writes {
         reference.done(Job::WriteGenerated { uri: making_uri.clone(), spec: write.clone() })?;
@@ -103,7 +104,7 @@ pub fn ensure(reference: &mut Reference, folder: &Path, array: &SpeedArray) -> R
     Ok(uri)
 }
 
-/// A square of doubles, `side` cells along each side, in tiles of 512 by 512.
+/// Returns a square of doubles with `side` cells per side, in tiles of 512 by 512.
 pub fn dense(name: &str, side: u64, filters: impl Into<Pipeline>) -> SpeedArray {
     let wave = attribute("value", Datatype::Float64).filters(filters);
     dense_of(name, side, wave, Rule::Wave { seed: 1 })
@@ -121,7 +122,7 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
     }
 }
 
-/// One column, written in row-major order so many milliseconds after the first.
+/// Returns a row-major write of one column, `later` milliseconds after the first write.
 fn row_major(
     later: u64,
     subarray: Option<Vec<(Bytes, Bytes)>>,
@@ -132,7 +133,7 @@ fn row_major(
     GeneratedWrite { layout: Layout::RowMajor, subarray, timestamp, cells, columns: vec![(name.to_owned(), rule)] }
 }
 
-/// A row of doubles, whose tiles were written one by one.
+/// Returns a row of doubles, with one fragment per tile.
 pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray {
     const CELLS: u64 = 100;
     let name = if consolidated_metadata { "consolidated" } else { "separate" };
@@ -149,7 +150,8 @@ pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray
     }
 }
 
-/// A square of doubles under so many fragments. Each covers a band of it, as wide as two steps, and overlaps its neighbours.
+/// Returns a square of doubles with `layers` fragments. Each fragment covers a band two steps wide,
+/// and overlaps the neighboring bands.
 pub fn layered(side: u64, layers: u64) -> SpeedArray {
     let name = if layers == 8 { "layered".to_owned() } else { format!("layered-{layers}") };
     let mut array = dense(&name, side, []);
@@ -168,7 +170,8 @@ pub fn layered(side: u64, layers: u64) -> SpeedArray {
     array
 }
 
-/// A stack of so many images of bytes, `side` pixels along each side, in tiles of a part of one image.
+/// Returns a stack of `images` images of bytes, with `side` pixels per side. A tile is a part of an
+/// image.
 pub fn stack(images: u64, side: u64) -> SpeedArray {
     let z = dimension("z", Datatype::Int64, [0, images as i64 - 1], 1);
     let [y, x] = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], 256));
@@ -181,7 +184,7 @@ pub fn stack(images: u64, side: u64) -> SpeedArray {
     }
 }
 
-/// Points with doubles and strings, of each of which an eighth is null.
+/// Returns points with nullable doubles and strings. One in eight values is null.
 pub fn nullable_points(cells: u64) -> SpeedArray {
     let mut array = sparse("nullable", cells, 1, [], Layout::RowMajor);
     let word = attribute("b", Datatype::StringAscii).var().nullable();
@@ -194,12 +197,13 @@ pub fn nullable_points(cells: u64) -> SpeedArray {
     array
 }
 
-/// The side of the square of a sparse array, as a power of two: room for several times as many points as there are.
+/// Returns the side of a sparse array's square as a power of two. The square has room for several
+/// times the number of points.
 pub fn side_bits(cells: u64) -> u32 {
     (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2)
 }
 
-/// Points on a square with two doubles each; `fragments` writes share them.
+/// Returns points on a square with two doubles each, distributed over `fragments` writes.
 pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline>, order: Layout) -> SpeedArray {
     let coords = coords.into();
     let bits = side_bits(cells);
@@ -219,7 +223,8 @@ pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline
         timestamp: Some(1_700_000_000_000 + fragment),
         cells: cells / fragments,
         columns: vec![
-            // Different seeds shift the points: fragments share some, which must then be found.
+            // Different seeds shift the points. Fragments share some coordinates, which the reader
+            // must deduplicate.
             ("y".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 0 }),
             ("x".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 1 }),
             ("a".to_owned(), Rule::Wave { seed: fragment }),
@@ -234,7 +239,7 @@ pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline
     }
 }
 
-/// Points named by strings, with a string each.
+/// Returns points with string coordinates and a string each.
 pub fn strings(cells: u64) -> SpeedArray {
     let attributes = [attribute("word", Datatype::StringAscii).var(), attribute("a", Datatype::Float64)];
     let spec = ArraySpec::sparse([tdb_reference::model::string_dimension("id")], attributes).capacity(100_000);

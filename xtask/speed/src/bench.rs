@@ -1,4 +1,4 @@
-//! The run: each workload by both sides in turns.
+//! Runs the benchmark: each workload by both sides alternately.
 
 use tdb_reference::{NEWEST, Reference, Stopwatch, TimedReads};
 
@@ -9,11 +9,11 @@ use crate::table::{self, Row};
 use crate::workload::{Ask, Bench, Workload};
 use crate::{arrays, limits, workloads};
 
-/// What takes so many seconds is done twice, however many repeats are asked for: it varies less, and all rows together are to be done
-/// in minutes.
+/// Workloads that take at least this many seconds run only twice. They vary less, and all rows
+/// together must finish within minutes.
 const LONG: f64 = 2.0;
 
-/// Measures what is asked for, and prints the table, the means, and what misses its mark.
+/// Measures the workloads. Prints the table, the means, and the rows below their targets.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut workloads = workloads::all(arguments.scale, &arguments.groups);
     workloads.retain(|workload| arguments.only.as_ref().is_none_or(|only| workload.name().contains(only)));
@@ -50,7 +50,7 @@ fn measure(workload: &mut dyn Workload, bench: &mut Bench, repeats: usize) -> Re
     workload.prepare(bench)?;
     let all = limits::threads();
     let (mut theirs, mut ours) = (<[Side; 2]>::default(), <[Side; 2]>::default());
-    // In two turns, so that what else the machine does meets both sides.
+    // Two rounds expose both sides to the same other load on the machine.
     for turn in 0..2_usize.min(repeats) {
         let repeats = |side: &Side| match turn {
             0 => 1,

@@ -1,4 +1,4 @@
-//! What is read.
+//! Cases: reads of arrays.
 
 mod case;
 mod conditions;
@@ -9,7 +9,7 @@ mod windows;
 
 pub use case::{Asking, Case, case};
 
-/// All cases; `scale` multiplies the numbers of cells.
+/// Returns all cases. `scale` multiplies the numbers of cells.
 pub fn all(scale: f64) -> Vec<Case> {
     let side = (8192.0 * scale.sqrt() / 512.0).round().max(1.0) as u64 * 512;
     let cells = |millions: f64| (millions * 1e6 * scale).max(1000.0) as u64;

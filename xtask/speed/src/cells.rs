@@ -1,22 +1,22 @@
-//! Cells that follow rules: the same ones each time.
+//! Generated cells, which are the same in every run.
 
-use tdb_array::{NewCells, NewColumn};
+use tdb_array::{WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, GeneratedWrite, Rule};
 use tdb_types::Layout;
 
-/// Columns by rules, so many cells of each.
+/// Generates `cells` cells of each column.
 pub fn columns(rules: &[(&str, Rule)], cells: u64) -> Vec<Column> {
     let columns = rules.iter().map(|(name, rule)| ((*name).to_owned(), *rule)).collect();
     let write = GeneratedWrite { layout: Layout::RowMajor, subarray: None, timestamp: None, cells, columns };
     write.materialise().cells
 }
 
-/// The cells as ours takes them.
-pub fn new_cells(columns: &[Column]) -> NewCells<'_> {
-    columns.iter().fold(NewCells::new(), |cells, column| {
-        let mut new = NewColumn::bytes(&column.values);
+/// Converts the cells to tdb's type.
+pub fn new_cells(columns: &[Column]) -> WriteBatch<'_> {
+    columns.iter().fold(WriteBatch::new(), |cells, column| {
+        let mut new = WriteColumn::bytes(&column.values);
         if let Some(offsets) = &column.offsets {
-            // All cells of variable length here are of bytes.
+            // All variable-size cells here consist of bytes, so byte offsets are value offsets.
             new = new.with_offsets(offsets);
         }
         if let Some(validity) = &column.validity {
@@ -26,13 +26,13 @@ pub fn new_cells(columns: &[Column]) -> NewCells<'_> {
     })
 }
 
-/// A bit for each byte, the least significant first.
+/// Packs validity bytes to bits, least significant bit first.
 fn bits(bytes: &[u8]) -> Vec<u8> {
     let byte = |eight: &[u8]| eight.iter().enumerate().map(|(bit, valid)| u8::from(*valid != 0) << bit).sum();
     bytes.chunks(8).map(byte).collect()
 }
 
-/// Bytes of values, offsets and validity.
+/// Returns the size in bytes of values, offsets and validity.
 pub fn byte_count(column: &Column) -> u64 {
     let offsets = column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
     let validity = column.validity.as_ref().map_or(0, |validity| validity.len());

@@ -1,13 +1,15 @@
-//! How many instructions key paths take, as callgrind counts them, held against those that are kept in the repository.
+//! Counts the instructions of key paths with callgrind, and compares them with the counts in the
+//! repository.
 //!
-//! Counts don't depend on how busy or how fast a machine is, so that a change of a few percent can be told from noise. They do depend
-//! on the compilers and the C library: the record says which ones it was made with, and with others nothing is compared.
+//! Counts do not depend on the speed or load of the machine. A change of a few percent is not
+//! noise. Counts depend on compilers and the C library. The record contains these versions, and
+//! other versions are not compared.
 //!
-//! Each path runs in a process of its own, on one thread, twice: once uncounted, so that what is done once in a process doesn't
-//! count (symbols that are looked up, memory that the allocator fetches, what a processor can do), and once counted. Callgrind
-//! switches counting on where `counted_part` begins and off where it ends. The difference of a run with and one without
-//! the work would need no name of a function, but would take twice as long, and the start of a process, which is what it would
-//! subtract, is more than what some paths take.
+//! Each path runs twice in a separate process with one thread: first uncounted, then counted. The
+//! first run excludes one-time work of the process: symbol lookup, memory requests of the
+//! allocator, detection of processor features. Callgrind counts while `counted_part` is on the
+//! stack. Subtracting a run without the work would not need a function name. But it would take
+//! twice as long, and process startup costs more than some paths.
 
 mod callgrind;
 mod filters;
@@ -28,33 +30,33 @@ use record::{Record, Verdict};
 
 pub use worker::{CountArguments, run_worker};
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug)]
 pub enum Counted {
-    /// No path is worse.
+    /// No path needs more instructions.
     Passed,
-    /// Nothing was compared; why not, and what would help.
+    /// Nothing was compared. Contains the reason and a hint.
     Skipped(String),
-    /// Nothing was compared, since this program was built without optimisations.
+    /// Nothing was compared, because this program was built without optimizations.
     Unoptimised,
 }
 
-/// Beside the sources, so that a change of the code and of its counts are one commit.
+/// Returns the path of the record. The record is stored next to the sources, because a commit must
+/// change code and counts together.
 fn record_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("counts.txt")
 }
 
-/// The names of all paths.
+/// Returns the names of all paths.
 #[must_use]
 pub fn names() -> Vec<String> {
     paths::all().into_iter().map(|path| path.name).collect()
 }
 
-/// Counts, and compares with the record; prints a line for each path.
+/// Counts and compares with the record. Prints a line for each path.
 ///
 /// # Errors
-///
-/// If a path takes over 3 % more instructions than the record says, is missing in it, or fails.
+/// Fails if a path takes over 3 % more instructions than recorded, is not recorded, or fails.
 pub fn compare(only: Option<&str>) -> Result<Counted> {
     let here = match tools::Tools::here() {
         Ok(here) => here,
@@ -92,20 +94,19 @@ pub fn compare(only: Option<&str>) -> Result<Counted> {
     }
 }
 
-/// Counts, and writes the record: all of it, or the chosen paths of it.
+/// Counts and writes the record: all paths, or only the selected ones.
 ///
 /// # Errors
-///
-/// If a path fails, or this machine lacks what counts.
+/// Fails if a path fails, or if this machine lacks the tools.
 pub fn update(only: Option<&str>) -> Result<()> {
     if cfg!(debug_assertions) {
-        return Err("this program was built without optimisations: its counts are no use".into());
+        return Err("this program was built without optimizations; run it with `cargo xtask`".into());
     }
     let here = tools::Tools::here()?;
     let old = Record::read(&record_file()).ok();
     let old = old.filter(|old| old.tools.differences(&here).is_empty());
     if only.is_some() && old.is_none() {
-        return Err("the record was made with other tools: update all of it".into());
+        return Err("the record was created with other tools; update all paths".into());
     }
     let chosen: Vec<CountedPath> = paths::all().into_iter().filter(|path| path.is_chosen(only)).collect();
     let counted = count(&chosen)?;
@@ -113,7 +114,8 @@ pub fn update(only: Option<&str>) -> Result<()> {
     for name in names() {
         let new = counted.iter().find(|(counted, _)| *counted == name).map(|(_, count)| *count);
         let before = old.as_ref().and_then(|old| old.count(&name));
-        // Those that weren't asked for stay; of all, one that wasn't counted is gone.
+        // Keeps the counts of paths that are not selected. A complete update removes paths that no
+        // longer exist.
         if let Some(count) = new.or(before.filter(|_| only.is_some())) {
             let verdict = before.map_or(Verdict::New, |before| Verdict::of(before, count));
             println!("{}", verdict.line(&name, count));
@@ -123,7 +125,7 @@ pub fn update(only: Option<&str>) -> Result<()> {
     record.write(&record_file())
 }
 
-/// Counts the paths, as many at once as there are processors.
+/// Counts the paths, with as many threads as processors.
 fn count(chosen: &[CountedPath]) -> Result<Vec<(String, u64)>> {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
     inputs::make(folder.path())?;
@@ -133,7 +135,7 @@ fn count(chosen: &[CountedPath]) -> Result<Vec<(String, u64)>> {
         let mut counts = Vec::new();
         while let Some(path) = chosen.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
             let count = callgrind::count(path, folder.path()).map_err(|error| format!("{}: {error}", path.name))?;
-            // Somebody may be waiting.
+            // Reports progress.
             eprintln!("{count:>12} {}", path.name);
             counts.push((path.name.clone(), count));
         }
@@ -142,7 +144,7 @@ fn count(chosen: &[CountedPath]) -> Result<Vec<(String, u64)>> {
     let counted: std::result::Result<Vec<_>, String> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..super::limits::threads()).map(|_| scope.spawn(work)).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|_| Err("a thread that counts has panicked".to_owned()))
+            thread.join().unwrap_or_else(|_| Err("a counting thread panicked".to_owned()))
         };
         threads.into_iter().map(join).collect()
     });

@@ -1,11 +1,12 @@
-//! The part that is counted.
+//! The counted part of a path.
 
 use std::hint::black_box;
 
-/// What is counted: callgrind counts while this is on the stack, and finds it by its name.
+/// Runs the counted work. Callgrind finds this function by name, and counts while it is on the
+/// stack.
 #[inline(never)]
 pub fn counted_part<T>(work: &mut dyn FnMut() -> T) -> T {
     let outcome = work();
-    // Something to do after the call, so that it stays one and isn't made a jump.
+    // Work after the call, to prevent a tail call.
     black_box(outcome)
 }

@@ -1,7 +1,8 @@
-//! How time and memory grow with cells, tiles, fragments, attributes, ranges and threads: measured on our side alone, and drawn.
+//! Measures and draws how tdb's time and memory grow with cells, tiles, fragments, attributes,
+//! ranges and threads.
 //!
-//! Each point is measured in a process of its own, by the time of processors, so that a busy machine matters little; of several
-//! runs the shortest counts. Memory is what the process holds more at its peak than before.
+//! Each point is the CPU time of a separate process, which depends little on other load. The
+//! shortest of several runs counts. Memory is the peak minus the usage before.
 
 mod chart;
 mod scale;
@@ -16,7 +17,7 @@ use crate::scenario::{self, Curve};
 use crate::task::{CurvePoint, Request, Task};
 use chart::{Chart, Line};
 
-/// Measures all curves, draws each into `folder`, and prints a table of what they say.
+/// Measures all curves, draws each into `folder`, and prints a table of their slopes.
 pub fn run(folder: &Path, arguments: &Arguments) -> Result<()> {
     let is_wanted = |curve: &Curve| arguments.only.as_ref().is_none_or(|only| curve.name.contains(only));
     let curves: Vec<Curve> = scenario::all(arguments.scale).into_iter().filter(is_wanted).collect();
@@ -50,7 +51,7 @@ fn measure(curve: &Curve, repeats: usize) -> Result<Chart> {
             let (uri, task) = (uri.to_owned(), Task::Curve(point));
             let timed = ours::spawn(&Request { uri, task, threads, repeats, digest: false })?;
             let seconds = timed.reads.iter().map(|run| match curve.is_of_threads {
-                // More threads take as much of the processors together.
+                // CPU time does not decrease with more threads, so wall time is used.
                 true => run.seconds,
                 false => run.cpu_seconds,
             });

@@ -1,4 +1,4 @@
-//! What tells whether both sides have read the same.
+//! Digests that show whether both sides read the same cells.
 
 use std::error::Error;
 
@@ -7,8 +7,10 @@ use tdb_array::{Aggregates, Column, Query};
 
 use tdb_reference::model::Bytes;
 
-/// See [`TimedReads::digest`](tdb_reference::TimedReads::digest); of several queries over the cells of all, column by column,
-/// which then have a fixed size and can't be null.
+/// Returns the digest of a query's cells, see
+/// [`TimedReads::digest`](tdb_reference::TimedReads::digest). For several queries, the digest
+/// covers the cells of all queries column by column. The cells must then be fixed-size and not
+/// nullable.
 pub fn of_cells(
     queries: impl ExactSizeIterator<Item = Result<Query, Box<dyn Error>>>,
 ) -> Result<Bytes, Box<dyn Error>> {
@@ -43,21 +45,22 @@ fn add(column: &Column, hash: &mut Sha256) {
     }
 }
 
-/// Of results of fields that can't be null; sums are rounded alike only if all partial sums are exact, which those of the
-/// cases are.
+/// Returns the digest of aggregates of fields that are not nullable. Sums round equally on both
+/// sides only if all partial sums are exact, which holds for the cases.
 pub fn of_aggregates(aggregates: &Aggregates) -> Bytes {
     let mut hash = Sha256::new();
     aggregates.batch().columns().iter().for_each(|column| hash.update(column.bytes()));
     Bytes(hash.finalize().to_vec())
 }
 
-/// Of the fragments of an array, in the order of their names: the name of each, and how many cells it has.
+/// Returns the digest of an array's fragments in name order: the name of each fragment, and its
+/// number of cells.
 pub fn of_fragments(fragments: impl Iterator<Item = (String, u64)>) -> Bytes {
     let mut fragments: Vec<(String, u64)> = fragments.collect();
     fragments.sort();
     let mut hash = Sha256::new();
     for (name, cells) in fragments {
-        // The library gives whole paths.
+        // The library returns complete paths.
         hash.update(name.rsplit('/').next().unwrap_or_default());
         hash.update(cells.to_le_bytes());
     }

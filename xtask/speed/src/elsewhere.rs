@@ -1,4 +1,4 @@
-//! What programs of the second workspace measure, since what they need lies there.
+//! Benchmarks of the second workspace, which has the required dependencies.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,27 +6,27 @@ use std::process::Command;
 
 use clap::{Args, Subcommand};
 
-/// What is measured elsewhere.
+/// Benchmarks of the second workspace.
 #[derive(Subcommand)]
 pub(crate) enum Elsewhere {
-    /// Opens, reads and writes on an object store, with more and more delay
+    /// Measure opens, reads and writes on an object store with increasing latency
     #[command(disable_help_flag = true)]
     Stores(ProgramArguments),
-    /// SQL over an array beside Parquet, by DataFusion, DuckDB and pandas
+    /// Compare SQL on an array and on Parquet, with DataFusion, DuckDB and pandas
     #[command(disable_help_flag = true)]
     Sql(ProgramArguments),
 }
 
-/// What a program is told.
+/// Arguments for another program.
 #[derive(Args)]
 pub(crate) struct ProgramArguments {
-    /// What the program takes; `--help` tells
+    /// Arguments of the program; pass `--help` to list them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
 
 impl Elsewhere {
-    /// Builds the program and runs it.
+    /// Builds and runs the program.
     pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
         let (package, ProgramArguments { arguments }) = match self {
             Self::Stores(arguments) => ("tdb-store-speed", arguments),

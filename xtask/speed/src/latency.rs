@@ -1,4 +1,4 @@
-//! What reading costs where each request takes 30 ms: round trips in sequence, requests, time.
+//! Measures reads with 30 ms per request: sequential round trips, requests, time.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_storage::{MemoryStorage, Storage};
 use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_testkit::LatentStorage;
 
 const LATENCY: Duration = Duration::from_millis(30);
-/// A tenth of a gigabyte for each of the requests that wait.
+/// Bandwidth of each concurrent request.
 const BYTES_PER_SECOND: u64 = 100_000_000;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Cells of a fragment.
+/// Returns the number of cells per fragment.
 fn cells(fragments: i64) -> i64 {
     (4_000_000 / fragments).min(400_000)
 }
 
-/// An array of fragments one behind the other, each of some tiles of two attributes.
+/// Creates an array of adjacent fragments, each with several tiles of two attributes.
 fn written(sparse: bool, fragments: i64) -> Result<Arc<dyn Storage>> {
     let (cells, tile) = (cells(fragments), 10_000.min(cells(fragments) / 4));
     let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(fragments * cells - 1))
@@ -35,10 +35,10 @@ fn written(sparse: bool, fragments: i64) -> Result<Arc<dyn Storage>> {
     let array = ArrayOptions::new().open_on(storage.clone())?;
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();
-        let values = NewCells::new().with("a", NewColumn::values(&x)).with("b", NewColumn::values(&x));
+        let values = WriteBatch::new().with("a", WriteColumn::values(&x)).with("b", WriteColumn::values(&x));
         let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()));
         match sparse {
-            true => write.cells(values.with("x", NewColumn::values(&x)))?,
+            true => write.cells(values.with("x", WriteColumn::values(&x)))?,
             false => write.range("x", fragment * cells..=(fragment + 1) * cells - 1)?.cells(values)?,
         };
     }
@@ -60,10 +60,10 @@ fn read_all(array: &Array) -> Result<()> {
     Ok(())
 }
 
-/// Measures, and prints a table.
+/// Measures and prints a table.
 pub fn run() -> Result<()> {
     println!(
-        "Each request takes {} ms, its bytes arrive at {} MB/s, 64 may wait at once.\n",
+        "Each request takes {} ms and transfers {} MB/s; up to 64 requests are concurrent.\n",
         LATENCY.as_millis(),
         BYTES_PER_SECOND / 1_000_000
     );

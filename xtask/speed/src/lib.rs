@@ -1,8 +1,9 @@
-//! The same work by the reference library and by ours, side by side.
+//! Benchmarks of tdb and the reference library.
 //!
-//! Both sides do the same to the same arrays in processes of their own, in turns in the same run, with one thread and
-//! with all; both open the array anew each time. That the cells are the same is checked by digest. Beside them
-//! stands what the machine can do at all: copy memory, read the page cache, write a new file, run the codec.
+//! Both sides do the same work on the same arrays in separate processes. They run alternately, with
+//! one thread and with all threads, and open the array again for each run. A digest verifies that
+//! both sides read the same cells. The table also contains the limits of the machine: speed of
+//! memory copies, page cache, new files, and codecs.
 
 mod arguments;
 mod arrays;
@@ -64,16 +65,15 @@ fn run_count(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         count::Counted::Unoptimised => {
-            Err("this program was built without optimisations; `cargo xtask` builds it with them".into())
+            Err("this program was built without optimizations; run it with `cargo xtask`".into())
         }
     }
 }
 
-/// What the process of our side does; what, it is told on standard input.
+/// Runs the task from standard input in the worker process of tdb.
 ///
 /// # Errors
-///
-/// If it can't be done.
+/// Fails if the task fails.
 pub fn run_worker() -> Result<(), Box<dyn Error>> {
     ours::work()
 }

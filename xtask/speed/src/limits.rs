@@ -1,4 +1,4 @@
-//! What the machine can do at all.
+//! Speed limits of the machine.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -9,18 +9,18 @@ use tdb_reference::Stopwatch;
 
 use super::arrays::{Codec, SpeedArray};
 
-/// How fast this machine is, in bytes per second, by one thread.
+/// Single-threaded speeds of this machine in bytes per second.
 pub struct Machine {
     pub threads: usize,
     pub copy: f64,
     pub page_cache: f64,
-    /// Memory that the system has just given, written to for the first time.
+    /// First write to newly allocated memory.
     pub fresh: f64,
-    /// Writing a file in memory that is new.
+    /// Writes to a new file in memory.
     pub new_file: f64,
 }
 
-/// Which way a codec runs.
+/// The direction of a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Encode,
@@ -31,8 +31,8 @@ pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The median speed of five runs over `bytes` bytes, by the time of processors: it is what ours is held against, and changes less
-/// where others work on the same machine.
+/// Returns the median speed of five runs over `bytes` bytes, by CPU time. Comparisons with limits
+/// use CPU time, because it depends less on other load.
 fn speed(bytes: usize, mut run: impl FnMut()) -> f64 {
     run();
     let mut seconds: Vec<f64> = (0..5)
@@ -76,10 +76,11 @@ pub fn measure() -> Result<Machine, Box<dyn Error>> {
     }
 }
 
-/// Bytes of a chunk, as pipelines cut them.
+/// Chunk size in bytes, as in pipelines.
 const CHUNK: usize = 64 << 10;
 
-/// How fast one thread runs the codec over 64 KiB chunks of the array's cells, with nothing around it, in bytes of cells per second.
+/// Returns the single-threaded speed of a codec on 64 KiB chunks of the array's cells, in bytes of
+/// cells per second.
 pub fn codec(codec: Codec, array: &SpeedArray, direction: Direction) -> Result<f64, Box<dyn Error>> {
     let mut sample = array.writes[0].clone();
     sample.cells = sample.cells.min(1 << 20);
@@ -119,7 +120,8 @@ pub fn codec(codec: Codec, array: &SpeedArray, direction: Direction) -> Result<f
 
 type Compress = Box<dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), Box<dyn Error>>>;
 
-/// Puts a chunk, compressed, in the place of what the memory had. Contexts and memory are used again, as encoders do it.
+/// Returns a function that compresses a chunk into a buffer. It reuses contexts and buffers, as
+/// encoders do.
 fn compressor(codec: Codec) -> Result<Compress, Box<dyn Error>> {
     Ok(match codec {
         Codec::Zstd => {
@@ -171,10 +173,10 @@ fn decompressor(codec: Codec) -> Result<Decompress, Box<dyn Error>> {
             let mut decompressor = zstd::bulk::Decompressor::new()?;
             Box::new(move |chunk, out| decompressor.decompress_to_buffer(chunk, out).map(drop).map_err(Into::into))
         }
-        // Data stay as they are, and are held against their digest.
+        // Data are not changed, only compared with their digest.
         Codec::Sha256 => Box::new(|digest, out| match Sha256::digest(out)[..] == *digest {
             true => Ok(()),
-            false => Err("another digest".into()),
+            false => Err("digests differ".into()),
         }),
         Codec::Lz4 => Box::new(|chunk, out| lz4_flex::block::decompress_into(chunk, out).map(drop).map_err(Into::into)),
         Codec::Bzip2 => Box::new(|chunk, out| Ok(bzip2::read::BzDecoder::new(chunk).read_exact(out)?)),

@@ -1,4 +1,4 @@
-//! Consolidations and vacuums, and the arrays that they are done to.
+//! Consolidations and vacuums, with their arrays.
 
 mod arrays;
 mod job;
@@ -15,7 +15,7 @@ use super::digest;
 pub use arrays::{MaintainedArray, all as arrays};
 pub use job::Job;
 
-/// What all cells are, and how many.
+/// Returns the digest and the number of all cells.
 pub fn digest_of(path: &Path) -> Result<(Bytes, usize), Box<dyn Error>> {
     let array = Array::open(path)?;
     let query = |budget| -> Result<_, Box<dyn Error>> { Ok(array.read().order(Order::RowMajor).budget(budget)) };
@@ -26,7 +26,7 @@ pub fn digest_of(path: &Path) -> Result<(Bytes, usize), Box<dyn Error>> {
     Ok((digest::of_cells(std::iter::once(query(usize::MAX)))?, cells))
 }
 
-/// What the spawned process does.
+/// Runs a job in the worker process.
 pub fn work(job: Job, uri: &str, threads: usize) -> Result<TimedReads, Box<dyn Error>> {
     reset_peak_memory();
     let start = Stopwatch::start();

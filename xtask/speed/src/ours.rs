@@ -1,4 +1,4 @@
-//! Our side, in a process of its own.
+//! tdb's side, in a separate process.
 
 mod curve;
 mod opens;
@@ -14,7 +14,7 @@ use super::outcome::Result;
 use super::task::{Request, Task};
 pub use writes::columns_in_global_order;
 
-/// Runs this program again; its peak of memory is that of the task.
+/// Runs a task in a new process of this program, which measures the peak memory of the task.
 pub fn spawn(request: &Request) -> Result<TimedReads> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("speed-worker").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -29,7 +29,7 @@ pub fn spawn(request: &Request) -> Result<TimedReads> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Measures, and makes the digest in another process, so that it adds nothing to the peak of memory.
+/// Measures a task. A second process computes the digest, which does not affect the peak memory.
 pub fn measure(request: Request) -> Result<TimedReads> {
     let mut timed = spawn(&Request { digest: false, ..request.clone() })?;
     if request.digest {
@@ -38,7 +38,7 @@ pub fn measure(request: Request) -> Result<TimedReads> {
     Ok(timed)
 }
 
-/// What the spawned process does.
+/// Runs the task from standard input in the worker process.
 pub fn work() -> Result<()> {
     let request: Request = serde_json::from_reader(std::io::stdin())?;
     let timed = match &request.task {

@@ -1,4 +1,4 @@
-//! How everything here ends.
+//! The result type of this crate.
 
 use std::error::Error;
 

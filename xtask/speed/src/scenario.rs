@@ -1,4 +1,4 @@
-//! What grows, and what is done at each size.
+//! Curves: sizes, and operations at each size.
 
 mod subjects;
 
@@ -9,27 +9,27 @@ use tdb_array::Order;
 use crate::outcome::Result;
 use subjects::Act;
 
-/// Makes what is worked on, of a size.
+/// Creates the input of a size in a folder.
 pub type Make = fn(&Path, u64) -> Result<()>;
 
-/// One thing that grows.
+/// A curve of operations over a growing size.
 pub struct Curve {
-    /// Of the file.
+    /// Name of the SVG file.
     pub name: &'static str,
     pub about: &'static str,
-    /// What is counted along the axis.
+    /// Label of the horizontal axis.
     pub x: &'static str,
     pub points: Vec<u64>,
     pub make: Make,
     pub series: Vec<Series>,
-    /// Whether the sizes are numbers of threads.
+    /// `true` if the sizes are numbers of threads.
     pub is_of_threads: bool,
 }
 
-/// Something that is done at each size.
+/// An operation at each size.
 pub struct Series {
     pub name: &'static str,
-    /// Of a folder, the size, and a number of threads.
+    /// Prepares the operation, given a folder, the size, and the number of threads.
     pub prepare: fn(&Path, u64, usize) -> Result<Act>,
 }
 
@@ -37,12 +37,12 @@ fn series(name: &'static str, prepare: fn(&Path, u64, usize) -> Result<Act>) -> 
     Series { name, prepare }
 }
 
-/// Steps of `factor` from `first` on, as long as they are no more than `last`.
+/// Returns powers of `factor` times `first`, up to `last`.
 fn steps(first: u64, factor: u64, last: f64) -> Vec<u64> {
     std::iter::successors(Some(first), |step| Some(step * factor)).take_while(|step| *step as f64 <= last).collect()
 }
 
-/// All curves; `scale` bounds the sizes.
+/// Returns all curves. `scale` limits the sizes.
 pub fn all(scale: f64) -> Vec<Curve> {
     let curve = |name, about, x, points, make: Make, series| Curve {
         name,

@@ -1,9 +1,9 @@
-//! What was measured.
+//! The measurements of one side.
 
 use tdb_reference::model::Bytes;
 use tdb_reference::{TimedRead, TimedReads};
 
-/// What one side took with so many threads.
+/// The measurements of one side with a number of threads.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     pub cells: usize,
@@ -14,7 +14,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// Adds what was measured in another turn.
+    /// Adds the measurements of another round.
     pub fn add(&mut self, timed: TimedReads) {
         (self.cells, self.bytes) = (timed.cells, timed.bytes);
         if !timed.digest.is_empty() {

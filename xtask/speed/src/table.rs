@@ -1,4 +1,4 @@
-//! The table, in Markdown, and what follows from it.
+//! The table in Markdown, and its summary.
 
 mod row;
 mod summary;

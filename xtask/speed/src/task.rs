@@ -1,4 +1,5 @@
-//! What the process of our side is asked for, as JSON: a thousand ranges are too long for arguments.
+//! Requests to the worker process of tdb, in JSON. A thousand ranges would be too long for
+//! arguments.
 
 use serde::{Deserialize, Serialize};
 use tdb_reference::model::{AggregateSpec, GeneratedWrite, QuerySpec};
@@ -6,26 +7,26 @@ use tdb_reference::model::{AggregateSpec, GeneratedWrite, QuerySpec};
 use crate::cases::Asking;
 use crate::maintenance::Job;
 
-/// Something to do, and how.
+/// A task with its parameters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     pub uri: String,
     pub task: Task,
     pub threads: usize,
     pub repeats: usize,
-    /// Makes the digest of the result, and measures nothing.
+    /// Computes the digest of the result without measuring.
     pub digest: bool,
 }
 
-/// What is done.
+/// A task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Task {
-    /// Opens an array, and loads its fragments.
+    /// Opens an array and loads its fragments.
     Open,
     Read(ReadTask),
     Write(WriteTask),
     Maintain(Job),
-    /// Something at a size.
+    /// A point of a curve.
     Curve(CurvePoint),
 }
 
@@ -34,9 +35,9 @@ pub enum Task {
 pub struct ReadTask {
     pub query: QuerySpec,
     pub asking: Asking,
-    /// Computed of the cells, instead of giving them.
+    /// Aggregates to compute instead of returning cells.
     pub aggregates: Vec<AggregateSpec>,
-    /// One batch with the whole result, instead of batches of the default size.
+    /// Returns the complete result as one batch, instead of batches of the default size.
     pub whole: bool,
 }
 
@@ -44,13 +45,13 @@ pub struct ReadTask {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WriteTask {
     pub write: GeneratedWrite,
-    /// An array of the same cells, from which they are taken in global order.
+    /// An array from which the cells are read in global order.
     pub sorted: Option<String>,
-    /// How many fragments are written, each with an open of its own; together they are one run.
+    /// Number of fragments per run. The array is opened again for each.
     pub fragments: usize,
 }
 
-/// One thing that is done, at one size.
+/// An operation at one size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CurvePoint {
     pub curve: String,

@@ -1,15 +1,16 @@
-//! This program as the command `tdb`: so that what is measured of it is built as all else here, and nothing has to be built before.
+//! Runs this program as the command `tdb`. The measured command has the same build settings and
+//! needs no separate build.
 
 use std::process::ExitCode;
 
 use crate::counted_part::counted_part;
 
-/// Names what the program is, if it is set.
+/// Environment variable that selects the role of the program.
 pub const VARIABLE: &str = "TDB_XTASK_IS_TDB";
-/// Of the variable: all of it is counted.
+/// Value of the variable that counts the complete run.
 pub const COUNTED: &str = "counted";
 
-/// Is the command `tdb`, if this process was started for that; `None` if it was started for something else.
+/// Runs the command `tdb` if this process was started for it. Returns `None` otherwise.
 #[must_use]
 pub fn serve() -> Option<ExitCode> {
     let value = std::env::var_os(VARIABLE)?;

@@ -1,4 +1,4 @@
-//! A row of the table: something that both sides do.
+//! Workloads, which are the rows of the table.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tdb_reference::{Reference, TimedReads};
 use super::limits::Machine;
 use super::outcome::Result;
 
-/// What workloads are told apart by; each has a mean of its own.
+/// Groups of workloads, each with a separate mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Group {
     Open,
@@ -21,7 +21,7 @@ pub enum Group {
     Maintenance,
     Encode,
     Decode,
-    /// CSV and Parquet: beside DuckDB, since the library has neither.
+    /// CSV and Parquet, compared with DuckDB because the library supports neither.
     Files,
 }
 
@@ -56,43 +56,45 @@ impl Group {
         }
     }
 
-    /// Whether its rows count in the mean of all: the other side is the reference library.
+    /// `true` if the group counts in the mean of all rows, which compares with the reference
+    /// library.
     pub fn counts(self) -> bool {
         self != Self::Files
     }
 }
 
-/// How often something is done, and by how many threads.
+/// The number of repeats and threads of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub threads: usize,
     pub repeats: usize,
-    /// Whether a digest of the result is made.
+    /// `true` if a digest of the result is required.
     pub digest: bool,
 }
 
-/// What no program can be faster than.
+/// A lower bound of the time of any program.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     pub what: &'static str,
-    /// Of one thread.
+    /// CPU time of one thread in seconds.
     pub seconds: f64,
-    /// Whether it is a codec, which both sides have.
+    /// `true` if the limit is the speed of a codec, which both sides use.
     pub is_codec: bool,
 }
 
-/// What workloads are run with.
+/// The environment of workloads.
 pub struct Bench {
     pub reference: Reference,
-    /// Arrays that are kept from run to run.
+    /// Folder of the arrays that are kept between runs.
     pub arrays: PathBuf,
-    /// A folder in memory, for what is written.
+    /// Folder in memory for written arrays.
     pub memory: tempfile::TempDir,
     pub machine: Machine,
 }
 
 impl Bench {
-    /// Gives the reference library so many threads, in a process of its own: the peak of memory is that of what is done next.
+    /// Sets the number of threads of the reference library, and restarts its process to reset the
+    /// peak memory.
     pub fn reference_of(&mut self, threads: usize) -> &mut Reference {
         for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
             self.reference.config().insert(setting.to_owned(), threads.to_string());
@@ -101,29 +103,29 @@ impl Bench {
         &mut self.reference
     }
 
-    /// A path in memory.
+    /// Returns a path in memory.
     pub fn in_memory(&self, name: &str) -> String {
         self.memory.path().join(name).to_string_lossy().into_owned()
     }
 }
 
-/// A row.
+/// A workload.
 pub trait Workload {
     fn name(&self) -> &str;
 
     fn group(&self) -> Group;
 
-    /// Makes what is worked on.
+    /// Creates the inputs.
     fn prepare(&mut self, bench: &mut Bench) -> Result<()>;
 
     fn theirs(&self, bench: &mut Bench, ask: Ask) -> Result<TimedReads>;
 
     fn ours(&self, bench: &mut Bench, ask: Ask) -> Result<TimedReads>;
 
-    /// What the machine needs for it at least; `timed` is what was measured.
+    /// Returns the minimum time on this machine. `timed` is the measurement.
     fn limit(&self, bench: &Bench, timed: &TimedReads) -> Result<Option<Limit>>;
 
-    /// Removes what nobody else needs.
+    /// Deletes files that are not needed any longer.
     fn finish(&mut self, _bench: &mut Bench) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! All rows.
+//! All workloads.
 
 mod files;
 mod filters;
@@ -10,7 +10,7 @@ mod writes;
 use super::cases;
 use super::workload::{Group, Workload};
 
-/// All workloads of some groups; `scale` multiplies the numbers of cells.
+/// Returns all workloads of the groups. `scale` multiplies the numbers of cells.
 pub fn all(scale: f64, groups: &[Group]) -> Vec<Box<dyn Workload>> {
     let mut all: Vec<Box<dyn Workload>> = Vec::new();
     all.extend(opens::all());
@@ -20,7 +20,7 @@ pub fn all(scale: f64, groups: &[Group]) -> Vec<Box<dyn Workload>> {
     all.extend(filters::all(scale));
     all.extend(files::all(scale));
     all.retain(|workload| groups.is_empty() || groups.contains(&workload.group()));
-    // Groups stand together; within one the order stays.
+    // The sort is stable, so the order within a group stays.
     all.sort_by_key(|workload| workload.group());
     all
 }

@@ -1,8 +1,9 @@
-//! Files and modules of a crate that import from each other in a circle: none of them can be understood, tested or moved alone.
-//! A module here is one that the crate's root names, with all files below it. Where they make no circle, they lie on floors.
+//! Import cycles between files and modules of a crate. Files in a cycle cannot be understood,
+//! tested or moved separately.
 //!
-//! What counts is what `use` and paths in the code name, followed to the file that defines it: a file that only re-exports is
-//! not in between. Tests don't count, nor do documentation and methods, which no import names.
+//! A module here is a direct child of the crate root, with all files below it. Imports are names in
+//! `use` declarations and paths in the code, resolved to the file that defines the name.
+//! Re-exporting files are skipped. Tests, documentation and methods do not count.
 
 mod modules;
 mod source;
@@ -14,16 +15,16 @@ use std::path::{Path, PathBuf};
 use super::Result;
 use modules::{Imports, Modules};
 
-/// The circles that there are, by the folder of the crate. Each has to go; none is to be added.
+/// Known cycles, by the folder of the crate. Remove cycles from this list, and never add any.
 const KNOWN: &[(&str, &[&str])] = &[
-    // An array keeps what was loaded of it, and loading needs the array.
+    // An array caches loaded parts, and loading requires the array.
     ("crates/tdb-snapshot/src", &["snapshot.rs", "snapshot/deletes.rs", "snapshot/fragments.rs"]),
 ];
 
-/// The same for modules.
+/// Known cycles between modules.
 const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[];
 
-/// Refuses circles between the files of one crate, and between its modules.
+/// Fails if there are unknown cycles between the files or the modules of a crate.
 pub(super) fn check(repository: &Path) -> Result {
     let (mut files, mut wrong) = (0, Vec::new());
     for folder in sources(repository)? {
@@ -34,24 +35,22 @@ pub(super) fn check(repository: &Path) -> Result {
         wrong.extend(unexpected(&name, "files", &imports, KNOWN));
         wrong.extend(unexpected(&name, "modules", &by_module(&imports), KNOWN_OF_MODULES));
     }
-    println!("{files} files, {} circles too many", wrong.len());
+    println!("{files} files, {} problems with import cycles", wrong.len());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// Describes circles of a crate that are not listed, and listed circles that are gone.
+/// Describes unknown cycles, and listed cycles that no longer exist.
 fn unexpected(name: &str, what: &str, imports: &Imports, known: &[(&str, &[&str])]) -> Vec<String> {
     let known: Vec<_> = known.iter().filter(|(of, _)| *of == name).map(|(_, circle)| circle).collect();
     let circles = circles(imports);
     let new = circles.iter().filter(|circle| !known.iter().any(|known| circle.iter().eq(known.iter())));
-    let new = new.map(|circle| {
-        format!("{what} of {name} that import from each other in a circle:\n{}", arrows(imports, circle))
-    });
+    let new = new.map(|circle| format!("{what} of {name} import each other in a cycle:\n{}", arrows(imports, circle)));
     let gone = known.iter().filter(|known| !circles.iter().any(|circle| circle.iter().eq(known.iter())));
-    let gone = gone.map(|known| format!("{name}: no longer in one circle, which is still listed: {known:?}"));
+    let gone = gone.map(|known| format!("{name}: no longer a cycle, remove it from the list: {known:?}"));
     new.chain(gone).collect()
 }
 
-/// The folders with the sources of all crates.
+/// Returns the source folders of all crates.
 pub(super) fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = vec![repository.join("xtask")];
     for group in ["crates", "xtask", "integrations/crates"] {
@@ -64,7 +63,7 @@ pub(super) fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The texts of all files below a folder that are not tests, by their paths from there.
+/// Reads all files below a folder except tests. The keys are paths relative to the folder.
 fn read(folder: &Path, prefix: &str) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
@@ -82,7 +81,7 @@ fn read(folder: &Path, prefix: &str) -> Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// What each module imports from which other.
+/// Groups the imports by module.
 fn by_module(imports: &Imports) -> Imports {
     let module = |file: &str| file.split('/').next().unwrap_or(file).trim_end_matches(".rs").to_owned();
     let mut modules = Imports::new();
@@ -95,7 +94,7 @@ fn by_module(imports: &Imports) -> Imports {
     modules
 }
 
-/// The largest sets of files each of which reaches all others; a file alone is no circle.
+/// Returns the strongly connected components with more than one file.
 fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         imports.keys().map(|file| (file.as_str(), reached_from(imports, file))).collect();
@@ -113,7 +112,7 @@ fn circles(imports: &Imports) -> Vec<Vec<String>> {
     circles.into_iter().collect()
 }
 
-/// All files that a file imports from, and those that these import from.
+/// Returns all files that a file imports directly or indirectly.
 fn reached_from<'a>(imports: &'a Imports, file: &str) -> BTreeSet<&'a str> {
     let of = |file: &str| imports.get(file).into_iter().flat_map(|others| others.keys().map(String::as_str));
     let (mut reached, mut next) = (BTreeSet::new(), of(file).collect::<Vec<_>>());
@@ -125,7 +124,7 @@ fn reached_from<'a>(imports: &'a Imports, file: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// The imports within a circle, one a line.
+/// Formats the imports within a cycle, one per line.
 fn arrows(imports: &Imports, circle: &[String]) -> String {
     let mut lines = Vec::new();
     for file in circle {

@@ -1,20 +1,20 @@
-//! Paths of the repository that can't be checked out everywhere.
+//! Paths of the repository that some systems cannot check out.
 
 use std::path::Path;
 use std::process::Command;
 
 use super::Result;
 
-/// What Windows allows in no name; the slash stands between names.
+/// Characters that Windows forbids in names. The slash separates names.
 const REFUSED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
 
-/// Names of devices on Windows, whatever follows a dot behind them.
+/// Names of Windows devices, reserved with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Devices that are numbered, with a digit behind.
+/// Prefixes of numbered devices, which are reserved when followed by a digit.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
-/// Refuses paths of files that git keeps, or is about to, that some system can't.
+/// Fails if a tracked or new file has a path that Windows refuses.
 pub(super) fn check(repository: &Path) -> Result {
     let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(arguments).current_dir(repository).output()?;
@@ -28,7 +28,7 @@ pub(super) fn check(repository: &Path) -> Result {
     if refused.is_empty() { Ok(()) } else { Err(format!("Windows refuses:\n{}", refused.join("\n")).into()) }
 }
 
-/// Whether Windows refuses a file or a folder of that name.
+/// `true` if Windows refuses a file or folder with this name.
 fn is_refused(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let is_numbered = |device| matches!(stem.strip_prefix(device).map(str::as_bytes), Some([b'1'..=b'9']));

@@ -1,8 +1,9 @@
-//! Measures of the prose: doc comments, comments, error messages and Markdown.
+//! Measures the prose of doc comments, comments, error messages and Markdown.
 //!
-//! A vague word stands where a noun could stand (*what*, *that*, *those*, *it*, *one*). A clause opening is a sentence that
-//! begins with a subordinate clause (*What is ...*). A stock phrase is a turn of speech that names no thing (*is told*, *as a
-//! whole*). The figures are a smoke alarm, not the goal.
+//! A vague word is a pronoun in the place of a noun (*what*, *that*, *those*, *it*, *one*). A
+//! clause opening is a sentence that begins with a subordinate clause (*What is ...*). A stock
+//! phrase is an idiom without a concrete noun (*is told*, *as a whole*). The figures are a smoke
+//! alarm, not the goal.
 
 use std::fmt;
 use std::fs;
@@ -13,16 +14,16 @@ use regex::Regex;
 
 use crate::Result;
 
-/// What to measure.
+/// Arguments of `cargo xtask check prose`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Measure only the files whose paths contain this text
+    /// Measure only files whose paths contain this text
     #[arg(default_value = "")]
     pattern: String,
-    /// Measure only the lines added since a revision of git
+    /// Measure only lines added since this git revision
     #[arg(long, value_name = "REV")]
     since: Option<String>,
-    /// Print the sentences with the most vague words
+    /// Number of sentences to print, starting with the worst
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     worst: usize,
 }
@@ -38,7 +39,8 @@ const STOCK: &str = r"(?i)\b(is told|are told|tells? (that|what|how|which|where|
 const MESSAGE: &str =
     r#"(?:#\[error\(|(?:bail!|hint|usage|corrupt|unsupported)\w*\(\s*(?:&?format!\()?)"((?:[^"\\]|\\.)*)""#;
 
-/// A kind of text, with the most that is allowed: vague words and stock phrases per 1,000 words, openings per 100 sentences.
+/// A kind of text with its limits: vague words and stock phrases per 1,000 words, openings per 100
+/// sentences.
 struct Kind {
     name: &'static str,
     vague: f64,
@@ -58,7 +60,7 @@ const KINDS: [Kind; 4] = [
     Kind { name: "message", vague: 35.0, opens: 1.5, stock: 1.0 },
 ];
 
-/// The counts of one kind of text.
+/// Counts of one kind of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
     sentences: f64,
@@ -94,10 +96,10 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A sentence, its file and its score.
+/// A sentence with a high score: score, path and sentence.
 struct Worst(f64, String, String);
 
-/// The patterns that sentences are searched for.
+/// Regular expressions for sentences.
 struct Patterns {
     opens: Regex,
     stock: Regex,
@@ -119,7 +121,7 @@ impl Patterns {
         })
     }
 
-    /// The kinds and paragraphs of a file.
+    /// Returns the paragraphs of a file, with their kinds.
     fn blocks(&self, path: &str, text: &str) -> Vec<(usize, String)> {
         match path.ends_with(".rs") {
             true => self.rust_blocks(text),
@@ -164,7 +166,7 @@ impl Patterns {
         blocks.done
     }
 
-    /// Counts the sentences of a paragraph, and calls `each` with the score of each.
+    /// Counts the sentences of a paragraph, and calls `each` with each score and sentence.
     fn count(&self, block: &str, counts: &mut Counts, mut each: impl FnMut(f64, &str)) {
         let plain = self.link.replace_all(block, "$1");
         let plain = self.code.replace_all(&plain, "X");
@@ -193,7 +195,7 @@ impl Patterns {
     }
 }
 
-/// Paragraphs in the making.
+/// Paragraphs of a file, the last of which is incomplete.
 #[derive(Default)]
 struct Blocks {
     kind: usize,
@@ -241,7 +243,8 @@ fn markdown_blocks(text: &str) -> Vec<(usize, String)> {
     blocks.done
 }
 
-/// The sentences of a paragraph: each ends with a mark, white space and the beginning of another.
+/// Splits a paragraph into sentences. A sentence ends with a punctuation mark, white space, and the
+/// start of the next sentence.
 fn sentences(block: &str) -> impl Iterator<Item = &str> {
     let mut ends = Vec::new();
     let mut after_mark = false;
@@ -260,7 +263,7 @@ fn sentences(block: &str) -> impl Iterator<Item = &str> {
     ends.into_iter().map(move |end| block[std::mem::replace(&mut start, end)..end].trim())
 }
 
-/// Measures the prose. Without `since`, fails above the limits.
+/// Measures the prose. Fails above the limits, unless `since` is given.
 pub fn run(repository: &Path, arguments: &Arguments) -> Result {
     let patterns = Patterns::new()?;
     let files = match &arguments.since {
@@ -294,8 +297,8 @@ pub fn run(repository: &Path, arguments: &Arguments) -> Result {
     }
 }
 
-/// The Rust and Markdown files of the repository, by their paths in it.
-fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
+/// Returns the contents of the repository's Rust and Markdown files by path.
+pub(super) fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut all = Vec::new();
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     entries.sort();
@@ -313,7 +316,7 @@ fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     Ok(all)
 }
 
-/// The lines of Rust and Markdown files that were added since a revision, by the files' paths.
+/// Returns the lines of Rust and Markdown files that were added since a revision, by path.
 fn added(repository: &Path, revision: &str) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
     git.current_dir(repository).args(["diff", "--unified=0", "--no-color", revision, "--", "*.rs", "*.md"]);
@@ -328,7 +331,7 @@ fn added(repository: &Path, revision: &str) -> Result<Vec<(String, String)>> {
         } else if let Some((_, text)) = files.last_mut() {
             match line.strip_prefix('+') {
                 Some(added) => text.extend([added, "\n"]),
-                // Paragraphs of one hunk do not go on in the next one.
+                // Paragraphs end at the end of a hunk.
                 None if line.starts_with("@@") => text.push('\n'),
                 None => {}
             }

@@ -1,17 +1,17 @@
-//! Sizes of crates: a crate that no engineer can hold in their head is divided.
+//! Sizes of crates. Large crates must be divided, so that one engineer can know a crate.
 
 use std::fs;
 use std::path::Path;
 
 use super::{Result, circles};
 
-/// The maximum number of lines of the `.rs` files below a crate's `src`.
+/// Maximum number of lines of the `.rs` files in a crate's `src` folder.
 const MOST_LINES: usize = 10_000;
 
-/// The crates that are above the limit. Each has to be divided; none is to be added.
+/// Crates above the limit. Divide these crates, and never add any.
 const ABOVE: &[&str] = &[];
 
-/// Refuses crates above the limit, and exceptions for crates below it.
+/// Fails for crates above the limit, and for exceptions that are no longer needed.
 pub(super) fn check(repository: &Path) -> Result {
     let mut sizes = Vec::new();
     for folder in circles::sources(repository)? {
@@ -23,7 +23,7 @@ pub(super) fn check(repository: &Path) -> Result {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// Describes crates above the limit that are no exceptions, and exceptions that are not above it.
+/// Describes crates above the limit that are not exceptions, and exceptions below the limit.
 fn problems(sizes: &[(String, usize)], above: &[&str]) -> Vec<String> {
     let too_large = sizes.iter().filter(|(name, lines)| *lines > MOST_LINES && !above.contains(&name.as_str()));
     let too_large =
@@ -34,7 +34,7 @@ fn problems(sizes: &[(String, usize)], above: &[&str]) -> Vec<String> {
     too_large.chain(gone).collect()
 }
 
-/// The lines of all `.rs` files below a folder.
+/// Counts the lines of all `.rs` files below a folder.
 fn lines(folder: &Path) -> Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {

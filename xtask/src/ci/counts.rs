@@ -1,4 +1,4 @@
-//! Instruction counts of key paths, held against those that are kept in the repository.
+//! Compares instruction counts of key paths with the counts in the repository.
 
 use std::process::{Command, Stdio};
 
@@ -7,14 +7,15 @@ use tdb_speed::count::{self, Counted};
 use super::report::Outcome;
 use crate::cargo::show;
 
-/// Counts and compares. Where nothing can be compared, that is said aloud: a guard that is off must not look like one that is on.
+/// Counts and compares. Prints a prominent message if no comparison is possible, because a disabled
+/// check must not look like a passed check.
 pub fn run() -> Outcome {
     if !has_valgrind() {
         install_valgrind();
     }
     match count::compare(None) {
         Ok(Counted::Passed) => Outcome::Passed,
-        // The alias builds this program with optimisations.
+        // The cargo alias builds this program with optimizations.
         Ok(Counted::Unoptimised) => show(&["xtask", "ci", "counts"], &[]).into(),
         Ok(Counted::Skipped(why)) => {
             println!("NOTHING WAS COMPARED: {why}");
@@ -30,7 +31,8 @@ fn has_valgrind() -> bool {
     valgrind.status().is_ok_and(|status| status.success())
 }
 
-/// Tries to, which takes Debian or one of its kin and its administrator; whether it worked shows when it is needed.
+/// Tries to install Valgrind, which requires apt and root privileges. Ignores errors, because the
+/// next step fails without Valgrind.
 fn install_valgrind() {
     for arguments in
         [&["update", "--quiet"][..], &["install", "--quiet", "--yes", "--no-install-recommends", "valgrind"]]
@@ -39,7 +41,7 @@ fn install_valgrind() {
         apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
         println!("apt-get {}", arguments.join(" "));
         if !apt.status().is_ok_and(|status| status.success()) {
-            println!("that failed");
+            println!("apt-get failed");
         }
     }
 }

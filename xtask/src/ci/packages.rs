@@ -1,4 +1,4 @@
-//! The crates as a registry would get them.
+//! Packages of the crates for a registry.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,15 +10,17 @@ use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{cargo, show, workspace};
 
-/// The most bytes that a package may have, compressed: sources alone, no fixtures, corpora and snapshots.
+/// Maximum compressed size of a package in bytes. A package contains only sources, no fixtures,
+/// corpora or snapshots.
 const LARGEST: u64 = 420 << 10;
 
-/// As much of a package of the workspace as is asked for here.
+/// The used part of a package's metadata.
 #[derive(Debug, Deserialize)]
 struct Package {
     name: String,
     version: String,
-    /// The registries that it may go to; none if it is not published, nothing if it may go to any.
+    /// Permitted registries. `None` for any registry, and an empty list for packages that are not
+    /// published.
     publish: Option<Vec<String>>,
 }
 
@@ -27,9 +29,9 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// Packages each crate that is published, and builds it from its package and those of the crates below.
+/// Packages each published crate, and builds the crate from the packages.
 ///
-/// It asks no registry: what the crates depend on was fetched before they were tested.
+/// Works offline, because the tests have downloaded the dependencies.
 pub fn run() -> Outcome {
     if cargo(&workspace(), &["tree", "--workspace", "--offline"]).is_err() {
         return Outcome::Skipped("sources of dependencies: `cargo fetch`".to_owned());
@@ -39,7 +41,8 @@ pub fn run() -> Outcome {
 
 fn packages() -> Result {
     let packages = published()?;
-    // Cargo takes crates of one name and version from the same folder for the same, and keeps what it has unpacked.
+    // Cargo reuses the unpacked sources of a crate with the same name, version and folder. A unique
+    // folder avoids stale sources.
     let target = workspace().join(format!("target/packages-{}", std::process::id()));
     let folder = target.to_str().ok_or("the workspace's path is not UTF-8")?;
     let mut arguments = vec!["package", "--quiet", "--offline", "--allow-dirty", "--target-dir", folder];
@@ -53,7 +56,8 @@ fn packages() -> Result {
     sizes
 }
 
-/// The folders in which cargo has unpacked crates that come from folders; those from registries have names of hosts.
+/// Returns the folders where cargo has unpacked crates from local registries. Folders of remote
+/// registries start with a host name.
 fn unpacked() -> BTreeSet<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
@@ -75,7 +79,6 @@ fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
 }
 
-/// The crates that are published.
 fn published() -> Result<Vec<Package>> {
     let metadata = cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
     let Metadata { packages } = serde_json::from_str(&metadata)?;

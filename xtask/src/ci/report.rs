@@ -1,15 +1,15 @@
-//! What came of the steps.
+//! The results of the steps.
 
 use std::fmt::Write;
 
 use crate::Result;
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug)]
 pub enum Outcome {
     Passed,
     Failed(String),
-    /// What the machine lacks for it, and how to get it.
+    /// The step was skipped. Contains the missing tool and how to install it.
     Skipped(String),
 }
 
@@ -32,7 +32,7 @@ impl From<Result> for Outcome {
     }
 }
 
-/// What came of all steps so far.
+/// The results of all completed steps, with their durations in seconds.
 #[derive(Debug, Default)]
 pub struct Report(Vec<(&'static str, Outcome, f64)>);
 
@@ -41,14 +41,14 @@ impl Report {
         self.0.push((step, outcome, seconds));
     }
 
-    /// A line for each step, and how many came to what.
+    /// Formats a line for each step, and the totals.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (step, outcome, seconds) in &self.0 {
             let _ = write!(text, "{:<8}{seconds:>8.1} s  {step}", outcome.word());
             let reason = match outcome {
                 Outcome::Skipped(reason) => Some(reason.as_str()),
-                // All of it stands where the step was.
+                // The complete reason has been printed when the step failed.
                 Outcome::Failed(reason) => reason.lines().next(),
                 Outcome::Passed => None,
             };
@@ -60,9 +60,10 @@ impl Report {
         text
     }
 
-    /// # Errors
+    /// Returns an error that lists the failed steps.
     ///
-    /// If a step failed.
+    /// # Errors
+    /// Fails if a step failed.
     pub fn result(&self) -> Result {
         let failed = self.0.iter().filter(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
         let failed: Vec<&str> = failed.map(|(step, ..)| *step).collect();

@@ -1,4 +1,4 @@
-//! The steps.
+//! The steps of continuous integration.
 
 use std::env;
 use std::process::Command;
@@ -6,17 +6,17 @@ use std::process::Command;
 use super::report::Outcome;
 use super::{counts, packages};
 use crate::Result;
-use crate::cargo::{has_subcommand, rustup, show, show_with, workspace};
-use crate::servers::Running;
+use crate::cargo::{has_program, has_subcommand, rustup, show, show_with, workspace};
+use crate::servers::{Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::{check, fuzz};
 
-/// Something that continuous integration does.
+/// A step of continuous integration.
 #[derive(Debug)]
 pub struct Step {
     pub name: &'static str,
     pub about: &'static str,
-    /// Whether the short form leaves it out.
+    /// `true` if only the long form runs the step.
     pub is_long: bool,
     pub run: fn() -> Outcome,
 }
@@ -29,24 +29,26 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Outcome) -> 
     Step { name, about, is_long: true, run }
 }
 
-/// All steps in the order of a run: quick steps first, then steps that share compiled crates.
+/// All steps in execution order: quick steps first, then steps that share compiled crates.
 pub const STEPS: &[Step] = &[
     short("formatting", "rustfmt, in both workspaces", formatting),
     short("lints", "clippy, whose warnings are errors", || {
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     short("documentation", "rustdoc, whose warnings are errors", || document(&[])),
-    short("check", "fixtures, paths, circles of files, sizes of dependency trees", || {
+    short("check", "fixtures, paths, import cycles, sizes of crates and dependency trees", || {
         check::run(&check::Arguments::default()).into()
     }),
+    short("spelling", "typos, by the list in typos.toml", spelling),
+    long("book", "the documentation as a book, by mdBook", book),
     long("features", "builds without codecs, and the examples of downstream crates", || check::features().into()),
     short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
-    short("maintenance", "arrays that both libraries maintain in turn, short form", || {
+    short("maintenance", "arrays that both libraries maintain alternately, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
     }),
     long("browser", "pages of tdb-report in a real browser", browser),
     short("integrations", "the second workspace: lints, and tests on servers", integrations),
-    long("stores", "arrays on servers of stores, by the reference library and by ours, short form", stores),
+    long("stores", "arrays on store servers by both libraries, short form", stores),
     long("integrations-documentation", "rustdoc of the second workspace", || document(INTEGRATIONS)),
     long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
     long("counts", "instructions that key paths take, by callgrind, against xtask/speed/counts.txt", counts::run),
@@ -58,14 +60,14 @@ pub const STEPS: &[Step] = &[
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || {
         other_target("i686-unknown-linux-gnu", &[FORMAT, WITH_FILES].concat())
     }),
-    long("deny", "advisories, licences, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
-    long("semver", "what changed in the public items since the last release, by cargo-semver-checks", semver),
+    long("deny", "advisories, licenses, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
+    long("semver", "API changes since the last release, by cargo-semver-checks", semver),
 ];
 
-/// Where cargo finds the second workspace.
+/// Cargo arguments that select the second workspace.
 const INTEGRATIONS: &[&str] = &["--manifest-path", "integrations/Cargo.toml", "--locked"];
 
-/// Crates that see bytes alone, and build for any target: docs/internals/architecture.md.
+/// Crates without file access, which build for any target, see docs/internals/architecture.md.
 const FORMAT: &[&str] = &[
     "tdb-types",
     "tdb-filters",
@@ -78,7 +80,7 @@ const FORMAT: &[&str] = &[
     "tdb-fragment",
     "tdb-schema-text",
 ];
-/// Crates that see files.
+/// Crates with file access.
 const WITH_FILES: &[&str] = &[
     "tdb-storage",
     "tdb-cells",
@@ -102,7 +104,7 @@ const WITH_FILES: &[&str] = &[
     "tdb-report",
     "tdb",
 ];
-/// All codecs but `zstd`, which needs a C compiler for the target.
+/// All codecs except `zstd`, which needs a C compiler for the target.
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
 
 /// Runs cargo.
@@ -121,14 +123,41 @@ fn formatting() -> Outcome {
     check(&[]).and_then(|()| check(&INTEGRATIONS[..2])).into()
 }
 
-/// Has rustdoc go through a workspace.
+fn spelling() -> Outcome {
+    let typos = match spell_checker() {
+        Ok(typos) => typos,
+        Err(error) => return Outcome::Skipped(error.to_string()),
+    };
+    match Command::new(typos).current_dir(workspace()).status() {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(_) => Outcome::Failed("spelling errors".to_owned()),
+        Err(error) => Outcome::Failed(format!("typos: {error}")),
+    }
+}
+
+fn book() -> Outcome {
+    if !has_program("mdbook") {
+        return Outcome::Skipped("`cargo install mdbook`".to_owned());
+    }
+    let target = workspace().join("target/book");
+    let built =
+        Command::new("mdbook").args(["build", "docs", "--dest-dir"]).arg(target).current_dir(workspace()).status();
+    match built {
+        Ok(status) if status.success() => Outcome::Passed,
+        other => Outcome::Failed(format!("mdbook build docs: {other:?}")),
+    }
+}
+
+/// Runs rustdoc on a workspace.
 fn document(place: &[&str]) -> Outcome {
     show(&[&["doc", "--workspace", "--no-deps"], place].concat(), &[("RUSTDOCFLAGS", "-D warnings")]).into()
 }
 
-/// Runs the tests of the second workspace on all servers that this machine can have, and in memory in any case.
+/// Runs the tests of the second workspace in memory, and on all servers that are available on this
+/// machine.
 ///
-/// Clippy compiles them, and lints them on the way: by itself it would compile all dependencies a second time.
+/// Clippy compiles and lints the tests in the same build. A separate run of Clippy would compile
+/// all dependencies again.
 fn integrations() -> Outcome {
     let running = Running::start_all();
     let tests = running.variables().and_then(|variables| {
@@ -137,18 +166,17 @@ fn integrations() -> Outcome {
         show(&[&["test", "--workspace"], INTEGRATIONS].concat(), &variables)
     });
     match tests {
-        Ok(()) if !running.missing.is_empty() => Outcome::Skipped(format!(
-            "all else passed, but not on servers that aren't there: {}",
-            running.missing.join("; ")
-        )),
+        Ok(()) if !running.missing.is_empty() => {
+            Outcome::Skipped(format!("tests passed, except on missing servers: {}", running.missing.join("; ")))
+        }
         tests => tests.into(),
     }
 }
 
-/// `-D warnings` as `cargo clippy` hands it on.
+/// `-D warnings` in the encoding of `cargo clippy`.
 const DENY_WARNINGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
-/// Compares arrays on servers of stores, where these can be had.
+/// Compares arrays on store servers, if all servers are available.
 fn stores() -> Outcome {
     let running = Running::start(&SERVERS);
     match running.missing.is_empty() {
@@ -157,13 +185,14 @@ fn stores() -> Outcome {
     }
 }
 
-/// Builds what is published with the toolchain that `rust-version` names.
+/// Checks the published crates with the toolchain in `rust-version`.
 fn oldest_rust() -> Outcome {
     let version = env!("CARGO_PKG_RUST_VERSION");
     match toolchain(&rustup(&["toolchain", "list"]), version) {
         Some(toolchain) => {
             let target = workspace().join("target/msrv");
-            // Of another compiler, whose files would push out those of the usual one.
+            // A separate target folder, because this compiler would overwrite the files of the
+            // default compiler.
             let target = target.to_string_lossy();
             show_with(&toolchain, &["check", "--target-dir", &target], &[]).into()
         }
@@ -171,14 +200,15 @@ fn oldest_rust() -> Outcome {
     }
 }
 
-/// The toolchain of a version, of those that rustup lists: `1.88` is `1.88-x86_64-…` or `1.88.1-x86_64-…`.
+/// Returns the installed toolchain of a version. `1.88` matches `1.88-x86_64-…` and
+/// `1.88.1-x86_64-…`.
 fn toolchain(listed: &str, version: &str) -> Option<String> {
     let mut names = listed.lines().filter_map(|line| line.split(' ').next());
     let is_it = |name: &&str| name.strip_prefix(version).is_some_and(|rest| rest.starts_with(['-', '.']));
     names.find(is_it).map(str::to_owned)
 }
 
-/// Has the compiler look at crates for another target, without C code.
+/// Runs `cargo check` on crates for another target, without C code.
 fn other_target(target: &str, packages: &[&str]) -> Outcome {
     if !rustup(&["target", "list", "--installed"]).lines().any(|line| line == target) {
         return Outcome::Skipped(format!("`rustup target add {target}`"));
@@ -200,7 +230,7 @@ fn target_arguments(target: &str, packages: &[&str]) -> Vec<String> {
     arguments
 }
 
-/// Has Chromium look at pages. The tests have done so already where there is one; here it has to be there.
+/// Runs the browser tests with a required Chromium. In the other tests, Chromium is optional.
 fn browser() -> Outcome {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let folders: Vec<_> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
@@ -214,7 +244,7 @@ fn deny() -> Outcome {
     if !has_subcommand("deny") {
         return Outcome::Skipped("`cargo install cargo-deny`".to_owned());
     }
-    // Each workspace has a list of its own: deny.toml beside its manifest.
+    // Each workspace has a `deny.toml` next to its manifest.
     for manifest in ["Cargo.toml", "integrations/Cargo.toml"] {
         let checked =
             show(&["deny", "--manifest-path", manifest, "--workspace", "check", "licenses", "bans", "sources"], &[]);
@@ -222,9 +252,9 @@ fn deny() -> Outcome {
             return Outcome::Failed(error.to_string());
         }
     }
-    // They are kept elsewhere, by others.
+    // The advisory database is maintained elsewhere and must be downloaded.
     if show(&["deny", "fetch", "db"], &[]).is_err() {
-        return Outcome::Skipped("advisories can't be fetched; licences, bans and sources are in order".to_owned());
+        return Outcome::Skipped("advisories cannot be downloaded; licenses, bans and sources are in order".to_owned());
     }
     for manifest in ["Cargo.toml", "integrations/Cargo.toml"] {
         let advisories = ["deny", "--manifest-path", manifest, "--workspace", "check", "--disable-fetch", "advisories"];
@@ -243,7 +273,7 @@ fn semver() -> Outcome {
     let tag = git.args(["describe", "--tags", "--abbrev=0", "--match", "v*"]).current_dir(workspace()).output();
     match tag.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()) {
         Ok(tag) if !tag.is_empty() => of(&["semver-checks", "--baseline-rev", &tag]),
-        _ => Outcome::Skipped("no release is tagged (`v…`) that the crates could be compared with".to_owned()),
+        _ => Outcome::Skipped("no release tag (`v…`) to compare the crates with".to_owned()),
     }
 }
 
@@ -282,7 +312,7 @@ mod tests {
         assert_eq!(arguments.join(" "), expected);
     }
 
-    /// A crate that comes in has to be built for other targets too, or be named here.
+    /// A new crate must be built for other targets too, or be listed here.
     #[test]
     fn every_library_crate_is_built_for_other_targets() {
         let others = ["tdb-cli", "tdb-print", "tdb-testkit"];

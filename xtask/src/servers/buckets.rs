@@ -1,4 +1,5 @@
-//! Makes a bucket on each server, and so waits until it does what it is asked: some listen before they can.
+//! Creates a bucket on each server. This also waits until the server is ready, because some servers
+//! listen before they can answer.
 
 use std::process::Command;
 use std::thread::sleep;
@@ -8,14 +9,14 @@ use super::kind::{ACCESS_KEY, ACCOUNT, ACCOUNT_KEY, SECRET_KEY, Server};
 use super::place::python;
 use crate::Result;
 
-/// The name of the bucket or container on each server.
+/// Name of the bucket or container on each server.
 pub const BUCKET: &str = "tdb-tests";
-/// The region that S3 servers say that they are in.
+/// The region of S3 servers.
 pub const REGION: &str = "us-east-1";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Takes address, bucket, region; the keys come by the environment.
+/// A script with the arguments address, bucket and region. The keys are in environment variables.
 const S3: &str = r#"
 import sys, boto3
 from botocore.config import Config
@@ -28,7 +29,8 @@ s3.put_object(Bucket=bucket, Key="ready", Body=b"ready")
 s3.delete_object(Bucket=bucket, Key="ready")
 "#;
 
-/// Takes address, container, account; the key comes by the environment.
+/// A script with the arguments address, container and account. The key is in an environment
+/// variable.
 const AZURE: &str = r#"
 import os, sys
 from azure.storage.blob import ContainerClient
@@ -39,13 +41,13 @@ if not client.exists():
     client.create_container()
 "#;
 
-/// Makes the bucket of a server, if there isn't one.
+/// Creates the bucket of a server if it does not exist.
 pub fn make(server: Server, port: u16) -> Result {
     let address = server.address(port);
     let (script, last) = match server {
         Server::Seaweedfs | Server::Moto => (S3, REGION),
         Server::Azurite => (AZURE, ACCOUNT),
-        // A folder is all that it has.
+        // WebDAV has only folders.
         Server::Wsgidav => return Ok(()),
     };
     let began = Instant::now();
@@ -60,7 +62,7 @@ pub fn make(server: Server, port: u16) -> Result {
         }
         if began.elapsed() > PATIENCE {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("no bucket: {}", said.trim().lines().last().unwrap_or_default()).into());
+            return Err(format!("cannot create bucket: {}", said.trim().lines().last().unwrap_or_default()).into());
         }
         sleep(Duration::from_millis(500));
     }

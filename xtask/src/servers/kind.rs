@@ -1,4 +1,4 @@
-//! The servers that there are, and how each is started.
+//! The store servers, and how to start each.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,30 +11,31 @@ use super::install;
 use super::place::{folder, node, python};
 use crate::Result;
 
-/// A server of stores.
+/// A store server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Server {
-    /// An S3 server that keeps what it has on the disk, and heeds conditions
+    /// S3 server with storage on disk; supports conditional requests
     Seaweedfs,
-    /// S3 as Python's tests imitate it
+    /// S3 mock in Python
     Moto,
-    /// Microsoft's imitation of Azure Blob Storage
+    /// Azure Blob Storage emulator by Microsoft
     Azurite,
-    /// A WebDAV server over a folder
+    /// WebDAV server for a folder
     Wsgidav,
 }
 
-/// All of them, in the order of their ports.
+/// All servers, in the order of their ports.
 pub const ALL: [Server; 4] = [Server::Seaweedfs, Server::Moto, Server::Azurite, Server::Wsgidav];
 
-/// Where those begin that SeaweedFS's own parts talk on.
+/// Offset of the ports between SeaweedFS's components.
 const INNER: u16 = 10;
 
-/// Keys of servers that only this machine reaches: they keep nobody out, but clients want some.
+/// Credentials of the servers. Clients require credentials, but only this machine can reach the
+/// servers.
 pub const ACCESS_KEY: &str = "tdb";
 pub const SECRET_KEY: &str = "known-to-everybody";
 pub const ACCOUNT: &str = "tdb";
-/// In base 64, as keys of Azure are.
+/// Base64, like all Azure keys.
 pub const ACCOUNT_KEY: &str = "a25vd24tdG8tZXZlcnlib2R5";
 
 impl Server {
@@ -47,39 +48,40 @@ impl Server {
         }
     }
 
-    /// Its port, where the first port of all is known.
+    /// Returns the server's port, given the first port of all servers.
     pub fn port(self, first: u16) -> u16 {
         first + self as u16
     }
 
-    /// All ports that it listens on.
+    /// Returns all ports on which the server listens.
     pub fn ports(self, first: u16) -> Vec<u16> {
         let inner = if self == Self::Seaweedfs { first + INNER..first + INNER + 7 } else { 0..0 };
         std::iter::once(self.port(first)).chain(inner).collect()
     }
 
-    /// Whether it is an S3 server.
+    /// `true` for S3 servers.
     pub fn is_s3(self) -> bool {
         matches!(self, Self::Seaweedfs | Self::Moto)
     }
 
-    /// Where it is asked.
+    /// Returns the server's URL.
     pub fn address(self, port: u16) -> String {
         format!("http://127.0.0.1:{port}")
     }
 
-    /// Where it keeps what it has.
+    /// Returns the server's data folder.
     pub fn data(self) -> PathBuf {
         folder().join("data").join(self.name())
     }
 
     pub fn install(self) -> Result {
-        // Its bucket is made by a client that pip brings.
+        // A Python client creates the bucket.
         install::with_pip()?;
         if self == Self::Azurite { install::with_npm() } else { Ok(()) }
     }
 
-    /// The command that starts it, over an empty folder. Each has the folder's path in it, by which its process is known again.
+    /// Returns the command that starts the server with an empty data folder. Each command line
+    /// contains the folder's path, which identifies the process later.
     pub fn command(self, first: u16) -> Result<Command> {
         let (data, port) = (self.data(), self.port(first).to_string());
         let _ = fs::remove_dir_all(&data);
@@ -118,9 +120,9 @@ fn seaweedfs(data: &Path, first: u16) -> Result<Command> {
     fs::write(&config, identities)?;
     let mut command = Command::new(python("weed"));
     command.args(["server", "-s3", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-volume.max=100"]);
-    // Catalogs that nobody asks, on ports that another one may have.
+    // Disables unused catalogs, whose ports may be in use.
     command.args(["-s3.port.iceberg=0", "-s3.port.lance=0"]);
-    // Volumes are made at once as large as they may become.
+    // Volumes are allocated at their maximum size.
     command.arg("-master.volumeSizeLimitMB=32").arg(format!("-s3.port={}", Server::Seaweedfs.port(first)));
     let inner = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"];
     for (name, port) in inner.into_iter().chain(["s3.port.grpc"]).zip(first + INNER..) {

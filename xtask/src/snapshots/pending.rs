@@ -1,4 +1,4 @@
-//! What a test leaves where its snapshot differs.
+//! Files that tests write for differing snapshots.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use similar::TextDiff;
 
 use crate::Result;
 
-/// How the names end of pending snapshots in files of their own.
+/// Suffix of pending file snapshots.
 pub const SUFFIX: &str = ".snap.new";
-/// How the names end of files with pending snapshots of a source.
+/// Suffix of files with pending inline snapshots.
 pub const IN_SOURCE: &str = ".pending-snap";
 
-/// What separates what is said about a snapshot from its text.
+/// The line between the metadata of a snapshot and its text.
 const RULE: &str = "---";
 
-/// A snapshot that is not stored yet.
+/// A pending file snapshot.
 #[derive(Debug)]
 pub struct Pending(PathBuf);
 
@@ -29,12 +29,13 @@ impl Pending {
         &self.0
     }
 
-    /// Where it is stored.
+    /// Returns the path of the stored snapshot.
     pub fn stored(&self) -> PathBuf {
         self.0.with_extension("")
     }
 
-    /// How its text differs from what is stored, if anything is.
+    /// Returns the difference from the stored text. Without a stored snapshot, the stored text is
+    /// empty.
     pub fn difference(&self) -> Result<String> {
         let stored = self.stored();
         let stored = if stored.exists() { fs::read_to_string(stored)? } else { String::new() };
@@ -43,7 +44,7 @@ impl Pending {
         Ok(TextDiff::from_lines(stored, new).unified_diff().context_radius(3).header("stored", "new").to_string())
     }
 
-    /// Stores it.
+    /// Stores the snapshot.
     pub fn accept(&self) -> Result {
         let new = fs::read_to_string(&self.0)?;
         fs::write(self.stored(), for_storage(&new))?;
@@ -52,13 +53,13 @@ impl Pending {
     }
 }
 
-/// The text of a snapshot, without what is said about it.
+/// Returns the text of a snapshot without its metadata.
 fn text(file: &str) -> &str {
     let behind = file.strip_prefix(RULE).and_then(|rest| rest.split_once("\n---\n"));
     behind.map_or(file, |(_, text)| text)
 }
 
-/// The file as it is stored: without the line of the test, which changes too often.
+/// Removes the line number of the assertion, which changes too often to store.
 pub fn for_storage(file: &str) -> String {
     let mut rules = 0;
     let is_kept = |line: &&str| {
@@ -68,14 +69,14 @@ pub fn for_storage(file: &str) -> String {
     file.split_inclusive('\n').filter(is_kept).collect()
 }
 
-/// Pending snapshots of a source.
+/// The pending inline snapshots of a source file.
 #[derive(Debug)]
 pub struct InSource {
     path: PathBuf,
     pub snapshots: Vec<SnapshotInSource>,
 }
 
-/// A pending snapshot that belongs into the source of a test.
+/// A pending inline snapshot.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SnapshotInSource {
     pub line: u32,
@@ -107,7 +108,7 @@ impl InSource {
         &self.path
     }
 
-    /// The source that they belong to.
+    /// Returns the path of the source file.
     pub fn source(&self) -> PathBuf {
         let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.trim_start_matches('.').trim_end_matches(IN_SOURCE);

@@ -8,7 +8,7 @@ use tdb_advise::{Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, AdvisedC
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewCells, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
 use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
@@ -94,7 +94,7 @@ fn fragments(storage: &Arc<dyn Storage>, count: u32, cells: u32) {
         let x: Vec<i32> = (0..cells).map(|cell| i32::try_from(cell * count + number).unwrap()).collect();
         let a: Vec<i32> = x.iter().map(|x| x % 10).collect();
         let names = Names::new().at(1000 + u64::from(number));
-        open(storage).write().names(names).cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+        open(storage).write().names(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
     }
 }
 
@@ -111,7 +111,7 @@ fn many_fragments() {
     let advice = find(&report, AdviceKind::Fragments).unwrap();
     assert_eq!(advice.level, AdviceLevel::Weak);
     assert_eq!(figure(advice, "fragments"), (40, 1));
-    assert_eq!(figure(advice, "fragments that lie over each other").0, 40);
+    assert_eq!(figure(advice, "overlapping fragments").0, 40);
     let (before, promised) = figure(advice, "requests to open the array");
     assert_eq!(advice.remedy[0].line("my array"), "tdb consolidate 'my array'");
     follow(&storage, &advice.remedy.clone());
@@ -122,13 +122,13 @@ fn many_fragments() {
 }
 
 #[test]
-fn replaced_fragments() {
+fn superseded_fragments() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 6, 2000);
     ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::Replaced).unwrap();
-    let (bytes, _) = figure(advice, "bytes that nobody reads");
+    let (bytes, _) = figure(advice, "superseded bytes");
     let planned = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(planned.removed(), bytes);
     assert!(find(&advised(&storage, None), AdviceKind::Replaced).is_none());
@@ -148,7 +148,7 @@ fn commits_and_metadata() {
     for kind in [AdviceKind::Commits, AdviceKind::Metadata] {
         let report = advised(&storage, None);
         let advice = find(&report, kind).unwrap();
-        let (before, then) = figure(advice, "files that are read one by one");
+        let (before, then) = figure(advice, "files read one by one");
         assert!(before >= 4 && then == 0, "{advice:?}");
         follow(&storage, &advice.remedy.clone());
         assert!(find(&advised(&storage, None), kind).is_none(), "{kind:?}");
@@ -176,7 +176,7 @@ fn cells_that_were_written_again() {
     let storage = create(simple().build().unwrap());
     for time in 0..5 {
         let x: Vec<i32> = (0..4000).collect();
-        let cells = NewCells::new().with("x", &x).with("a", &x);
+        let cells = WriteBatch::new().with("x", &x).with("a", &x);
         open(&storage).write().names(Names::new().at(1000 + time)).cells(cells).unwrap();
     }
     open(&storage).delete_cells(&"a < 0".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
@@ -196,7 +196,7 @@ fn overwritten_dense_fragments() {
     let storage = create(schema.build().unwrap());
     let a: Vec<u32> = (0..100_000).map(random).collect();
     for time in 1..4 {
-        let cells = NewCells::new().with("a", &a);
+        let cells = WriteBatch::new().with("a", &a);
         open(&storage).write().names(Names::new().at(time)).range("row", 0..=99_999).unwrap().cells(cells).unwrap();
     }
     let report = advised(&storage, None);
@@ -215,10 +215,10 @@ fn migrated(
 ) -> Arc<dyn Storage> {
     assert_eq!(remedy.command, "migrate");
     let (array, to) = (open(from), create(schema(&remedy.options)));
-    let mut cells = NewCells::new();
+    let mut cells = WriteBatch::new();
     let batch = array.read().batches().unwrap().next().unwrap().unwrap();
     for column in batch.columns() {
-        cells = cells.with(column.name().to_owned(), tdb_array::NewColumn::bytes(column.bytes()));
+        cells = cells.with(column.name().to_owned(), tdb_array::WriteColumn::bytes(column.bytes()));
     }
     open(&to).write().names(Names::new().at(1)).cells(cells).unwrap();
     to
@@ -242,7 +242,7 @@ fn filters_that_are_beaten() {
     let storage = create(schema("no filters"));
     let x: Vec<i32> = (0..100_000).collect();
     let time: Vec<i64> = x.iter().map(|x| 1_600_000_000_000 + i64::from(*x) * 1000 + i64::from(*x % 7)).collect();
-    let cells = NewCells::new().with("x", &x).with("a", &x).with("time", &time);
+    let cells = WriteBatch::new().with("x", &x).with("a", &x).with("time", &time);
     open(&storage).write().cells(cells).unwrap();
     let stored =
         |report: &AdviceReport| report.fields.iter().find(|field| field.name == "time").unwrap().stored_bytes();
@@ -271,7 +271,7 @@ fn a_large_share_is_worth_a_word_however_short_the_wait() {
     let of = |cells: i32, sample: Option<Sample>| {
         let storage = create(simple().build().unwrap());
         let x: Vec<i32> = (0..cells).collect();
-        open(&storage).write().cells(NewCells::new().with("x", &x).with("a", &vec![7; x.len()])).unwrap();
+        open(&storage).write().cells(WriteBatch::new().with("x", &x).with("a", &vec![7; x.len()])).unwrap();
         let advise = Advise::new();
         sample.map_or(advise.clone(), |sample| advise.sample(sample)).run(&open(&storage)).unwrap()
     };
@@ -305,7 +305,7 @@ fn an_order_that_serves_one_dimension() {
         (0..50_000).map(|cell| i32::try_from(random(cell * 2 + salt) % 1_000_000).unwrap()).collect::<Vec<i32>>()
     };
     let (x, y) = (at(0), at(1));
-    open(&storage).write().cells(NewCells::new().with("x", &x).with("y", &y).with("a", &x)).unwrap();
+    open(&storage).write().cells(WriteBatch::new().with("x", &x).with("y", &y).with("a", &x)).unwrap();
     let touched = |storage: &Arc<dyn Storage>| {
         let query = open(storage).read().range("y", 500_000..=509_999).unwrap();
         query.plan().unwrap().fragments.iter().map(|fragment| fragment.tiles.len() as u64).sum::<u64>()
@@ -313,7 +313,7 @@ fn an_order_that_serves_one_dimension() {
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::Order).unwrap();
     assert_eq!(advice.field.as_deref(), Some("y"));
-    assert_eq!((figure(advice, "tiles that a hundredth of the range touches").0, touched(&storage)), (100, 100));
+    assert_eq!((figure(advice, "tiles touched by 1% of the range").0, touched(&storage)), (100, 100));
     assert_eq!(option(&advice.remedy[0].options, "--cell-order"), "hilbert");
     let mended = migrated(&storage, |_| schema(Layout::Hilbert), &advice.remedy[0]);
     assert!(touched(&mended) <= 25, "{}", touched(&mended));
@@ -345,13 +345,13 @@ fn tiles_wider_than_what_was_written() {
     };
     let write = |storage: &Arc<dyn Storage>| {
         let a: Vec<u32> = (0..1000).map(random).collect();
-        open(storage).write().range("row", 0..=999).unwrap().cells(NewCells::new().with("a", &a)).unwrap();
+        open(storage).write().range("row", 0..=999).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap();
     };
     let storage = create(schema(1_000_000));
     write(&storage);
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::TileFill).unwrap();
-    assert_eq!(figure(advice, "bytes that a read of all unfilters"), (4_000_000, 4_000));
+    assert_eq!(figure(advice, "bytes unfiltered by a complete read"), (4_000_000, 4_000));
     assert_eq!(advice.remedy[0].line("a"), "tdb migrate a --tile-extent row=1000");
     let mended = create(schema(1000));
     write(&mended);
@@ -369,14 +369,14 @@ fn tiles_that_take_long() {
     };
     let a: Vec<u32> = (0..4_000_000).map(random).collect();
     let write = |storage: &Arc<dyn Storage>| {
-        open(storage).write().range("row", 0..=3_999_999).unwrap().cells(NewCells::new().with("a", &a)).unwrap();
+        open(storage).write().range("row", 0..=3_999_999).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap();
     };
     let storage = create(schema(4_000_000));
     write(&storage);
     let usual = |storage| Advise::new().run(&open(storage)).unwrap();
     let report = usual(&storage);
     let advice = find(&report, AdviceKind::LargeTiles).unwrap();
-    let (before, promised) = figure(advice, "stored bytes of a tile");
+    let (before, promised) = figure(advice, "stored bytes per tile");
     let extent = option(&advice.remedy[0].options, "--tile-extent").strip_prefix("row=").unwrap().parse().unwrap();
     let mended = create(schema(extent));
     write(&mended);

@@ -9,8 +9,8 @@ use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tdb_array::{
-    Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Fragment, NewCells, NewColumn, Query,
-    QueryBox,
+    Aggregate, AggregateFunction, Array, ArrayOptions, Batch, Coordinate, Fragment, Query, QueryBox, WriteBatch,
+    WriteColumn,
 };
 use tdb_condition::{Operator, field};
 use tdb_fragment::Tiles;
@@ -500,7 +500,7 @@ fn a_dense_array_that_is_hardly_written() {
     let folder = tempfile::tempdir().unwrap();
     Array::create(folder.path().join("array"), &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
     let array = Array::open(folder.path().join("array")).unwrap();
-    let cells = NewCells::new().with("a", &[1i32, 2, 3, 4, 5, 6, 7, 8]).with("f", &[0.5f32; 8]);
+    let cells = WriteBatch::new().with("a", &[1i32, 2, 3, 4, 5, 6, 7, 8]).with("f", &[0.5f32; 8]);
     array.write().range("y", 8u64..=9).unwrap().range("x", 4u64..=7).unwrap().cells(cells).unwrap();
 
     let array = Array::open(folder.path().join("array")).unwrap();
@@ -535,7 +535,7 @@ fn long_cells_of_a_dense_array() {
     let long = |cell: usize| (3000..3020).contains(&cell);
     let cells: Vec<String> =
         (0..4096).map(|cell| "x".repeat(if long(cell) { 50_000 } else { 0 }) + &cell.to_string()).collect();
-    Array::open(&path).unwrap().write().cells(NewCells::new().with("s", NewColumn::strings(&cells))).unwrap();
+    Array::open(&path).unwrap().write().cells(WriteBatch::new().with("s", WriteColumn::strings(&cells))).unwrap();
     for threads in [1, 2] {
         let array = ArrayOptions::new().threads(threads).open(&path).unwrap();
         let query = || array.read().budget(400_000);
@@ -560,7 +560,7 @@ fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
     Array::create(&path, &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
     let write = |first: u32, number: i32, cells: Vec<String>| {
         let numbers = [number; 1000];
-        let column = NewCells::new().with("a", &numbers).with("s", NewColumn::strings(&cells));
+        let column = WriteBatch::new().with("a", &numbers).with("s", WriteColumn::strings(&cells));
         let array = Array::open(&path).unwrap();
         array.write().range("x", first..=first + 999).unwrap().cells(column).unwrap();
     };

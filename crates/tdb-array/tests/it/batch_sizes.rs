@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
-use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, Storage};
@@ -121,7 +121,7 @@ fn cells_before_an_error() {
     let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).capacity(10).build().unwrap();
     let storage = create(&schema);
     let x: Vec<i64> = (0..100).collect();
-    let cells = NewCells::new().with("x", NewColumn::values(&x)).with("a", NewColumn::values(&x));
+    let cells = WriteBatch::new().with("x", WriteColumn::values(&x)).with("a", WriteColumn::values(&x));
     array_on(&storage, 1).write().cells(cells).unwrap();
     let (path, mut bytes) = files_of(&*storage).into_iter().find(|(path, _)| path.ends_with("a0.tdb")).unwrap();
     let end = bytes.len();
@@ -166,7 +166,7 @@ fn a_small_batch_takes_little() {
     let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).capacity(1000).build().unwrap();
     let storage = create(&schema);
     let x: Vec<i64> = (0..CELLS).collect();
-    let cells = NewCells::new().with("x", NewColumn::values(&x)).with("a", NewColumn::values(&x));
+    let cells = WriteBatch::new().with("x", WriteColumn::values(&x)).with("a", WriteColumn::values(&x));
     array_on(&storage, 1).write().cells(cells).unwrap();
     let counting = Arc::new(CountingStorage::new(storage));
     let array = ArrayOptions::new().threads(1).open_on(counting.clone()).unwrap();

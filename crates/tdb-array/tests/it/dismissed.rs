@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::two_arrays::{array_on, create, names};
-use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
@@ -33,10 +33,10 @@ fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
         let x: Vec<i64> = (number * step..number * step + CELLS).collect();
         // Values with poor compression, to enlarge the statistics.
         let a = x.iter().map(|x| (x % 7 > 0).then_some((number << 32) + x.wrapping_mul(2_654_435_761) % (1 << 32)));
-        let cells = NewCells::new().with("a", NewColumn::options(a)).with("b", NewColumn::values(&x));
+        let cells = WriteBatch::new().with("a", WriteColumn::options(a)).with("b", WriteColumn::values(&x));
         let write = array.write().names(names(2 + number.cast_unsigned()));
         match is_dense {
-            false => write.cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+            false => write.cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
             true => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
         };
     }

@@ -14,7 +14,7 @@ use tdb_array::tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Clock, CreateOptions, Environment, ErrorCategory, Group, GroupOptions,
-    MetadataValue, Names, NewColumn, Randomness, TimeRange,
+    MetadataValue, Names, Randomness, TimeRange, WriteColumn,
 };
 use tdb_testkit::files_of;
 
@@ -130,9 +130,9 @@ impl Places {
         for row in 1..4 {
             let rows = [row, row + 10];
             let columns = [
-                ("row", NewColumn::values(&rows)),
-                ("value", NewColumn::values(&[1.5f32, 2.5])),
-                ("kind", NewColumn::values(&[0u8, 1])),
+                ("row", WriteColumn::values(&rows)),
+                ("value", WriteColumn::values(&[1.5f32, 2.5])),
+                ("kind", WriteColumn::values(&[0u8, 1])),
             ];
             self.open().write().cells(columns).unwrap();
         }
@@ -140,9 +140,9 @@ impl Places {
         for row in [50, 60] {
             let (rows, values, kinds) = ([row; 1], [3.5f32], [1u8]);
             let columns = [
-                ("row", NewColumn::values(&rows)),
-                ("value", NewColumn::values(&values)),
-                ("kind", NewColumn::values(&kinds)),
+                ("row", WriteColumn::values(&rows)),
+                ("value", WriteColumn::values(&values)),
+                ("kind", WriteColumn::values(&kinds)),
             ];
             writer.push(columns).unwrap();
         }
@@ -224,9 +224,9 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
         let rows = [3];
         let cells = || {
             [
-                ("row", NewColumn::values(&rows)),
-                ("value", NewColumn::values(&[1.5f32])),
-                ("kind", NewColumn::values(&[0u8])),
+                ("row", WriteColumn::values(&rows)),
+                ("value", WriteColumn::values(&[1.5f32])),
+                ("kind", WriteColumn::values(&[0u8])),
             ]
         };
         is(&array.write().cells(cells()).unwrap_err(), clock);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, NewColumn, Order};
+use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
@@ -288,12 +288,12 @@ fn labels_keep_to_the_budget() {
     array.write().cells([("a", &[7i8; 100_000])]).unwrap();
     let long: Vec<String> = (0..10).map(|place| place.to_string().repeat(10_000)).collect();
     let labels = array.label("long").unwrap();
-    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&long))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", WriteColumn::strings(&long))]).unwrap();
 
     // The labels are read in several batches.
     let array = Array::open(&path).unwrap();
     let huge: Vec<String> = (0..10).map(|place| place.to_string().repeat(600_000)).collect();
-    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&huge))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", WriteColumn::strings(&huge))]).unwrap();
     let column = Array::open(&path).unwrap().label("long").unwrap();
     let column = column.column(&batch(&array, &["x"]).columns()[0].slice(0..1)).unwrap();
     assert_eq!(column.cell(0).unwrap(), huge[0].as_bytes());
@@ -301,7 +301,7 @@ fn labels_keep_to_the_budget() {
         array.read().select(["x"]).unwrap().range("y", 0..=0).unwrap().batches().unwrap().next().unwrap().unwrap();
     let column = Array::open(&path).unwrap().label("long").unwrap().column(&every.columns()[0]).unwrap();
     assert!((0..10).all(|cell| column.cell(cell) == Some(huge[cell].as_bytes())));
-    tdb_array::Write::new(labels.array()).cells([("label", NewColumn::strings(&long))]).unwrap();
+    tdb_array::Write::new(labels.array()).cells([("label", WriteColumn::strings(&long))]).unwrap();
 
     let array = Array::open(&path).unwrap();
     for budget in [64 << 10, 1 << 20, 5_000] {

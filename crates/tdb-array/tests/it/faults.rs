@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, NewColumn, Order,
-    Result, TimeRange,
+    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, Order, Result,
+    TimeRange, WriteColumn,
 };
 use tdb_condition::Condition;
 use tdb_schema::{
@@ -146,7 +146,7 @@ fn evolution() {
 /// Writes two cells at the time `seed`.
 fn write(storage: &Arc<dyn Storage>, seed: u64) -> Result<()> {
     let (rows, values) = ([1i32, 2], [i32::try_from(seed).unwrap(); 2]);
-    let cells = [("row", NewColumn::values(&rows)), ("a", NewColumn::values(&values))];
+    let cells = [("row", WriteColumn::values(&rows)), ("a", WriteColumn::values(&values))];
     open(storage)?.write().names(names(seed)).cells(cells).map(|_| ())
 }
 

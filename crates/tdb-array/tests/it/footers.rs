@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, NewCells, NewColumn};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, WriteBatch, WriteColumn};
 use tdb_condition::field;
 use tdb_fragment::{ConsolidatedFooters, FragmentFooter, GenericTileEncoder};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
@@ -177,7 +177,7 @@ fn where_strings_end_is_not_known_if_old_writers_begin_them_empty() {
         let schema =
             schema.attribute(Attribute::new("a", Datatype::Int32)).version(FormatVersion::new(version).unwrap());
         CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
-        let cells = NewCells::new().with("d", NewColumn::strings(["", "zz"])).with("a", &[1_i32, 2]);
+        let cells = WriteBatch::new().with("d", WriteColumn::strings(["", "zz"])).with("a", &[1_i32, 2]);
         open(&storage, &options()).unwrap().write().cells(cells).unwrap();
         let fragment = open(&storage, &options()).unwrap().fragments().unwrap()[0].folder().to_owned();
         let path = format!("{fragment}/__fragment_metadata.tdb");

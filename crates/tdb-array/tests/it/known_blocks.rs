@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::two_arrays::{array_on, create, names};
-use tdb_array::{Array, NewCells, Order, Query, QueryBox};
+use tdb_array::{Array, Order, Query, QueryBox, WriteBatch};
 use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -50,7 +50,7 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
         let (places, values): (Vec<_>, Vec<_>) = cells.iter().map(|(place, value)| (*place, *value)).unzip();
         let y: Vec<i64> = places.iter().map(|(y, _)| *y).collect();
         let x: Vec<f64> = places.iter().map(|(_, x)| *x as f64 / 2.0).collect();
-        let new = NewCells::new().with("y", &y).with("x", &x).with("value", &values);
+        let new = WriteBatch::new().with("y", &y).with("x", &x).with("value", &values);
         array_on(&storage, 1).write().names(names(fragment + 1)).cells(new).unwrap();
         all.extend(cells);
     }

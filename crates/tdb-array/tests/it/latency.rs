@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::two_arrays::{array_on, create, names};
-use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order};
+use tdb_array::{Array, ArrayOptions, Batch, Order, WriteBatch, WriteColumn};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{Counters, CountingStorage, MemoryStorage, Storage};
 use tdb_testkit::hostile::seeded_mutations;
@@ -37,10 +37,10 @@ fn written(sparse: bool, fragments: i64) -> Arc<MemoryStorage> {
     let array = array_on(&storage, 1);
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
-        let cells = NewCells::new().with("a", NewColumn::values(&x)).with("b", NewColumn::values(&x));
+        let cells = WriteBatch::new().with("a", WriteColumn::values(&x)).with("b", WriteColumn::values(&x));
         let write = array.write().names(names(2 + fragment.cast_unsigned()));
         match sparse {
-            true => write.cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+            true => write.cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
             false => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
         };
     }
@@ -93,8 +93,8 @@ fn small_writes_take_no_more_as_fragments_grow_in_number() {
             let counting = CountingStorage::new(storage.clone());
             let array = ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone())).unwrap();
             let x_only = [x];
-            let column = || NewColumn::values(&x_only);
-            let cells = NewCells::new().with("x", column()).with("a", column()).with("b", column());
+            let column = || WriteColumn::values(&x_only);
+            let cells = WriteBatch::new().with("x", column()).with("a", column()).with("b", column());
             array.write().names(names(2 + x.cast_unsigned())).cells(cells).unwrap();
             counting.counters()
         })
@@ -117,7 +117,7 @@ fn large_reads_are_read_ahead() {
     };
     let storage = create(&schema);
     let x: Vec<i64> = (0..3 << 20).collect();
-    array_on(&storage, 1).write().cells(NewCells::new().with("a", NewColumn::values(&x))).unwrap();
+    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", WriteColumn::values(&x))).unwrap();
     let storage = latent(storage);
     let array = open(&storage);
     array.fragments().unwrap();

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::two_arrays::{array_on, create};
-use tdb_array::{Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
+use tdb_array::{Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -34,14 +34,14 @@ fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
         let value = |x: &i64, factor: i64| (x + fragment).wrapping_mul(factor) % 1_000_003;
         let a: Vec<i64> = x.iter().map(|x| value(x, 7919)).collect();
         let b: Vec<i64> = x.iter().map(|x| value(x, 104_729)).collect();
-        let cells = NewCells::new()
-            .with("a", NewColumn::values(&a))
-            .with("b", NewColumn::values(&b))
-            .with("t", NewColumn::strings(a.iter().map(|a| format!("t{}", a % 1000))));
+        let cells = WriteBatch::new()
+            .with("a", WriteColumn::values(&a))
+            .with("b", WriteColumn::values(&b))
+            .with("t", WriteColumn::strings(a.iter().map(|a| format!("t{}", a % 1000))));
         let array = array_on(&storage, 1);
         match is_dense {
             true => array.write().range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
-            false => array.write().cells(cells.with("x", NewColumn::values(&x))).unwrap(),
+            false => array.write().cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
         };
     }
     storage

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Monitor, NewCells, NewColumn, Order, Query};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Monitor, Order, Query, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
@@ -79,8 +79,8 @@ fn one_tile(sparse: bool) -> ArraySchema {
 fn filled(sparse: bool) -> Arc<MemoryStorage> {
     let storage = create(&one_tile(sparse));
     let values: Vec<i64> = (0..CELLS).collect();
-    let cells = NewCells::new().with("a", NewColumn::values(&values));
-    let cells = if sparse { cells.with("x", NewColumn::values(&values)) } else { cells };
+    let cells = WriteBatch::new().with("a", WriteColumn::values(&values));
+    let cells = if sparse { cells.with("x", WriteColumn::values(&values)) } else { cells };
     array_on(&storage, 1).write().cells(cells).unwrap();
     storage
 }
@@ -156,7 +156,7 @@ fn requests_ahead_are_given_up() {
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
     let values: Vec<i64> = (0..4_000_000).map(|x| x * x).collect();
-    array_on(&storage, 1).write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     // With a small memory limit, 8 MiB of 32 MB are requested at once, and more as those are read.
     let latent = LatentStorage::new(storage, Duration::from_millis(20), 1 << 30);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(latent)).unwrap();
@@ -251,10 +251,10 @@ fn many_tiles() -> Arc<MemoryStorage> {
     for fragment in 0..2 {
         let x: Vec<i64> = (0..2000).map(|x| x * 2 + fragment * 1000).collect();
         let a: Vec<i64> = x.iter().map(|x| x % 1000).collect();
-        let cells = NewCells::new()
-            .with("x", NewColumn::values(&x))
-            .with("a", NewColumn::values(&a))
-            .with("t", NewColumn::strings(a.iter().map(|a| (a % 10).to_string())));
+        let cells = WriteBatch::new()
+            .with("x", WriteColumn::values(&x))
+            .with("a", WriteColumn::values(&a))
+            .with("t", WriteColumn::strings(a.iter().map(|a| (a % 10).to_string())));
         array_on(&storage, 1).write().cells(cells).unwrap();
     }
     storage

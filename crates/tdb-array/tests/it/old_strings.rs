@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
-use tdb_array::{ArrayOptions, NewColumn, Order};
+use tdb_array::{ArrayOptions, Order, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_storage::{EntryKind, Storage};
 
@@ -36,9 +36,9 @@ fn offsets_lie_where_readers_of_the_array_look_for_them() {
         let storage = create(schema.build().unwrap());
         let open = || ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
         let columns = [
-            ("row", NewColumn::values(&[0, 1, 2, 3, 4])),
-            ("a", NewColumn::strings(WORDS)),
-            ("b", NewColumn::strings(WORDS)),
+            ("row", WriteColumn::values(&[0, 1, 2, 3, 4])),
+            ("a", WriteColumn::strings(WORDS)),
+            ("b", WriteColumn::strings(WORDS)),
         ];
         open().write().cells(columns).unwrap();
         for (index, carries) in [version.number() >= 12, version.number() >= 17].into_iter().enumerate() {

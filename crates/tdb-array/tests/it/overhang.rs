@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CellsError, Coordinate, CreateOptions, NewCells, NewColumn, Order, Query, Write,
+    Array, ArrayError, ArrayOptions, CellsError, Coordinate, CreateOptions, Order, Query, Write, WriteBatch,
+    WriteColumn,
 };
 use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};
@@ -143,8 +144,8 @@ impl Case {
             let order = if *is_col { Order::ColMajor } else { Order::RowMajor };
             let cells = self.sorted(coordinates(ranges), order);
             let numbers: Vec<i32> = (0..).take(cells.len()).map(|cell| number * 1000 + cell).collect();
-            let texts = NewColumn::strings(numbers.iter().map(text));
-            let mut columns = NewCells::new().with("a", &numbers).with("s", texts);
+            let texts = WriteColumn::strings(numbers.iter().map(text));
+            let mut columns = WriteBatch::new().with("a", &numbers).with("s", texts);
             let mut write = array.write();
             if self.dense {
                 for (index, (first, last)) in ranges.iter().enumerate() {
@@ -163,9 +164,9 @@ impl Case {
         written
     }
 
-    fn column(&self, cells: &[Vec<u64>], dimension: usize) -> NewColumn<'static> {
+    fn column(&self, cells: &[Vec<u64>], dimension: usize) -> WriteColumn<'static> {
         let values = cells.iter().map(|cell| tdb_types::from_ordered_key(self.datatype.physical(), cell[dimension]));
-        NewColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None)
+        WriteColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None)
     }
 
     /// Returns the cells read, with coordinates.
@@ -269,8 +270,8 @@ fn all_numbers_from_zero_on_in_tiles_of_many() {
     let storage = create(line(0, i32::MAX, 250_000).build().unwrap());
     let array = open(&storage, 2);
     let (start, last) = (2_147_250_000, i32::MAX);
-    array.write().range("x", last - 2..=last).unwrap().cells([("a", NewColumn::values(&[1, 2, 3]))]).unwrap();
-    array.write().range("x", start - 1..=start).unwrap().cells([("a", NewColumn::values(&[8, 9]))]).unwrap();
+    array.write().range("x", last - 2..=last).unwrap().cells([("a", WriteColumn::values(&[1, 2, 3]))]).unwrap();
+    array.write().range("x", start - 1..=start).unwrap().cells([("a", WriteColumn::values(&[8, 9]))]).unwrap();
     let array = open(&storage, 2);
     let fill = i32::MIN;
     assert_eq!(numbers(array.read().range("x", last - 4..).unwrap()), [fill, fill, 1, 2, 3]);
@@ -289,7 +290,7 @@ fn streams_are_of_whole_tiles() {
     let first = i32::MAX - 24;
     let mut stream = write(first, first + 19).global_order().unwrap();
     for cell in 0..20 {
-        stream.push([("a", NewColumn::values(&[cell]))]).unwrap();
+        stream.push([("a", WriteColumn::values(&[cell]))]).unwrap();
     }
     stream.commit().unwrap();
     let ArrayError::Cells(CellsError::Range { dimension, why, .. }) =
@@ -308,7 +309,7 @@ fn a_current_domain_in_the_last_tile() {
     let current = DimRange::between(Scalar::I32(i32::MAX - 3), Scalar::I32(i32::MAX - 1)).unwrap();
     let schema = line(i32::MAX - 24, i32::MAX, 10).current_domain(NdRange(vec![current])).build().unwrap();
     let storage = create(schema);
-    open(&storage, 1).write().cells([("a", NewColumn::values(&[1, 2, 3]))]).unwrap();
+    open(&storage, 1).write().cells([("a", WriteColumn::values(&[1, 2, 3]))]).unwrap();
     assert_eq!(numbers(open(&storage, 1).read()), [1, 2, 3]);
 }
 
@@ -333,7 +334,7 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
     let array = open(&storage, 1);
     let cells: Vec<i32> = (0..8).collect();
     let write = array.write().range("x", i64::MAX - 7..=i64::MAX).unwrap();
-    write.cells([("a", NewColumn::values(&cells))]).unwrap();
+    write.cells([("a", WriteColumn::values(&cells))]).unwrap();
     let array = open(&storage, 1);
     assert_eq!(numbers(array.read()), [i32::MIN; 17].into_iter().chain(0..8).collect::<Vec<_>>());
     for order in [Order::Global, Order::ColMajor] {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{Array, NewCells, NewColumn, Order, Query};
+use tdb_array::{Array, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, Operator, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -20,21 +20,21 @@ fn builder(is_dense: bool) -> SchemaBuilder {
 }
 
 /// Writes cells at these coordinates, with these attributes.
-fn write(storage: &Arc<MemoryStorage>, time: u64, places: &[i32], columns: Vec<(&'static str, NewColumn<'static>)>) {
+fn write(storage: &Arc<MemoryStorage>, time: u64, places: &[i32], columns: Vec<(&'static str, WriteColumn<'static>)>) {
     let array = array_on(storage, 1);
-    let mut cells = NewCells::new();
+    let mut cells = WriteBatch::new();
     let mut write = array.write().names(names(time));
     if array.schema().is_dense() {
         write = write.range("x", places[0]..=*places.last().unwrap()).unwrap();
     } else {
         let places = places.iter().flat_map(|place| place.to_le_bytes()).collect();
-        cells = cells.with("x", NewColumn::owned(places, None, None));
+        cells = cells.with("x", WriteColumn::owned(places, None, None));
     }
     write.cells(columns.into_iter().fold(cells, |cells, (name, column)| cells.with(name, column))).unwrap();
 }
 
-fn column<const N: usize>(values: impl IntoIterator<Item = [u8; N]>) -> NewColumn<'static> {
-    NewColumn::owned(values.into_iter().flatten().collect(), None, None)
+fn column<const N: usize>(values: impl IntoIterator<Item = [u8; N]>) -> WriteColumn<'static> {
+    WriteColumn::owned(values.into_iter().flatten().collect(), None, None)
 }
 
 /// Returns the coordinates of matching cells.
@@ -152,7 +152,7 @@ fn nulls_are_known_from_their_counts() {
         let storage = create(&builder(is_dense).attribute(attribute.clone()).build().unwrap());
         let cells = [None, None, None, None, Some(1), Some(2), Some(3), Some(4), Some(1), None, Some(2), None];
         let at: Vec<i32> = (0..12).collect();
-        write(&storage, 1, &at, vec![("a", NewColumn::options(cells))]);
+        write(&storage, 1, &at, vec![("a", WriteColumn::options(cells))]);
         check(&storage, &field("a").is_null(), &cells.map(|cell| cell.is_none()), true);
         check(&storage, &field("a").is_not_null(), &cells.map(|cell| cell.is_some()), true);
         check(&storage, &field("a").gt(0), &cells.map(|cell| cell.is_some()), true);
@@ -250,7 +250,8 @@ fn values_that_filters_change_are_not_judged_by_statistics() {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     let a = Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(vec![scale]));
     let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(a).build().unwrap());
-    let cells = NewCells::new().with("x", NewColumn::values(&[1i32, 2])).with("a", NewColumn::values(&[3.0f64, 3.0]));
+    let cells =
+        WriteBatch::new().with("x", WriteColumn::values(&[1i32, 2])).with("a", WriteColumn::values(&[3.0f64, 3.0]));
     array_on(&storage, 1).write().cells(cells).unwrap();
     let array = array_on(&storage, 1);
     let read = |query: tdb_array::Query| -> usize { query.batches().unwrap().map(|batch| batch.unwrap().len()).sum() };

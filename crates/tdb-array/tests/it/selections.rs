@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-use tdb_array::{Array, ArrayError, Coordinate, NewCells, NewColumn, Order, Query, QueryBox, QueryPart};
+use tdb_array::{Array, ArrayError, Coordinate, Order, Query, QueryBox, QueryPart, WriteBatch, WriteColumn};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures::{self, Fixture};
@@ -116,14 +116,14 @@ impl Selection {
             query = query.boxes(boxes)?;
         }
         if let Some(points) = &self.points {
-            let mut cells = NewCells::new();
+            let mut cells = WriteBatch::new();
             let columns: Vec<Vec<u8>> = (0..schema.dim_count())
                 .map(|index| points.iter().flat_map(|point| point[index].iter().copied()).collect())
                 .collect();
             for (index, dimension) in schema.dimensions().iter().enumerate() {
                 let column = match dimension.is_var() {
-                    true => NewColumn::strings(points.iter().map(|point| &point[index])),
-                    false => NewColumn::bytes(&columns[index]),
+                    true => WriteColumn::strings(points.iter().map(|point| &point[index])),
+                    false => WriteColumn::bytes(&columns[index]),
                 };
                 cells = cells.with(dimension.name(), column);
             }
@@ -340,7 +340,7 @@ fn even(dense: bool) -> (tempfile::TempDir, Array) {
         let column = |part: fn(&(i32, i32, i32)) -> i32| cells.iter().map(part).collect::<Vec<i32>>();
         let (y, x, a) = (column(|cell| cell.0), column(|cell| cell.1), column(|cell| cell.2));
         let write = Array::open(&path).unwrap();
-        let cells = NewCells::new().with("a", &a);
+        let cells = WriteBatch::new().with("a", &a);
         let cells = if dense { cells } else { cells.with("y", &y).with("x", &x) };
         write.write().cells(cells).unwrap();
     };
@@ -403,9 +403,11 @@ fn what_is_no_selection() {
         error(query().points([("y", &[1i32])])),
         error(query().points([("y", &[1i32]), ("z", &[1i32])])),
         error(query().points([("y", &[1i32]), ("y", &[1i32])])),
-        error(query().points([("y", NewColumn::values(&[1i32, 2])), ("x", NewColumn::values(&[1i32]))])),
-        error(query().points([("y", NewColumn::values(&[1i64])), ("x", NewColumn::values(&[1i64]))])),
-        error(query().points([("y", NewColumn::options([Some(1i32), None])), ("x", NewColumn::values(&[1i32, 2]))])),
+        error(query().points([("y", WriteColumn::values(&[1i32, 2])), ("x", WriteColumn::values(&[1i32]))])),
+        error(query().points([("y", WriteColumn::values(&[1i64])), ("x", WriteColumn::values(&[1i64]))])),
+        error(
+            query().points([("y", WriteColumn::options([Some(1i32), None])), ("x", WriteColumn::values(&[1i32, 2]))]),
+        ),
         error(query().points([("y", &[1i32, 2, 50]), ("x", &[1i32, 2, 3])])),
         error(query().boxes([QueryBox::new(), QueryBox::new().range("x", 3..3)])),
         error(query().boxes([QueryBox::new().range("x", 3..5).range("x", 7..9)])),
@@ -426,7 +428,7 @@ fn both_zeros_are_outside_of_a_range_that_leaves_out_zero() {
     let dimension = Dimension::new("x", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
     let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int32));
     Array::create(&path, &ArrayDefinition::new(schema.allows_duplicates(true).build().unwrap()).unwrap()).unwrap();
-    let cells = NewCells::new().with("x", &[-0.5f64, -0.0, 0.0, 0.5]).with("a", &[1i32, 2, 3, 4]);
+    let cells = WriteBatch::new().with("x", &[-0.5f64, -0.0, 0.0, 0.5]).with("a", &[1i32, 2, 3, 4]);
     Array::open(&path).unwrap().write().cells(cells).unwrap();
     let array = Array::open(&path).unwrap();
     let found =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{Array, NewCells, NewColumn, Order};
+use tdb_array::{Array, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -20,13 +20,13 @@ fn attributes(builder: SchemaBuilder) -> SchemaBuilder {
         .attribute(text.with_filters(filters()))
 }
 
-fn values(cells: NewCells<'static>) -> NewCells<'static> {
+fn values(cells: WriteBatch<'static>) -> WriteBatch<'static> {
     let numbers = (0..CELLS as i64).flat_map(|cell| (cell * cell % 1_000_003).to_le_bytes()).collect();
     let some = (0..CELLS as i32).map(|cell| (cell % 7 > 0).then_some(cell % 1009));
     cells
-        .with("number", NewColumn::owned(numbers, None, None))
-        .with("some", NewColumn::options(some))
-        .with("text", NewColumn::strings((0..CELLS).map(|cell| format!("cell number {cell}"))))
+        .with("number", WriteColumn::owned(numbers, None, None))
+        .with("some", WriteColumn::options(some))
+        .with("text", WriteColumn::strings((0..CELLS).map(|cell| format!("cell number {cell}"))))
 }
 
 fn sparse(fragments: usize) -> Arc<MemoryStorage> {
@@ -38,7 +38,7 @@ fn sparse(fragments: usize) -> Arc<MemoryStorage> {
         let x: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7 + fragment).to_le_bytes()).collect();
         let y: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7919 % 9_999_991).to_le_bytes()).collect();
         let cells =
-            NewCells::new().with("x", NewColumn::owned(x, None, None)).with("y", NewColumn::owned(y, None, None));
+            WriteBatch::new().with("x", WriteColumn::owned(x, None, None)).with("y", WriteColumn::owned(y, None, None));
         array_on(&storage, 1).write().cells(values(cells)).unwrap();
     }
     storage
@@ -50,7 +50,7 @@ fn dense() -> Arc<MemoryStorage> {
     };
     let builder = SchemaBuilder::dense().dimension(side("y", 300)).dimension(side("x", 1000));
     let storage = create(&attributes(builder.cell_order(Layout::RowMajor)).build().unwrap());
-    array_on(&storage, 1).write().cells(values(NewCells::new())).unwrap();
+    array_on(&storage, 1).write().cells(values(WriteBatch::new())).unwrap();
     storage
 }
 

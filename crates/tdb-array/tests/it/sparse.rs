@@ -8,7 +8,7 @@ use crate::sparse_support::model::{Stored, cells};
 use crate::sparse_support::write_array;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tdb_array::{Aggregate, ArrayOptions, Batch, Stated};
+use tdb_array::{Aggregate, ArrayOptions, Batch, Exactness};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
 use tdb_types::Limits;
 
@@ -32,7 +32,7 @@ proptest! {
         let expected = case.expected();
         let counted = case.query(&array).aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap();
         prop_assert_eq!(counted, Some(expected.len() as u64));
-        if let Stated::Exact(cells) = case.query(&array).cell_count().unwrap() {
+        if let Exactness::Exact(cells) = case.query(&array).cell_count().unwrap() {
             prop_assert_eq!(cells, expected.len() as u64);
         }
         let mut found = Vec::new();

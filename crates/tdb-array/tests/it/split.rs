@@ -7,7 +7,7 @@ use crate::arrays::{Row, create, open, rows};
 use crate::sparse_support::cases::cases;
 use proptest::prelude::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, Names, NewCells, NewColumn, Order, Query, QueryBox, QueryPart, TimeRange,
+    Array, ArrayError, ArrayOptions, Names, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn,
 };
 use tdb_condition::field;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -150,7 +150,7 @@ impl DenseCase {
             let cells: i32 = sides.iter().map(|(first, last)| last - first + 1).product();
             let numbers: Vec<i32> = (0..cells).map(|cell| number as i32 * 1000 + cell % 1000).collect();
             let texts: Vec<String> = numbers.iter().map(|number| "x".repeat(*number as usize % 7)).collect();
-            let columns = NewCells::new().with("a", &numbers).with("s", NewColumn::strings(&texts));
+            let columns = WriteBatch::new().with("a", &numbers).with("s", WriteColumn::strings(&texts));
             let mut write = open(&storage).write();
             for (dimension, (first, last)) in self.schema.dimensions().iter().zip(sides) {
                 write = write.range(dimension.name(), *first..=*last).unwrap();
@@ -204,8 +204,10 @@ fn grid(dense: bool) -> (tempfile::TempDir, Array) {
         let a: Vec<i32> = y.iter().zip(&x).map(|(y, x)| y * 100 + x).collect();
         let write = Array::open(&path).unwrap().write();
         match dense {
-            true => write.range("y", half * 50..half * 50 + 50).unwrap().cells(NewCells::new().with("a", &a)).unwrap(),
-            false => write.cells(NewCells::new().with("a", &a).with("y", &y).with("x", &x)).unwrap(),
+            true => {
+                write.range("y", half * 50..half * 50 + 50).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap()
+            }
+            false => write.cells(WriteBatch::new().with("a", &a).with("y", &y).with("x", &x)).unwrap(),
         };
     }
     let array = Array::open(&path).unwrap();
@@ -254,7 +256,7 @@ fn floats_on_both_sides_of_zero_and_up_to_the_ends() {
         [f64::MIN, -1e300, -1.0, -f64::MIN_POSITIVE, -5e-324, -0.0, 0.0, -0.0, 0.0, 5e-324, 1.0, 1e9, f64::MAX];
     for _ in 0..2 {
         let numbers: Vec<i64> = (0..values.len() as i64).collect();
-        let cells = NewCells::new().with("x", &values).with("a", &numbers);
+        let cells = WriteBatch::new().with("x", &values).with("a", &numbers);
         open(&storage).write().cells(cells).unwrap();
     }
     let array = open(&storage);
@@ -279,7 +281,7 @@ fn strings_and_the_largest_integers() {
     for part in 0..3 {
         let some: Vec<&Vec<u8>> = all.iter().skip(part).step_by(part + 1).collect();
         let numbers: Vec<i64> = (0..some.len() as i64).collect();
-        let cells = NewCells::new().with("s", NewColumn::strings(some)).with("a", &numbers);
+        let cells = WriteBatch::new().with("s", WriteColumn::strings(some)).with("a", &numbers);
         open(&storage).write().cells(cells).unwrap();
     }
     let array = open(&storage);
@@ -292,7 +294,7 @@ fn strings_and_the_largest_integers() {
     let dimension = Dimension::new("x", Datatype::UInt64, Scalar::U64(1), Scalar::U64(end));
     let storage = one_dimension(dimension, false);
     let (x, a): (Vec<u64>, Vec<i64>) = (0..40).map(|number| (end - number * number, number as i64)).unzip();
-    open(&storage).write().cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+    open(&storage).write().cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
     let array = open(&storage);
     for parts in [2, 3, 7, 50] {
         assert!(check(&array.read(), parts).iter().filter(|rows| !rows.is_empty()).count() > 1);
@@ -328,7 +330,7 @@ fn parts_are_of_one_snapshot() {
     assert_eq!(read(), all);
     // Written at the same time as existing fragments.
     let time = array.time().end;
-    let cells = || NewCells::new().with("y", &[10i32]).with("x", &[20i32]).with("a", &[-1i32]);
+    let cells = || WriteBatch::new().with("y", &[10i32]).with("x", &[20i32]).with("a", &[-1i32]);
     Array::open(&path).unwrap().write().names(Names::new().at(time)).cells(cells()).unwrap();
     Array::open(&path).unwrap().write().cells(cells()).unwrap();
     assert_eq!(read(), all);

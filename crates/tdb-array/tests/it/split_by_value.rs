@@ -1,7 +1,7 @@
 //! Queries split by the values of a field. Both halves together have the query's cells, each once.
 //! The first half has the first values, in few tiles.
 
-use tdb_array::{Array, FirstValues, NewCells, NewColumn, Query};
+use tdb_array::{Array, FirstValues, Query, WriteBatch, WriteColumn};
 use tdb_condition::field;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
@@ -40,8 +40,8 @@ fn array(builder: SchemaBuilder) -> Array {
             x.iter().map(|x| "ab\u{1}".repeat((mixed(x) % 3) as usize) + &mixed(x).to_string()).collect();
         let n = x.iter().map(|x| (x % 7 != 3 && x / 10 % 9 != 4).then(|| mixed(x) as i16));
         let u: Vec<u64> = x.iter().map(|x| if x % 89 == 0 { u64::MAX } else { *x as u64 / 40 }).collect();
-        let cells = NewCells::new().with("i", &i).with("f", &f).with("s", NewColumn::strings(&s));
-        let cells = cells.with("n", NewColumn::options(n)).with("u", &u);
+        let cells = WriteBatch::new().with("i", &i).with("f", &f).with("s", WriteColumn::strings(&s));
+        let cells = cells.with("n", WriteColumn::options(n)).with("u", &u);
         match is_dense {
             true => open().write().range("x", start..start + count).unwrap().cells(cells).unwrap(),
             false => open().write().cells(cells.with("x", &x)).unwrap(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Names, NewCells, NewColumn, Query, Stated,
-    WhyUnknown,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Exactness, InexactReason, Names, Query, WriteBatch,
+    WriteColumn,
 };
 use tdb_condition::field;
 use tdb_fragment::Distrust;
@@ -31,7 +31,7 @@ fn check(query: &Query, name: &str) -> usize {
             exact += 1;
         }
     };
-    let number = |stated: &Stated<u64>| stated.exact().map(|number| Some(number.to_le_bytes().to_vec()));
+    let number = |stated: &Exactness<u64>| stated.exact().map(|number| Some(number.to_le_bytes().to_vec()));
     same("cells", number(&found.cells), Aggregate::count());
     same("count", number(&found.count), Aggregate::count_of(name));
     same("nulls", number(&found.nulls), Aggregate::null_count(name));
@@ -98,24 +98,24 @@ fn look(query: &Query, schema: &ArraySchema, name: &str) -> Looked {
 /// Checks that exact statistics equal the aggregates over the cells. Returns their number.
 fn compare(query: &Query, schema: &ArraySchema, name: &str) -> usize {
     let (found, looked) = (query.statistics(name).unwrap(), look(query, schema, name));
-    let is = |what: &str, stated: &Stated<u64>, looked: u64| match stated {
-        Stated::Exact(number) => {
+    let is = |what: &str, stated: &Exactness<u64>, looked: u64| match stated {
+        Exactness::Exact(number) => {
             assert_eq!(*number, looked, "{what} of {name}");
             1
         }
-        Stated::Unknown(_) => 0,
+        Exactness::Unknown(_) => 0,
     };
     let mut exact = is("cells", &found.cells, looked.cells)
         + is("count", &found.count, looked.count)
         + is("nulls", &found.nulls, looked.nulls);
     for (place, stated) in [&found.min, &found.max].into_iter().enumerate() {
-        let Stated::Exact(stated) = stated else { continue };
+        let Exactness::Exact(stated) = stated else { continue };
         let bounds = looked.bounds.as_ref().and_then(Summary::bounds);
         let bound = bounds.map(|bounds| if place == 0 { bounds.0 } else { bounds.1 });
         assert_eq!(stated.as_deref(), bound, "min, max of {name}");
         exact += 1;
     }
-    if let Stated::Exact(stated) = &found.sum {
+    if let Exactness::Exact(stated) = &found.sum {
         exact += 1;
         match (stated, looked.total) {
             (Some(Sum::F64(sum)), Some(Total::Float { sum: looked, .. })) => {
@@ -203,7 +203,7 @@ fn create(builder: SchemaBuilder) -> Arc<dyn Storage> {
 }
 
 fn write(storage: &Arc<dyn Storage>, x: &[i32], f: &[f64], i: &[i64]) {
-    open(storage).write().cells(NewCells::new().with("x", x).with("f", f).with("i", i)).unwrap();
+    open(storage).write().cells(WriteBatch::new().with("x", x).with("f", f).with("i", i)).unwrap();
 }
 
 #[test]
@@ -212,46 +212,46 @@ fn why_it_is_not_known() {
     write(&storage, &[1, 2, 3, 4, 5, 6, 7, 8], &[1.0; 8], &[5; 8]);
     let query = |storage: &Arc<dyn Storage>| open(storage).read();
     let found = query(&storage).statistics("i").unwrap();
-    assert_eq!(found.cells, Stated::Exact(8));
+    assert_eq!(found.cells, Exactness::Exact(8));
     assert_eq!(
         (found.sum, found.min),
-        (Stated::Exact(Some(Sum::I64(40))), Stated::Exact(Some(5i64.to_le_bytes().to_vec())))
+        (Exactness::Exact(Some(Sum::I64(40))), Exactness::Exact(Some(5i64.to_le_bytes().to_vec())))
     );
     // A box of complete tiles, and a box that cuts a tile.
     let within = |end: i32| query(&storage).range("x", 1..=end).unwrap().statistics("i").unwrap().cells;
-    assert_eq!((within(4), within(5)), (Stated::Exact(4), Stated::Unknown(WhyUnknown::PartOfTile)));
+    assert_eq!((within(4), within(5)), (Exactness::Exact(4), Exactness::Unknown(InexactReason::PartOfTile)));
     let filtered = |least: i64| query(&storage).filter(field("i").ge(least)).statistics("i").unwrap().cells;
-    assert_eq!((filtered(5), filtered(6)), (Stated::Exact(8), Stated::Exact(0)));
+    assert_eq!((filtered(5), filtered(6)), (Exactness::Exact(8), Exactness::Exact(0)));
     write(&storage, &[20, 21], &[f64::NAN, 2.0], &[i64::MAX, i64::MAX]);
     let found = query(&storage).statistics("f").unwrap();
-    assert_eq!((found.cells, found.nulls), (Stated::Exact(10), Stated::Exact(0)));
-    assert_eq!(found.min, Stated::Unknown(WhyUnknown::Distrusted(Distrust::MayHideNan)));
+    assert_eq!((found.cells, found.nulls), (Exactness::Exact(10), Exactness::Exact(0)));
+    assert_eq!(found.min, Exactness::Unknown(InexactReason::Distrusted(Distrust::MayHideNan)));
     let found = query(&storage).statistics("i").unwrap();
-    assert_eq!(found.sum, Stated::Unknown(WhyUnknown::Distrusted(Distrust::Saturated)));
-    assert_eq!(query(&storage).filter(field("i").ge(6)).statistics("i").unwrap().cells, Stated::Exact(2));
+    assert_eq!(found.sum, Exactness::Unknown(InexactReason::Distrusted(Distrust::Saturated)));
+    assert_eq!(query(&storage).filter(field("i").ge(6)).statistics("i").unwrap().cells, Exactness::Exact(2));
     write(&storage, &[3], &[1.0], &[9]);
-    assert_eq!(query(&storage).statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Overlap));
+    assert_eq!(query(&storage).statistics("i").unwrap().cells, Exactness::Unknown(InexactReason::Overlap));
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
     open(&storage).delete_cells(&field("i").eq(6), &Names::new()).unwrap();
     let later = open(&storage).reopened().unwrap().read();
-    assert_eq!(later.statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Deletes));
+    assert_eq!(later.statistics("i").unwrap().cells, Exactness::Unknown(InexactReason::Deletes));
     assert!(matches!(later.statistics("nothing"), Err(ArrayError::Cells(CellsError::UnknownField { .. }))));
 }
 
 #[test]
 fn dense_cells_that_nobody_wrote_count() {
     let storage = create(SchemaBuilder::dense());
-    assert_eq!(open(&storage).statistics("i").unwrap().cells, Stated::Exact(1000));
-    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, Exactness::Exact(1000));
+    let cells = WriteBatch::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
     open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.cells, found.count, found.sum),
-        (Stated::Exact(1000), Stated::Exact(20), Stated::Exact(Some(Sum::I64(60))))
+        (Exactness::Exact(1000), Exactness::Exact(20), Exactness::Exact(Some(Sum::I64(60))))
     );
     let cut = open(&storage).read().range("x", 15..40).unwrap().statistics("i").unwrap();
-    assert_eq!((cut.cells, cut.sum), (Stated::Exact(25), Stated::Unknown(WhyUnknown::PartOfTile)));
+    assert_eq!((cut.cells, cut.sum), (Exactness::Exact(25), Exactness::Unknown(InexactReason::PartOfTile)));
 }
 
 #[test]
@@ -262,34 +262,34 @@ fn ends_of_dimensions_are_those_of_boxes() {
         let found = array.statistics("x").unwrap();
         (found.min, found.max, found.sum)
     };
-    let exact = |x: i32| Stated::Exact(Some(x.to_le_bytes().to_vec()));
-    assert_eq!(ends(&open(&storage)), (exact(0), exact(999), Stated::Exact(Some(Sum::I64(1422)))));
+    let exact = |x: i32| Exactness::Exact(Some(x.to_le_bytes().to_vec()));
+    assert_eq!(ends(&open(&storage)), (exact(0), exact(999), Exactness::Exact(Some(Sum::I64(1422)))));
     write(&storage, &[1000 - 2, 401], &[1.0; 2], &[5; 2]);
-    let overlap = Stated::Unknown(WhyUnknown::Overlap);
+    let overlap = Exactness::Unknown(InexactReason::Overlap);
     assert_eq!(ends(&open(&storage)).1, overlap);
     // Metadata does not identify deleted cells.
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
     open(&storage).delete_cells(&field("i").eq(7), &Names::new()).unwrap();
-    assert_eq!(ends(&open(&storage)).1, Stated::Unknown(WhyUnknown::Deletes));
+    assert_eq!(ends(&open(&storage)).1, Exactness::Unknown(InexactReason::Deletes));
     // The MBRs of dense tiles extend beyond the written cells.
     let storage = create(SchemaBuilder::dense());
-    let cells = NewCells::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
+    let cells = WriteBatch::new().with("f", &[1.0f64; 20]).with("i", &[3i64; 20]);
     open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
-    assert!(matches!(ends(&open(&storage)).1, Stated::Unknown(_)));
+    assert!(matches!(ends(&open(&storage)).1, Exactness::Unknown(_)));
     // Floats have NaNs and two zeros.
     let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-9.0), Scalar::F64(9.0));
     let schema = SchemaBuilder::sparse().dimension(y).dimension(Dimension::string("s"));
     let storage = arrays::create(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
-    let cells = NewCells::new().with("y", &[1.0f64, -0.0]).with("s", NewColumn::strings(["b", ""]));
+    let cells = WriteBatch::new().with("y", &[1.0f64, -0.0]).with("s", WriteColumn::strings(["b", ""]));
     open(&storage).write().cells(cells.with("i", &[1i64, 2])).unwrap();
-    assert!(matches!(open(&storage).statistics("y").unwrap().min, Stated::Unknown(_)));
+    assert!(matches!(open(&storage).statistics("y").unwrap().min, Exactness::Unknown(_)));
     let strings = open(&storage).statistics("s").unwrap();
-    assert_eq!((strings.min, strings.max), (Stated::Exact(Some(Vec::new())), Stated::Exact(Some(b"b".to_vec()))));
+    assert_eq!((strings.min, strings.max), (Exactness::Exact(Some(Vec::new())), Exactness::Exact(Some(b"b".to_vec()))));
 }
 
-fn exact<T: tdb_array::Value>(value: T) -> Stated<Option<Vec<u8>>> {
-    Stated::Exact(Some(NewColumn::values(&[value]).as_bytes().to_vec()))
+fn exact<T: tdb_array::Value>(value: T) -> Exactness<Option<Vec<u8>>> {
+    Exactness::Exact(Some(WriteColumn::values(&[value]).as_bytes().to_vec()))
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn whole_fragments_take_no_look_at_tiles() {
     let after = counting.counters();
     assert_eq!((found[0].min.clone(), found[0].max.clone()), (exact(-50i64), exact(149i64)));
     assert_eq!((found[1].min.clone(), found[1].max.clone()), (exact(0i32), exact(199i32)));
-    assert_eq!(found[0].sum, Stated::Exact(Some(Sum::I64((-50..150).sum()))));
+    assert_eq!(found[0].sum, Exactness::Exact(Some(Sum::I64((-50..150).sum()))));
     // The totals were read with the footer.
     assert_eq!((after.opens - before.opens, after.reads - before.reads), (0, 0));
     // Totals of floats over several tiles are unreliable, but totals of single tiles are reliable
@@ -316,7 +316,7 @@ fn whole_fragments_take_no_look_at_tiles() {
     assert_eq!((floats().min, floats().max), (exact(0.0f64), exact(99.5f64)));
     let read = counting.counters().reads - after.reads;
     assert!(read <= 4 && counting.counters().opens == after.opens, "{read}");
-    assert_eq!(floats().cells, Stated::Exact(200));
+    assert_eq!(floats().cells, Exactness::Exact(200));
     assert_eq!(counting.counters().reads - after.reads, read);
     // A box that cuts the fragment but no tile.
     let cut = array.read().range("x", 10..=19).unwrap().statistics_of(["i", "x", "f"]).unwrap();
@@ -334,23 +334,23 @@ fn what_totals_hide() {
     write(&storage, &[1, 2, 3], &[1.0; 3], &[i64::MAX, 5, -7]);
     assert_eq!(
         open(&storage).statistics("i").unwrap().sum,
-        Stated::Unknown(WhyUnknown::Distrusted(Distrust::Saturated))
+        Exactness::Unknown(InexactReason::Distrusted(Distrust::Saturated))
     );
     let storage = create(SchemaBuilder::sparse().capacity(2));
     write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, -i64::MAX, 4]);
     let found = open(&storage).statistics("i").unwrap();
-    assert_eq!(found.sum, Stated::Exact(Some(Sum::I64(0))));
+    assert_eq!(found.sum, Exactness::Exact(Some(Sum::I64(0))));
     let storage = create(SchemaBuilder::sparse().capacity(2));
     write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, i64::MAX - 9, 5]);
     let found = open(&storage).statistics("i").unwrap();
-    assert_eq!((found.sum, found.max), (Stated::Unknown(WhyUnknown::TooLarge), exact(i64::MAX - 9)));
+    assert_eq!((found.sum, found.max), (Exactness::Unknown(InexactReason::TooLarge), exact(i64::MAX - 9)));
     // A NaN after a sum that saturated. The next tile brings the sum back into the range.
     for order in [[f64::MAX, f64::MAX, f64::NAN, -1.0, -2.0, -3.0], [-1.0, -2.0, -3.0, f64::NAN, f64::MAX, f64::MAX]] {
         let storage = create(SchemaBuilder::sparse().capacity(3));
         write(&storage, &[1, 2, 3, 4, 5, 6], &order, &[1; 6]);
         let found = open(&storage).statistics("f").unwrap();
-        assert!(matches!(found.min, Stated::Unknown(WhyUnknown::Distrusted(_))), "{found:?}");
-        assert!(matches!(found.max, Stated::Unknown(WhyUnknown::Distrusted(_))), "{found:?}");
+        assert!(matches!(found.min, Exactness::Unknown(InexactReason::Distrusted(_))), "{found:?}");
+        assert!(matches!(found.max, Exactness::Unknown(InexactReason::Distrusted(_))), "{found:?}");
     }
 }
 
@@ -361,22 +361,22 @@ fn fragments_that_do_not_meet() {
     write(&storage, &[1, 2, 101, 102], &[1.0; 4], &[1, 2, 3, 4]);
     write(&storage, &[51, 52, 151, 152], &[1.0; 4], &[5, 6, 7, 8]);
     let found = open(&storage).statistics("i").unwrap();
-    assert_eq!((found.cells, found.max), (Stated::Exact(8), exact(8i64)));
+    assert_eq!((found.cells, found.max), (Exactness::Exact(8), exact(8i64)));
     // The cell of a third fragment is between two cells of a tile. Metadata is then inconclusive.
     write(&storage, &[152, 153], &[1.0; 2], &[9, 9]);
-    let overlap = Stated::Unknown(WhyUnknown::Overlap);
+    let overlap = Exactness::Unknown(InexactReason::Overlap);
     assert_eq!(open(&storage).statistics("i").unwrap().cells, overlap);
     // Outside of the query, the overlap does not matter.
     let below = open(&storage).read().range("x", 0..=151).unwrap().statistics("i").unwrap();
-    assert_eq!(below.cells, Stated::Unknown(WhyUnknown::PartOfTile));
+    assert_eq!(below.cells, Exactness::Unknown(InexactReason::PartOfTile));
     let below = open(&storage).read().range("x", 0..=149).unwrap().statistics("i").unwrap();
-    assert_eq!((below.cells, below.max), (Stated::Exact(6), exact(6i64)));
+    assert_eq!((below.cells, below.max), (Exactness::Exact(6), exact(6i64)));
     // With duplicates, no cell is hidden.
     let storage = create(SchemaBuilder::sparse().allows_duplicates(true));
     write(&storage, &[1, 1, 2], &[1.0; 3], &[1, 2, 3]);
     write(&storage, &[1, 2], &[1.0; 2], &[9, -9]);
     let found = open(&storage).statistics("i").unwrap();
-    assert_eq!((found.cells, found.min, found.max), (Stated::Exact(5), exact(-9i64), exact(9i64)));
+    assert_eq!((found.cells, found.min, found.max), (Exactness::Exact(5), exact(-9i64), exact(9i64)));
 }
 
 #[test]
@@ -385,14 +385,14 @@ fn many_fragments() {
     let array = open(&storage);
     for start in (0..600).step_by(2) {
         let (x, i) = ([start, start + 1], [i64::from(start), 7]);
-        array.write().cells(NewCells::new().with("x", &x).with("f", &[1.5f64, -0.5]).with("i", &i)).unwrap();
+        array.write().cells(WriteBatch::new().with("x", &x).with("f", &[1.5f64, -0.5]).with("i", &i)).unwrap();
     }
     let found = open(&storage).read().statistics_of(["i", "f", "x"]).unwrap();
-    assert_eq!((found[0].cells.clone(), found[0].max.clone()), (Stated::Exact(600), exact(598i64)));
-    assert_eq!((found[1].min.clone(), found[1].sum.clone()), (exact(-0.5f64), Stated::Exact(Some(Sum::F64(300.0)))));
+    assert_eq!((found[0].cells.clone(), found[0].max.clone()), (Exactness::Exact(600), exact(598i64)));
+    assert_eq!((found[1].min.clone(), found[1].sum.clone()), (exact(-0.5f64), Exactness::Exact(Some(Sum::F64(300.0)))));
     assert_eq!(found[2].max, exact(599i32));
     write(&storage, &[300], &[1.0], &[1]);
-    assert_eq!(open(&storage).statistics("i").unwrap().cells, Stated::Unknown(WhyUnknown::Overlap));
+    assert_eq!(open(&storage).statistics("i").unwrap().cells, Exactness::Unknown(InexactReason::Overlap));
 }
 
 #[test]
@@ -407,10 +407,10 @@ fn fields_that_came_later_and_nulls() {
             .is_dense();
         let storage = create(builder);
         let cells = |new: bool| {
-            let cells = NewCells::new().with("f", &[1.0f64; 10]).with("i", &[3i64; 10]);
+            let cells = WriteBatch::new().with("f", &[1.0f64; 10]).with("i", &[3i64; 10]);
             if new {
                 let values = [Some(4i32), None, None, None, None, None, None, None, Some(6), None];
-                cells.with("n", NewColumn::options(values))
+                cells.with("n", WriteColumn::options(values))
             } else {
                 cells
             }
@@ -433,13 +433,13 @@ fn fields_that_came_later_and_nulls() {
         let looked = look(&array.read().range("x", 0..30).unwrap(), array.schema(), "n");
         assert_eq!(
             (found.count, found.nulls),
-            (Stated::Exact(looked.count), Stated::Exact(looked.nulls)),
+            (Exactness::Exact(looked.count), Exactness::Exact(looked.nulls)),
             "dense: {is_dense}"
         );
         // A sparse fragment that lacks the field has fill values.
         let bounds = looked.bounds.as_ref().and_then(Summary::bounds).unwrap();
-        assert_eq!((found.min, found.max), (Stated::Exact(Some(bounds.0.to_vec())), exact(6i32)));
-        assert_eq!(found.sum, Stated::Exact(Some(looked.total.unwrap().sum().0)));
+        assert_eq!((found.min, found.max), (Exactness::Exact(Some(bounds.0.to_vec())), exact(6i32)));
+        assert_eq!(found.sum, Exactness::Exact(Some(looked.total.unwrap().sum().0)));
     }
 }
 
@@ -459,10 +459,10 @@ fn no_time_is_null() {
         let put = |start: i32, values: &[i64]| {
             let x: Vec<i32> = (start..).take(values.len()).collect();
             let column = || match nullable {
-                true => NewColumn::options(values.iter().map(|value| (*value != 7).then_some(*value))),
-                false => NewColumn::values(values),
+                true => WriteColumn::options(values.iter().map(|value| (*value != 7).then_some(*value))),
+                false => WriteColumn::values(values),
             };
-            let cells = NewCells::new().with("d", column()).with("t", column());
+            let cells = WriteBatch::new().with("d", column()).with("t", column());
             match dense {
                 true => open(&storage).write().range("x", start..start + x.len() as i32).unwrap().cells(cells).unwrap(),
                 false => open(&storage).write().cells(cells.with("x", &x[..])).unwrap(),
@@ -523,23 +523,23 @@ fn no_time_is_null() {
         // Statistics include the null count if a tile has only nulls.
         let nothing = open(&storage).read().range("x", 10..=11).unwrap();
         let found = nothing.statistics("d").unwrap();
-        assert_eq!((found.count, found.nulls), (Stated::Exact(0), Stated::Exact(2)));
-        assert_eq!((found.min, found.max), (Stated::Exact(None), Stated::Exact(None)));
+        assert_eq!((found.count, found.nulls), (Exactness::Exact(0), Exactness::Exact(2)));
+        assert_eq!((found.min, found.max), (Exactness::Exact(None), Exactness::Exact(None)));
         let found = nothing.aggregate([Aggregate::sum("t"), Aggregate::min("d")]).unwrap();
         let sum = if nullable { None } else { Some(0) };
         assert_eq!((found.value::<i64>("sum(t)").unwrap(), found.value::<i64>("min(d)").unwrap()), (sum, None));
         assert_eq!(found.tiles_read(), 0);
         let some = open(&storage).read().range("x", 2..=3).unwrap();
-        assert!(matches!(some.statistics("d").unwrap().nulls, Stated::Unknown(_)));
+        assert!(matches!(some.statistics("d").unwrap().nulls, Exactness::Unknown(_)));
     }
     // Coordinates are never null.
     let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
     let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
     let storage = arrays::create(schema);
-    open(&storage).write().cells(NewCells::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
+    open(&storage).write().cells(WriteBatch::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
     let array = open(&storage);
     let found = array.statistics("d").unwrap();
-    assert_eq!((found.min, found.nulls), (exact(NAT), Stated::Exact(0)));
+    assert_eq!((found.min, found.nulls), (exact(NAT), Exactness::Exact(0)));
     let groups: Vec<Batch> = array.read().group_by(["d"], []).unwrap().map(Result::unwrap).collect();
     assert_eq!(groups[0].column("d").unwrap().values::<i64>().unwrap(), [NAT, 3]);
 }
@@ -550,7 +550,7 @@ fn dense_fragments() {
     let put = |start: i32, count: usize, value: i64| {
         let values = vec![value; count];
         let floats = vec![0.5f64; count];
-        let cells = NewCells::new().with("f", &floats[..]).with("i", &values[..]);
+        let cells = WriteBatch::new().with("f", &floats[..]).with("i", &values[..]);
         open(&storage).write().range("x", start..start + count as i32).unwrap().cells(cells).unwrap();
     };
     put(0, 100, 1);
@@ -558,26 +558,26 @@ fn dense_fragments() {
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.cells, found.count, found.min, found.sum),
-        (Stated::Exact(1000), Stated::Exact(150), exact(-4i64), Stated::Exact(Some(Sum::I64(-100))))
+        (Exactness::Exact(1000), Exactness::Exact(150), exact(-4i64), Exactness::Exact(Some(Sum::I64(-100))))
     );
     // Three tiles of the first fragment are completely overwritten and do not count.
     put(30, 30, 9);
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.count, found.max, found.sum),
-        (Stated::Exact(150), exact(9i64), Stated::Exact(Some(Sum::I64(140))))
+        (Exactness::Exact(150), exact(9i64), Exactness::Exact(Some(Sum::I64(140))))
     );
     // A part of a tile: only its number of cells is known.
     put(205, 3, 7);
     let found = open(&storage).statistics("i").unwrap();
-    assert!(matches!(found.max, Stated::Unknown(_)), "{found:?}");
+    assert!(matches!(found.max, Exactness::Unknown(_)), "{found:?}");
     let storage = create(SchemaBuilder::dense());
-    let cells = NewCells::new().with("f", &[0.5f64; 3]).with("i", &[7i64; 3]);
+    let cells = WriteBatch::new().with("f", &[0.5f64; 3]).with("i", &[7i64; 3]);
     open(&storage).write().range("x", 205..208).unwrap().cells(cells).unwrap();
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.count, found.max),
-        (Stated::Exact(3), Stated::Unknown(WhyUnknown::Distrusted(Distrust::EdgeTile)))
+        (Exactness::Exact(3), Exactness::Unknown(InexactReason::Distrusted(Distrust::EdgeTile)))
     );
 }
 
@@ -588,29 +588,29 @@ fn strings_with_nul_and_empty_arrays() {
     let schema = SchemaBuilder::sparse().capacity(2).dimension(x).attribute(text).build().unwrap();
     let storage = arrays::create(schema);
     let put = |x: &[i32], s: &[&str]| {
-        open(&storage).write().cells(NewCells::new().with("x", x).with("s", NewColumn::strings(s))).unwrap();
+        open(&storage).write().cells(WriteBatch::new().with("x", x).with("s", WriteColumn::strings(s))).unwrap();
     };
     let found = open(&storage).read().statistics_of(["s", "x", "s"]).unwrap();
     assert_eq!(found.len(), 3);
     for found in &found {
-        assert_eq!((found.cells.clone(), found.min.clone()), (Stated::Exact(0), Stated::Exact(None)));
+        assert_eq!((found.cells.clone(), found.min.clone()), (Exactness::Exact(0), Exactness::Exact(None)));
     }
     assert_eq!(
         (found[0].sum.clone(), found[1].sum.clone()),
-        (Stated::Unknown(WhyUnknown::NotOfThisType), Stated::Exact(Some(Sum::I64(0))))
+        (Exactness::Unknown(InexactReason::NotOfThisType), Exactness::Exact(Some(Sum::I64(0))))
     );
     put(&[1, 2, 3], &["b", "", "zz"]);
     let found = open(&storage).statistics("s").unwrap();
-    assert_eq!((found.min, found.max), (Stated::Exact(Some(Vec::new())), Stated::Exact(Some(b"zz".to_vec()))));
+    assert_eq!((found.min, found.max), (Exactness::Exact(Some(Vec::new())), Exactness::Exact(Some(b"zz".to_vec()))));
     put(&[11, 12, 13], &["zz\0a", "zz\0", "zzz"]);
     let found = open(&storage).statistics("s").unwrap();
-    let why = Stated::Unknown(WhyUnknown::Distrusted(Distrust::ComparedUpToNul));
-    assert!(found.max == why || found.max == Stated::Exact(Some(b"zzz".to_vec())), "{found:?}");
+    let why = Exactness::Unknown(InexactReason::Distrusted(Distrust::ComparedUpToNul));
+    assert!(found.max == why || found.max == Exactness::Exact(Some(b"zzz".to_vec())), "{found:?}");
     put(&[21, 22], &["\0", "zzz\0b"]);
     assert_eq!(open(&storage).statistics("s").unwrap().max, why);
     assert_eq!(
         open(&storage).read().ranges("x", Vec::<std::ops::Range<i32>>::new()).unwrap().cell_count().unwrap(),
-        Stated::Exact(8)
+        Exactness::Exact(8)
     );
 }
 
@@ -624,7 +624,7 @@ fn a_fragment_of_other_dimensions_is_an_error() {
     let schema =
         schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
     let two = arrays::create(schema.build().unwrap());
-    let cells = NewCells::new().with("x", &[1, 5][..]).with("y", NewColumn::strings(["a", "b"]));
+    let cells = WriteBatch::new().with("x", &[1, 5][..]).with("y", WriteColumn::strings(["a", "b"]));
     open(&two).write().cells(cells.with("f", &[1.0f64; 2]).with("i", &[1i64, 2])).unwrap();
     // Adds the fragment and the schema of the other array to the first.
     for folder in ["__schema", "__commits", "__fragments"] {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::two_arrays::*;
-use tdb_array::{ArrayError, CellProblem, CellsError, NewCells, NewColumn, Order};
+use tdb_array::{ArrayError, CellProblem, CellsError, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -53,14 +53,14 @@ fn sparse_writes_refuse_values_that_the_filter_cannot_represent() {
         let mut values = vec![1.5f32; 40];
         values[cell] = value;
         let cells = || {
-            NewCells::new()
-                .with("y", NewColumn::values(&y))
-                .with("x", NewColumn::values(&x))
-                .with("a", NewColumn::values(&values))
+            WriteBatch::new()
+                .with("y", WriteColumn::values(&y))
+                .with("x", WriteColumn::values(&x))
+                .with("a", WriteColumn::values(&values))
         };
         let result = array_on(&storage, 2).write().cells(cells());
         refused(result.map(|_| ()), cell as u64, &format!("{value:?}"), &storage);
-        let mut writer = array_on(&storage, 2).write().together().unwrap();
+        let mut writer = array_on(&storage, 2).write().atomic().unwrap();
         refused(writer.push(cells()), cell as u64, &format!("{value:?}"), &storage);
         assert!(writer.commit().is_err());
     }
@@ -78,10 +78,10 @@ fn streams_refuse_values_that_the_filter_cannot_represent() {
         for part in numbers.chunks(portion) {
             let (y, x): (Vec<i32>, Vec<i32>) = part.iter().map(|cell| place(*cell)).unzip();
             let values: Vec<f32> = part.iter().map(|number| if *number == cell { 1e9 } else { 0.0 }).collect();
-            let cells = NewCells::new()
-                .with("y", NewColumn::values(&y))
-                .with("x", NewColumn::values(&x))
-                .with("a", NewColumn::values(&values));
+            let cells = WriteBatch::new()
+                .with("y", WriteColumn::values(&y))
+                .with("x", WriteColumn::values(&x))
+                .with("a", WriteColumn::values(&values));
             pushed = pushed.and_then(|()| writer.push(cells));
         }
         let result = pushed.and_then(|()| writer.commit().map(|_| ()));
@@ -98,7 +98,7 @@ fn dense_writes_refuse_values_that_the_filter_cannot_represent() {
             values[cell] = 128.0;
             let write =
                 array_on(&storage, 2).write().range("y", 2..=6).unwrap().range("x", 1..=6).unwrap().order(order);
-            let result = write.cells([("a", NewColumn::values(&values))]);
+            let result = write.cells([("a", WriteColumn::values(&values))]);
             refused(result.map(|_| ()), cell as u64, "128.0", &storage);
         }
     }
@@ -106,7 +106,7 @@ fn dense_writes_refuse_values_that_the_filter_cannot_represent() {
     let mut values = [0.0f32; 64];
     values[50] = 128.0;
     let mut writer = array_on(&storage, 2).write().budget(1).global_order().unwrap();
-    let result = writer.push([("a", NewColumn::values(&values))]);
+    let result = writer.push([("a", WriteColumn::values(&values))]);
     refused(result.and_then(|()| writer.commit().map(|_| ())), 50, "128.0", &storage);
 }
 
@@ -114,7 +114,7 @@ fn dense_writes_refuse_values_that_the_filter_cannot_represent() {
 #[test]
 fn values_that_nobody_reads_may_be_lost() {
     let storage = create(&schema(true, scaled(1000.0).nullable(false)));
-    let values = NewColumn::values(&[1000.0f32, f32::NAN, 1127.0]).with_validity(&[0b101]);
+    let values = WriteColumn::values(&[1000.0f32, f32::NAN, 1127.0]).with_validity(&[0b101]);
     let write = array_on(&storage, 1).write().range("y", 0..=0).unwrap().range("x", 1..=3).unwrap();
     write.cells([("a", values)]).unwrap();
     let batch = array_on(&storage, 1).read().range("y", 0..=0).unwrap().batches().unwrap().next().unwrap().unwrap();
@@ -135,7 +135,7 @@ fn integers_and_shuffled_bytes_are_no_floats_to_scale() {
         let attribute = Attribute::new("a", datatype).with_filters(FilterPipeline::new(filters));
         let storage = create(&schema(true, attribute));
         let bytes = vec![0; 64 * datatype.size()];
-        let error = array_on(&storage, 1).write().cells([("a", NewColumn::bytes(&bytes))]).unwrap_err();
+        let error = array_on(&storage, 1).write().cells([("a", WriteColumn::bytes(&bytes))]).unwrap_err();
         assert!(error.to_string().contains("values would be lost"), "{error}");
     }
 }
@@ -148,7 +148,7 @@ fn consolidation_refuses_to_change_values() {
         let storage = create(&schema(true, scaled(0.0)));
         let write = |time, y: std::ops::RangeInclusive<i32>, value: f32| {
             let write = array_on(&storage, 1).write().names(names(time)).range("y", y).unwrap();
-            write.cells([("a", NewColumn::values(&[value; 16]))]).unwrap();
+            write.cells([("a", WriteColumn::values(&[value; 16]))]).unwrap();
         };
         write(10, 0..=1, 127.3);
         write(11, second, -128.4);

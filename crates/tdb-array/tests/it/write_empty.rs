@@ -1,7 +1,7 @@
 //! Writes without cells, and empty batches within streams.
 
 use crate::two_arrays::*;
-use tdb_array::{Array, ArrayError, CellsError, Duplicates, GlobalWriter, NewCells, NewColumn};
+use tdb_array::{Array, ArrayError, CellsError, Duplicates, GlobalWriter, WriteBatch, WriteColumn};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::files_of;
@@ -90,10 +90,10 @@ fn offsets_of_no_cells_are_checked() {
     let array = array_on(&storage, 1);
     let value = 0i64.to_le_bytes();
     for offset in [1, 2, 1 << 61, u64::MAX] {
-        let strings = |offsets| NewCells::new().with("s", NewColumn::bytes(b"").with_offsets(offsets));
+        let strings = |offsets| WriteBatch::new().with("s", WriteColumn::bytes(b"").with_offsets(offsets));
         let offsets = [offset];
-        let of_strings = strings(&offsets).with("lists", NewColumn::bytes(&[]).with_offsets(&[0]));
-        let of_lists = strings(&[0]).with("lists", NewColumn::bytes(&[]).with_offsets(&offsets));
+        let of_strings = strings(&offsets).with("lists", WriteColumn::bytes(&[]).with_offsets(&[0]));
+        let of_lists = strings(&[0]).with("lists", WriteColumn::bytes(&[]).with_offsets(&offsets));
         for (field, cells) in [("s", of_strings), ("lists", of_lists)] {
             let mut writer = array.write().global_order().unwrap();
             for error in [writer.push(&cells).unwrap_err(), array.write().cells(&cells).unwrap_err()] {
@@ -105,6 +105,6 @@ fn offsets_of_no_cells_are_checked() {
         }
     }
     // No cells, at an offset within existing values.
-    let cells = NewCells::new().with("s", NewColumn::bytes(b"ab").with_offsets(&[2]));
-    array.write().cells(cells.with("lists", NewColumn::bytes(&value).with_offsets(&[1]))).unwrap();
+    let cells = WriteBatch::new().with("s", WriteColumn::bytes(b"ab").with_offsets(&[2]));
+    array.write().cells(cells.with("lists", WriteColumn::bytes(&value).with_offsets(&[1]))).unwrap();
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::two_arrays::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, NewCells, NewColumn, Order, Written,
+    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, Order, WriteBatch, WriteColumn, Written,
 };
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
@@ -34,33 +34,33 @@ fn bad_cells_are_refused() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let array = array_on(&storage, 1);
     let before = files_of(&*storage);
-    let with = |name: &'static str, column: NewColumn<'static>| {
-        let mut cells = NewCells::new();
+    let with = |name: &'static str, column: WriteColumn<'static>| {
+        let mut cells = WriteBatch::new();
         for other in ["x", "s", "a", "t", "p"] {
             let column = match other {
                 _ if other == name => column.clone(),
-                "x" => NewColumn::values(&[1i32, -3, 7, 49]),
-                "s" | "t" => NewColumn::strings(["a", "b", "a", ""]),
-                "a" => NewColumn::values(&[0.5f64; 4]),
-                _ => NewColumn::values(&[0u16; 8]),
+                "x" => WriteColumn::values(&[1i32, -3, 7, 49]),
+                "s" | "t" => WriteColumn::strings(["a", "b", "a", ""]),
+                "a" => WriteColumn::values(&[0.5f64; 4]),
+                _ => WriteColumn::values(&[0u16; 8]),
             };
             cells = cells.with(other, column);
         }
         array.write().cells(cells).unwrap_err().to_string()
     };
     let errors = [
-        with("x", NewColumn::values(&[1i32, -3, 50, 49])),
-        with("x", NewColumn::values(&[1i64, -3, 5, 49])),
-        with("x", NewColumn::values(&[1i32, -3, 7])),
-        with("a", NewColumn::bytes(&[0; 33])),
-        with("a", NewColumn::values(&[0.0f64; 4]).with_validity(&[0b1011])),
-        with("a", NewColumn::values(&[0.0f64; 4]).with_offsets(&[0, 1, 2, 3, 4])),
-        with("t", NewColumn::strings([&b"a"[..], b"b\xff", b"", b""])),
-        with("t", NewColumn::bytes(b"abcd").with_offsets(&[0, 3, 2, 4, 4])),
-        with("t", NewColumn::bytes(b"abcd").with_offsets(&[0, 1, 2, 4, 5])),
-        with("t", NewColumn::bytes(b"abcd")),
-        with("t", NewColumn::strings(["a"; 4]).with_validity(&[])),
-        with("p", NewColumn::values(&[0u16; 6])),
+        with("x", WriteColumn::values(&[1i32, -3, 50, 49])),
+        with("x", WriteColumn::values(&[1i64, -3, 5, 49])),
+        with("x", WriteColumn::values(&[1i32, -3, 7])),
+        with("a", WriteColumn::bytes(&[0; 33])),
+        with("a", WriteColumn::values(&[0.0f64; 4]).with_validity(&[0b1011])),
+        with("a", WriteColumn::values(&[0.0f64; 4]).with_offsets(&[0, 1, 2, 3, 4])),
+        with("t", WriteColumn::strings([&b"a"[..], b"b\xff", b"", b""])),
+        with("t", WriteColumn::bytes(b"abcd").with_offsets(&[0, 3, 2, 4, 4])),
+        with("t", WriteColumn::bytes(b"abcd").with_offsets(&[0, 1, 2, 4, 5])),
+        with("t", WriteColumn::bytes(b"abcd")),
+        with("t", WriteColumn::strings(["a"; 4]).with_validity(&[])),
+        with("p", WriteColumn::values(&[0u16; 6])),
     ];
     assert_eq!(files_of(&*storage), before);
     insta::assert_snapshot!(errors.join("\n"));
@@ -75,14 +75,14 @@ fn bad_columns_are_refused() {
     let array = array_on(&storage, 1);
     let before = files_of(&*storage);
     let good = columns(&some_rows());
-    let write = |cells: NewCells<'_>| array.write().cells(cells).unwrap_err();
+    let write = |cells: WriteBatch<'_>| array.write().cells(cells).unwrap_err();
     assert!(
         matches!(write(good.clone().with("a", &[0.0f64; 4])), ArrayError::Cells(CellsError::RepeatedColumn { name }) if name == "a")
     );
     assert!(
         matches!(write(good.clone().with("b", &[0i8; 4])), ArrayError::Cells(CellsError::UnknownField { name, .. }) if name == "b")
     );
-    let lacking = NewCells::new().with("x", &[1i32]);
+    let lacking = WriteBatch::new().with("x", &[1i32]);
     assert!(matches!(write(lacking), ArrayError::Cells(CellsError::MissingColumn { name }) if name == "a"));
     assert!(array.write().range("x", 1..=2).unwrap_err().to_string().contains("no range"));
 
@@ -303,8 +303,8 @@ fn offsets_beyond_the_limits_are_refused() {
     let write = |bytes| {
         let options = ArrayOptions::new().threads(1).limits(Limits::default().with_tile_bytes(bytes));
         let array = options.open_on(Arc::clone(&storage) as Arc<dyn Storage>).unwrap();
-        let cells = NewCells::new().with("x", NewColumn::values(&[1i32, 2, 3, 4]));
-        array.write().cells(cells.with("t", NewColumn::strings([""; 4])))
+        let cells = WriteBatch::new().with("x", WriteColumn::values(&[1i32, 2, 3, 4]));
+        array.write().cells(cells.with("t", WriteColumn::strings([""; 4])))
     };
     assert!(matches!(write(31).unwrap_err(), ArrayError::Write(_)));
     write(32).unwrap();
@@ -313,12 +313,12 @@ fn offsets_beyond_the_limits_are_refused() {
 #[test]
 fn cells_are_valid_unless_said_otherwise() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
-    let cells = NewCells::new()
-        .with("x", NewColumn::values(&[1i32, 2]))
-        .with("s", NewColumn::strings(["a", "b"]))
-        .with("a", NewColumn::values(&[0.5f64, 1.5]))
-        .with("t", NewColumn::strings(["", "t"]))
-        .with("p", NewColumn::values(&[1u16, 2, 3, 4]));
+    let cells = WriteBatch::new()
+        .with("x", WriteColumn::values(&[1i32, 2]))
+        .with("s", WriteColumn::strings(["a", "b"]))
+        .with("a", WriteColumn::values(&[0.5f64, 1.5]))
+        .with("t", WriteColumn::strings(["", "t"]))
+        .with("p", WriteColumn::values(&[1u16, 2, 3, 4]));
     array_on(&storage, 1).write().cells(cells).unwrap();
     let found: Vec<_> = rows_of(&array_on(&storage, 1)).into_iter().map(|row| row.3).collect();
     assert_eq!(found, [Some(String::new()), Some("t".to_owned())]);

@@ -5,11 +5,11 @@ use bitvec::view::BitView;
 use tdb_schema::FieldType;
 use tdb_types::{Cells, Datatype};
 
-use super::NewColumn;
+use super::WriteColumn;
 use crate::{CellProblem, CellsError, Result};
 
 /// Returns the cells of a column if they match the field type. Accepts any bytes in strings.
-pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
+pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a WriteColumn<'_>) -> Result<Cells<'a>> {
     Checker { name, kind, first: 0, any_utf8: true }.column(column)
 }
 
@@ -31,7 +31,7 @@ impl Checker<'_> {
     ///
     /// # Errors
     /// [`CellsError::WrongType`], [`CellsError::ColumnShape`], [`CellsError::Cell`].
-    pub fn column<'a>(&self, column: &'a NewColumn<'_>) -> Result<Cells<'a>> {
+    pub fn column<'a>(&self, column: &'a WriteColumn<'_>) -> Result<Cells<'a>> {
         let FieldType { datatype, cell_val_num, .. } = self.kind;
         let text = column.physical.is_some_and(|physical| physical.size() == 1) && datatype.size() == 1;
         if let Some(physical) = column.physical.filter(|physical| *physical != datatype.physical() && !text) {
@@ -95,7 +95,7 @@ impl Checker<'_> {
         }
     }
 
-    fn check_validity(&self, column: &NewColumn<'_>, len: usize) -> Result<()> {
+    fn check_validity(&self, column: &WriteColumn<'_>, len: usize) -> Result<()> {
         let Some(bits) = &column.validity else { return Ok(()) };
         if bits.len() < len.div_ceil(8) {
             return Err(self.shape(format!("found {} bytes of validity, too few for {len} cells", bits.len())));

@@ -28,10 +28,10 @@ use tdb_print::{Terminal, printable};
 #[command(after_help = "\
 Examples:
   tdb advise ARRAY
-  tdb advise ARRAY --sample 16             other filters are tried on 16 tiles of each field
+  tdb advise ARRAY --sample 16             try other filters on 16 tiles of each field
   tdb advise ARRAY --sample 5%
   tdb advise GROUP --format jsonl
-  tdb advise ARRAY --latency 0 --worth 10  on a disk of this machine, where asking costs nothing")]
+  tdb advise ARRAY --latency 0 --worth 10  for a local disk without request latency")]
 pub(crate) struct Args {
     /// Array, or group to examine with all its arrays
     path: OsString,
@@ -85,7 +85,7 @@ impl CostArgs {
 
 /// Parses `16` or `5%`.
 pub(crate) fn sample(text: &str) -> Result<Sample, String> {
-    let problem = || format!("{text:?} is neither a number of tiles, such as 16, nor a share of them, such as 5%");
+    let problem = || format!("expected a number of tiles, such as 16, or a percentage, such as 5%, found {text:?}");
     match text.strip_suffix('%') {
         None => match text.parse() {
             Ok(tiles) if tiles > 0 => Ok(Sample::Tiles(tiles)),
@@ -262,14 +262,14 @@ fn shown(time: Duration) -> String {
 fn looked_at(report: &AdviceReport) -> String {
     let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
     let verdict = match report.advice.iter().filter(|advice| advice.level != AdviceLevel::Note).count() {
-        0 => "nothing to mend".to_owned(),
-        1 => "1 thing to mend".to_owned(),
-        more => format!("{more} things to mend"),
+        0 => "no advice".to_owned(),
+        1 => "1 suggestion".to_owned(),
+        more => format!("{more} suggestions"),
     };
     let read = report.read;
     let sections = match report.fragments.saturating_sub(report.looked_into) {
         0 => String::new(),
-        rest => format!(" (of {rest} of them the footers alone)"),
+        rest => format!(" (of {rest} of them only the footers)"),
     };
     format!(
         "{}{sections}, {}, {}, {} of cells and {} of metadata; read {} in {}: {verdict}",

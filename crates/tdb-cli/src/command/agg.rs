@@ -21,13 +21,12 @@ use tdb_print::{RowFormat, cell_writer, stdout};
 /// metadata already contains the result.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Nulls, and \"no time\" (NaT) of attributes, count in --count and --nulls alone, and are the last group of --by. NaNs are left out
-of --min and --max unless there is nothing else, and come last in --quantile and --by. Of enumerated attributes the least and the
-greatest value are those with the least and the greatest position. Cells of a dense array that nobody wrote count in --count,
-and have no values.
+Only --count and --nulls include nulls and NaT of attributes; --by puts them into the last group. --min and --max ignore NaNs,
+unless all values are NaN; --quantile and --by order NaNs last. The minimum and maximum of an enumerated attribute are the
+values with the minimum and maximum position. --count includes unwritten cells of dense arrays; they have no values.
 
 Examples:
-  tdb agg ARRAY                                       how many cells there are
+  tdb agg ARRAY                                       number of cells
   tdb agg ARRAY --count --mean qual --max qual --by chrom
   tdb agg ARRAY --sum reads --range pos=1000..2000 --where \"filter = 'PASS'\"
   tdb agg ARRAY --distinct sample,chrom --median qual --quantile qual=0.99
@@ -142,7 +141,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     out.flush()?;
     for name in saturated {
         session::warn(
-            &format!("{name}: a sum doesn't fit into 64 bits; it is shown as the greatest number, or as null"),
+            &format!("{name}: a sum exceeds 64 bits; it is shown as the maximum number, or as null"),
             terminal,
         );
     }
@@ -186,7 +185,7 @@ fn quantile(option: &str) -> Result<Aggregate> {
         Failure::usage(format!("quantile {option:?}: {why}")).with_hint("write for example --quantile qual=0.9")
     };
     let (field, part) = option.rsplit_once('=').ok_or_else(|| wrong("expected FIELD=PART"))?;
-    let part: f64 = part.trim().parse().map_err(|_| wrong("the part is no number"))?;
+    let part: f64 = part.trim().parse().map_err(|_| wrong("the part is not a number"))?;
     let [field] = &names_in(field)?[..] else { return Err(wrong("expected one field")) };
     Ok(Aggregate::quantile(field, part))
 }

@@ -50,13 +50,15 @@ impl WhichCells {
     pub(crate) fn only_ranges(&self, schema: &ArraySchema) -> Result<Vec<(String, RangeInclusive<Coordinate>)>> {
         let said = [("--points", self.points.is_some()), ("--where", !self.conditions.is_empty())];
         if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
-            let failure = Failure::usage(format!("{option} chooses single cells, and this holds boxes of them"));
-            return Err(failure.with_hint("choose a box with --range, or export rows, as Parquet or CSV"));
+            let failure = Failure::usage(format!("{option} selects single cells, but this format stores subarrays"));
+            return Err(failure.with_hint("select a subarray with --range, or export to Parquet or CSV"));
         }
         let ranges = self.range.iter().map(|text| range::of_integers(schema, text)).collect::<Result<Vec<_>, _>>()?;
         let mut names = HashSet::new();
         match ranges.iter().find(|(name, _)| !names.insert(name.as_str())) {
-            Some((name, _)) => Err(Failure::usage(format!("dimension {name:?} has several ranges, and a box has one"))),
+            Some((name, _)) => Err(Failure::usage(format!(
+                "dimension {name:?} has several ranges, but a subarray has one per dimension"
+            ))),
             None => Ok(ranges),
         }
     }

@@ -24,7 +24,7 @@ use tdb_print::Terminal;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tdb consolidate ARRAY --plan                   what would be done
+  tdb consolidate ARRAY --plan                   print the plan only
   tdb consolidate ARRAY --max-fragment-size 1GiB
   tdb consolidate ARRAY --what commits
   tdb consolidate ARRAY --what footers
@@ -84,16 +84,18 @@ impl What {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() && matches!(args.what, What::Commits | What::Footers) {
-        let failure = Failure::usage("--at and --between are for fragments and metadata: of the others all is joined");
-        return Err(failure.with_hint("no time is lost by joining commits or footers"));
+        let failure = Failure::usage(
+            "--at and --between apply to fragments and metadata; commits and footers are consolidated completely",
+        );
+        return Err(failure.with_hint("leave out the option; consolidated commits and footers keep all times"));
     }
     let Some(job) = args.what.job() else { return join_fragments(args, key, terminal) };
     if args.fragments.is_any() {
-        return Err(Failure::usage("these options are for --what fragments"));
+        return Err(Failure::usage("these options need --what fragments"));
     }
     let target = maintained::open(&args.path, &args.time, key)?;
     if matches!(target, Target::Group(_)) && args.what != What::Metadata {
-        return Err(Failure::usage("a group has nothing to join but its metadata"));
+        return Err(Failure::usage("a group has only metadata to consolidate"));
     }
     let plan = job.plan(target)?.take_over(args.take_over);
     let savings = plan.savings();
@@ -122,7 +124,7 @@ fn join_fragments(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             fragments::run(&array, &args.fragments, args.time.range(), (args.plan, args.take_over), terminal)
         }
         Target::Group(_) => {
-            Err(Failure::usage("a group has no fragments").with_hint("--what metadata joins its metadata"))
+            Err(Failure::usage("a group has no fragments").with_hint("use --what metadata to consolidate its metadata"))
         }
     }
 }

@@ -28,9 +28,9 @@ use tdb_print::{Entry, RowFormat, Sheet};
 #[command(after_help = "\
 Examples:
   tdb copy ARRAY BACKUP
-  tdb copy ARRAY MAY --flatten --at 2024-05-31   the cells of then, in one fragment
+  tdb copy ARRAY MAY --flatten --at 2024-05-31   cells as of that day, in one fragment
   tdb copy GROUP /mnt/disk/GROUP
-  tdb copy ARRAY s3://bucket/ARRAY               to a store, with the full tdb")]
+  tdb copy ARRAY s3://bucket/ARRAY               to an object store, with the full tdb")]
 pub(crate) struct Args {
     /// Array or group
     source: OsString,
@@ -57,7 +57,9 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         return flatten(args, key, terminal);
     }
     if args.time.range().is_some() {
-        return Err(Failure::usage("a copy byte by byte has all times; --flatten copies the cells of one"));
+        return Err(Failure::usage(
+            "a copy of the files includes all times; use --flatten to copy the cells of one time",
+        ));
     }
     let (from, to) = (Place::of(&args.source)?, Place::of(&args.destination)?);
     let monitor = Monitor::new();
@@ -112,7 +114,10 @@ pub(super) fn rows(copied: &Copied, sheet: &mut Sheet) {
 
 pub(super) fn warn_of_shared(copied: &Copied, terminal: Terminal) {
     for uri in &copied.shared {
-        session::warn(&format!("{uri} lies elsewhere, and wasn't copied: both groups have it as a member"), terminal);
+        session::warn(
+            &format!("{uri} is outside of the group and was not copied: both groups have it as a member"),
+            terminal,
+        );
     }
     warn_of_unread(&copied.unread, terminal);
 }
@@ -120,7 +125,7 @@ pub(super) fn warn_of_shared(copied: &Copied, terminal: Terminal) {
 pub(super) fn warn_of_unread(groups: &[String], terminal: Terminal) {
     for path in groups {
         let path = if path.is_empty() { "." } else { path };
-        let what = "can't be read, as without its key: members that it has by whole paths were left as they are";
-        session::warn(&format!("the group {path} {what}"), terminal);
+        let what = "cannot be read, for example without its key: members with absolute paths are unchanged";
+        session::warn(&format!("group {path} {what}"), terminal);
     }
 }

@@ -21,7 +21,7 @@ use crate::{location, target};
 Examples:
   tdb create ARRAY --schema schema.toml
   tdb schema OLD --format toml | tdb create NEW --schema -
-  tdb create ARRAY --schema schema.toml --format-version 12     for readers of release 2.8")]
+  tdb create ARRAY --schema schema.toml --format-version 12     readable by release 2.8")]
 pub(crate) struct Args {
     /// Folder of the array, created if missing
     array: OsString,
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 }
 
 fn version(text: &str) -> Result<FormatVersion, String> {
-    let number = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+    let number = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     FormatVersion::new(number).map_err(|error| error.to_string())
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn parsed<T>(file: &OsString, parse: impl FnOnce(&str) -> Result<T, S
     };
     let name = if is_stdin { "standard input".into() } else { file.to_string_lossy() };
     let text = result.map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => Failure::usage(format!("{name}: no TOML: it is not UTF-8")),
+        ErrorKind::InvalidData => Failure::usage(format!("{name}: invalid TOML: not UTF-8")),
         _ => Failure::io(&name, &error),
     })?;
     parse(&text).map_err(|error| Failure::schema_text(&name, &text, &error))

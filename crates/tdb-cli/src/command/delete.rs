@@ -49,7 +49,10 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     if let Some(time) = args.fragments {
         let count = array.delete_fragments(time)?;
         if count == 0 {
-            eprintln!("{}: no fragment lies within that time; nothing was deleted", printable(&path.to_string_lossy()));
+            eprintln!(
+                "{}: no fragment is within the time range; nothing was deleted",
+                printable(&path.to_string_lossy())
+            );
         } else {
             let fragments = if count == 1 { "fragment" } else { "fragments" };
             eprintln!("{}: {count} {fragments} deleted", printable(&path.to_string_lossy()));
@@ -74,8 +77,9 @@ fn check_all_have(array: &Array, condition: &Condition) -> Result<()> {
         let lacking = array.fragments()?.iter().filter(|fragment| fragment.schema().field(field).is_none()).count();
         if lacking > 0 {
             let fragments = if lacking == 1 { "one fragment was" } else { "some fragments were" };
-            let what = format!("{fragments} written before there was a field {field:?}: all of their cells would go");
-            let hint = "by format, cells without the field can't stay; --without-field-too deletes them";
+            let what =
+                format!("{fragments} written before field {field:?} was added: all of their cells would be deleted");
+            let hint = "pass --without-field-too to delete cells without the field, which the format cannot keep";
             return Err(Failure::usage(what).with_hint(hint));
         }
     }

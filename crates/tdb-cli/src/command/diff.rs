@@ -124,20 +124,20 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let failure = Failure::new(Exit::Finding, format!("{paths} differ: {}", summary(&counts)));
     Err(match left_out {
         0 => failure,
-        _ => failure.with_hint(format!("--limit {} prints all of them", counts.differences())),
+        _ => failure.with_hint(format!("use --limit {} to print all of them", counts.differences())),
     })
 }
 
 /// The array, restricted to a single fragment if a name is given.
 fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     let Some(name) = name else { return Ok(array) };
-    let (replaced, _) = array.replaced_fragments()?;
+    let (replaced, _) = array.superseded_fragments()?;
     let mut all = array.fragments()?.iter().chain(&replaced);
     match all.find(|fragment| fragment.name().as_str() == name) {
         Some(fragment) => Ok(array.of_fragment(fragment)),
         None => {
-            let what = format!("{}: there is no fragment {name}", array.storage().describe(""));
-            Err(Failure::new(Exit::Usage, what).with_hint("tdb fragments prints the names of all"))
+            let what = format!("{}: no fragment is named {name}", array.storage().describe(""));
+            Err(Failure::new(Exit::Usage, what).with_hint("run `tdb fragments` for a list of fragments"))
         }
     }
 }
@@ -153,10 +153,10 @@ fn summary(counts: &DiffCounts) -> String {
         count(counts.schema, "key of the schema", "keys of the schema"),
         count(counts.metadata, "key of the metadata", "keys of the metadata"),
         count(counts.fragments, "fragment", "fragments"),
-        count(counts.differing_cells, "cell has other values", "cells have other values"),
-        count(counts.cells_only_in_a, "cell is in the first alone", "cells are in the first alone"),
-        count(counts.cells_only_in_b, "cell is in the second alone", "cells are in the second alone"),
-        counts.incomparable.then(|| "their dimensions differ, so that no cells were compared".to_owned()),
+        count(counts.differing_cells, "cell has another value", "cells have other values"),
+        count(counts.cells_only_in_a, "cell is only in the first array", "cells are only in the first array"),
+        count(counts.cells_only_in_b, "cell is only in the second array", "cells are only in the second array"),
+        counts.incomparable.then(|| "the dimensions differ, and cells were not compared".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -10,7 +10,7 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
 use tdb_maintain::tdb_job::Target;
 use tdb_types::Scalar;
-use tdb_verify::{Diagnosis, Doctor, Mended, Rebuild, Remedy, Severity, Undone};
+use tdb_verify::{Diagnosis, Doctor, Rebuild, Remedy, Repaired, Restored, Severity};
 
 use super::maintained;
 use crate::failure::{Exit, Failure, Result};
@@ -37,10 +37,10 @@ use tdb_print::{Entry, RowFormat, Sheet};
 Examples:
   tdb doctor ARRAY
   tdb doctor ARRAY --fix
-  tdb doctor ARRAY --fix --older-than 0s         nobody writes to it, that is certain
+  tdb doctor ARRAY --fix --older-than 0s         if no writer is running
   tdb doctor ARRAY --fix --only __commits/NAME.vac
   tdb doctor ARRAY --undo
-  tdb doctor ARRAY --rebuild FRAGMENT            its metadata are lost or damaged
+  tdb doctor ARRAY --rebuild FRAGMENT            rebuild lost or damaged metadata
   tdb doctor ARRAY --rebuild FRAGMENT --domain row=1..4 --domain column=1..8")]
 pub(crate) struct Args {
     /// Array or group
@@ -81,9 +81,9 @@ pub(crate) struct Args {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let span: Span = text.parse().map_err(|_| format!("{text:?} is no duration; write for example 12h, or 2d"))?;
+    let span: Span = text.parse().map_err(|_| format!("{text:?} is not a duration; write for example 12h, or 2d"))?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
-    duration.try_into().map_err(|_| "a duration can't be negative".to_owned())
+    duration.try_into().map_err(|_| "a duration cannot be negative".to_owned())
 }
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -104,15 +104,15 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let plan = doctor.plan(target)?;
     let found = plan.found().to_vec();
     if let Some(unknown) = args.only.iter().find(|only| !found.iter().any(|one| one.path == **only)) {
-        let failure = Failure::usage(format!("{}: nothing is the matter with {unknown:?}", path.display()));
-        return Err(failure.with_hint("--only takes what `tdb doctor` prints as path"));
+        let failure = Failure::usage(format!("{}: no problem found at {unknown:?}", path.display()));
+        return Err(failure.with_hint("pass a path from the output of `tdb doctor` to --only"));
     }
     // Repaired files no longer exist afterwards.
     let ages: Vec<Duration> = found.iter().map(|one| age(&path, one)).collect();
     let is_young =
         |(one, age): (&Diagnosis, &Duration)| (plan.repairs(one) && *age < args.older_than).then(|| one.clone());
     let young: Vec<Diagnosis> = found.iter().zip(&ages).filter_map(is_young).collect();
-    let mended = if args.fix { plan.retain(|one| !young.contains(one)).run()? } else { Mended::default() };
+    let mended = if args.fix { plan.retain(|one| !young.contains(one)).run()? } else { Repaired::default() };
     let columns = [
         ("path", false),
         ("what", false),
@@ -157,15 +157,17 @@ fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: 
     if !rebuilt.other_schemas.is_empty() {
         let others = rebuilt.other_schemas.join(", ");
         session::warn(
-            &format!("it may have been written with another schema that has the same fields: {others}"),
+            &format!("it may have been written with another schema with the same fields: {others}"),
             terminal,
         );
     }
     for unknown in &rebuilt.unknown {
-        session::warn(&format!("its data files don't say {unknown}"), terminal);
+        session::warn(&format!("the data files do not record {unknown}"), terminal);
     }
     match rebuilt.lost {
-        Some(lost) => Err(Failure::new(Exit::Finding, format!("{name}: not all of it could be saved: {lost}"))),
+        Some(lost) => {
+            Err(Failure::new(Exit::Finding, format!("{name}: recovered only a part of the fragment: {lost}")))
+        }
         None => Ok(()),
     }
 }
@@ -177,7 +179,7 @@ fn domain(array: &Array, words: &[String]) -> Result<Option<NdRange>> {
     }
     let range = |dimension: &Dimension| {
         let name = dimension.name();
-        let wrong = || Failure::usage(format!("--domain has to say {name}=FIRST..LAST once, in numbers"));
+        let wrong = || Failure::usage(format!("expected --domain {name}=FIRST..LAST once, with numbers"));
         let mut of_it = words.iter().filter_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         let (Some(text), None) = (of_it.next(), of_it.next()) else { return Err(wrong()) };
         let (first, last) = text.split_once("..").ok_or_else(wrong)?;
@@ -193,32 +195,28 @@ fn tell_left(path: &Path, left: &[&Diagnosis], young: &[Diagnosis], args: &Args)
     if left.is_empty() {
         return Ok(());
     }
-    let things =
-        if left.len() == 1 { "thing that isn't as it should be" } else { "things that aren't as they should be" };
+    let things = if left.len() == 1 { "problem found" } else { "problems found" };
     let failure = Failure::new(Exit::Finding, format!("{}: {} {things}", path.display(), left.len()));
     Err(if left.iter().all(|one| one.remedy == Remedy::None) {
         failure
     } else if !args.fix {
-        failure.with_hint("--fix does what is proposed for what hasn't changed for a day")
+        failure.with_hint("run `tdb doctor PATH --fix` to repair everything that is unchanged for a day")
     } else if left.iter().any(|one| young.contains(one)) {
-        failure.with_hint(
-            "what has changed lately may be a write that is going on; --older-than 0s takes it away all the same",
-        )
+        failure.with_hint("pass --older-than 0s to repair recent files too, if no write is in progress")
     } else {
         failure.with_hint(
-            "what changes what readers find, or takes the lock of somebody who may live, is only done for its path: --fix \
-             --only PATH",
+            "pass --fix --only PATH to repair a problem that affects readers, or to take over the lock of a process that may be alive",
         )
     })
 }
 
-fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Terminal) -> Result<()> {
+fn tell_undone(path: &Path, undone: &Restored, format: RowFormat, terminal: Terminal) -> Result<()> {
     let mut sheet = Sheet::new(&[("path", false), ("what", false)]);
     let all = [
         (&undone.restored, "moved back"),
         (&undone.removed, "removed"),
         (&undone.occupied, "occupied"),
-        (&undone.outdated, "left: fragments that it is about are gone"),
+        (&undone.outdated, "kept: its fragments are deleted"),
     ];
     for (path, what) in all.iter().flat_map(|(paths, what)| paths.iter().map(move |path| (path, what))) {
         sheet.push(vec![path.as_str().into(), (*what).into()]);
@@ -227,8 +225,8 @@ fn tell_undone(path: &Path, undone: &Undone, format: RowFormat, terminal: Termin
     if undone.occupied.is_empty() {
         return Ok(());
     }
-    let what = format!("{}: where something lay, something else does by now", path.display());
-    Err(Failure::new(Exit::Finding, what).with_hint(".tdb-aside/*/where-from.txt says what is what"))
+    let what = format!("{}: cannot move quarantined files back: their former paths are occupied", path.display());
+    Err(Failure::new(Exit::Finding, what).with_hint("see .tdb-aside/*/where-from.txt for the former paths"))
 }
 
 /// `true` if the finding may be a running write.

@@ -23,7 +23,7 @@ use crate::time::{Stamp, TimeArgs};
 #[command(group = clap::ArgGroup::new("change").required(true).multiple(true))]
 #[command(after_help = "\
 Examples:
-  tdb evolve ARRAY --add more.toml --drop old          [[attribute]] and [[enumeration]] as in a schema's TOML
+  tdb evolve ARRAY --add more.toml --drop old          [[attribute]] and [[enumeration]] as in TOML schemas
   tdb evolve ARRAY --extend colours=violet --extend colours=brown
   tdb evolve ARRAY --expand rows=0..9999 --expand columns=0..99")]
 pub(crate) struct Args {
@@ -61,7 +61,10 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     if let Some(file) = &args.add {
         let (attributes, enumerations) = parsed(file, additions_from_toml)?;
         if attributes.is_empty() && enumerations.is_empty() {
-            return Err(Failure::usage(format!("--add {}: it has no attribute and no enumeration", file.display())));
+            return Err(Failure::usage(format!(
+                "--add {}: expected an attribute or an enumeration, found none",
+                file.display()
+            )));
         }
         evolution = attributes.into_iter().fold(evolution, SchemaEvolution::add_attribute);
         evolution = enumerations.into_iter().fold(evolution, SchemaEvolution::add_enumeration);
@@ -81,7 +84,10 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     if !args.expand.is_empty() {
         let expanded = expanded(&array, &args.expand)?;
         if array.schema().current_domain() == Some(&expanded) {
-            return Err(Failure::usage(format!("--expand {}: so it is already", args.expand.join(" --expand "))));
+            return Err(Failure::usage(format!(
+                "--expand {}: already the current domain",
+                args.expand.join(" --expand ")
+            )));
         }
         evolution = evolution.expand_current_domain(expanded);
     }
@@ -112,14 +118,14 @@ fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
         }
         let last = last.strip_prefix('=').unwrap_or(last);
         if !dimension.is_var() && (first.is_empty() || last.is_empty()) {
-            return Err(wrong(&"both ends are needed: write DIMENSION=FIRST..LAST"));
+            return Err(wrong(&"expected both ends: write DIMENSION=FIRST..LAST"));
         }
         *range = Some(self::range(dimension, first, last).map_err(|failure| wrong(&failure.message()))?);
     }
     let ranges = ranges.into_iter().zip(schema.dimensions()).map(|(range, dimension)| {
         let name = dimension.name();
         range.ok_or_else(|| {
-            Failure::usage(format!("--expand: dimension {name:?} has no domain, and so needs a range as well"))
+            Failure::usage(format!("--expand: dimension {name:?} has no domain and needs a range"))
                 .with_hint(format!("add --expand {name}=FIRST..LAST"))
         })
     });

@@ -69,8 +69,8 @@ enum Kind {
 
 /// Options of row formats.
 const ROW_OPTIONS: &[files::FileOption] = &[
-    files::FileOption { name: "null", what: "what CSV shows for a null cell, instead of nothing" },
-    files::FileOption { name: "raw", what: "true: what is stored in place of dates and enumerated values" },
+    files::FileOption { name: "null", what: "text of null cells in CSV, instead of nothing" },
+    files::FileOption { name: "raw", what: "true: stored values instead of dates and enumeration values" },
 ];
 
 impl Kind {
@@ -95,8 +95,8 @@ impl Kind {
             let message = format!("{}: this build of tdb writes .{known} only", path.display());
             return Err(Failure::new(Exit::Unsupported, message).with_hint(location::elsewhere("export CSV")));
         }
-        let message = format!("{}: its name doesn't say what the file is to become", path.display());
-        Err(Failure::usage(message).with_hint(format!("let it end with .{known}, or say so with --format")))
+        let message = format!("{}: the format of the file is unknown", path.display());
+        Err(Failure::usage(message).with_hint(format!("use the file name extension .{known}, or pass --format")))
     }
 
     fn options(&self) -> &'static [files::FileOption] {
@@ -119,7 +119,7 @@ fn write_rows(
     let is_raw = match option("raw") {
         None | Some("false") => false,
         Some("true") => true,
-        Some(other) => return Err(Failure::usage(format!("--option raw={other}: true or false is needed"))),
+        Some(other) => return Err(Failure::usage(format!("--option raw={other}: expected true or false"))),
     };
     let shown = fields.iter().map(|field| field.field(array, is_raw)).collect::<Result<Vec<_>>>()?;
     let writer = cell_writer(format, shown, option("null"), terminal)?;

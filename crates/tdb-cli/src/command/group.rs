@@ -16,9 +16,9 @@ use crate::{location, target};
 #[command(after_help = "\
 Examples:
   tdb group create GROUP
-  tdb group add GROUP inner --name first         an array or group in the group's folder
-  tdb group add GROUP /data/array --absolute     one that lies elsewhere
-  tdb group remove GROUP first                   which leaves the array where it is")]
+  tdb group add GROUP inner --name first         add an array or group in the folder of the group
+  tdb group add GROUP /data/array --absolute     add an array or group elsewhere
+  tdb group remove GROUP first                   remove the member, but keep the array")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Err(error) => return Err(ArrayError::from(error).into()),
     };
     if !is_new && (args.schema.is_some() || !args.dimensions.is_empty()) {
-        return Err(Failure::usage(format!("{}: the array is there, and has a schema", args.array.display()))
+        return Err(Failure::usage(format!("{}: the array already exists and has a schema", args.array.display()))
             .with_hint("leave out --schema and --dimensions, or name another array"));
     }
     if let Some((name, _)) = args.types.first()
@@ -60,9 +60,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         && (!is_new || args.schema.is_some())
     {
         let who = if is_new { "--schema" } else { "the array" };
-        return Err(
-            Failure::usage(format!("--type {name}: {who} says the types of the columns")).with_hint("leave out --type")
-        );
+        return Err(Failure::usage(format!("--type {name}: {who} defines the types of the columns"))
+            .with_hint("leave out --type"));
     }
     let open = || target::open_array(&args.array, args.threads, &TimeArgs::default(), key);
     let mut imported = Imported::default();
@@ -74,13 +73,14 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         if args.dry_run {
             print!("{text}");
         } else if args.schema.is_none() {
-            eprintln!("the schema, made from {}:\n\n{text}", import.source.name());
+            eprintln!("schema, inferred from {}:\n\n{text}", import.source.name());
         }
         if !args.dry_run {
             key.create_options().names(import.names.clone()).create_on(&storage, &definition)?;
             let array = open()?.1;
             let written = import.write(&array, &definition, &mut checked, &mut imported, &mut reports);
-            written.map_err(|error| Failure::from(error).and(so_far(imported)).and("the array was made, and stays"))?;
+            written
+                .map_err(|error| Failure::from(error).and(so_far(imported)).and("the array was created, and stays"))?;
         }
     } else {
         let array = open()?.1;
@@ -102,7 +102,7 @@ fn tell(checked: &Checked, imported: &Imported, dry_run: bool) {
     if dry_run {
         eprintln!("{} can be imported", counted(checked.rows, "row"));
     } else {
-        eprintln!("{} written, as {}", counted(imported.cells, "cell"), counted(imported.fragments as u64, "fragment"));
+        eprintln!("{} written in {}", counted(imported.cells, "cell"), counted(imported.fragments as u64, "fragment"));
     }
 }
 
@@ -110,7 +110,7 @@ fn tell(checked: &Checked, imported: &Imported, dry_run: bool) {
 fn so_far(imported: Imported) -> String {
     match imported.fragments {
         0 => "nothing was written".to_owned(),
-        _ => format!("{} were written before", counted(imported.cells, "cell")),
+        _ => format!("{} were written before the failure", counted(imported.cells, "cell")),
     }
 }
 

@@ -58,12 +58,14 @@ fn neither(folder: &Path, kind: Kind) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: neither an array nor a group, but {}", kind.a()));
     match kind {
-        Kind::File => failure.with_hint(format!("`tdb inspect {path}` shows a single file of an array")),
+        Kind::File => failure.with_hint(format!("run `tdb inspect {path}` to inspect a single file of an array")),
         Kind::Other => failure,
-        Kind::Fragment => failure.with_hint(format!("`tdb inspect {path}/__fragment_metadata.tdb` shows its metadata")),
+        Kind::Fragment => {
+            failure.with_hint(format!("run `tdb inspect {path}/__fragment_metadata.tdb` to inspect its metadata"))
+        }
         _ => match target::array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
-            None => failure.with_hint(format!("`tdb ls --recursive {path}` lists the arrays in it")),
+            None => failure.with_hint(format!("run `tdb ls --recursive {path}` to list the arrays in it")),
         },
     }
 }

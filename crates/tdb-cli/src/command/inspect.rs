@@ -58,7 +58,7 @@ fn local(argument: &OsStr) -> Result<Located> {
     let (path, kind) = target::find_local(argument)?;
     if kind != Kind::File {
         let failure = Failure::new(Exit::Unavailable, format!("{}: not a file, but {}", path.display(), kind.a()));
-        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
+        return Err(failure.with_hint(format!("run `tdb {}` for a summary", path.display())));
     }
     Ok(Located::local(&path))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use tdb_array::TimeRange;
 use tdb_maintain::tdb_job::Target;
-use tdb_maintain::{Action, Left, Plan, Step};
+use tdb_maintain::{Action, Plan, Retained, Step};
 use tdb_types::{TimestampedName, datetime};
 
 use crate::failure::Result;
@@ -37,7 +37,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         let report = plan.run()?;
         past.clone_from(&report.past);
         if report.recovered > 0 {
-            let what = "interrupted consolidations of fragments were finished or undone first";
+            let what = "interrupted consolidations of fragments were completed or rolled back first";
             session::warn(&format!("{} {what}", report.recovered), terminal);
         }
         report.steps.iter().for_each(|step| sheet.push(row(step, &step.path)));
@@ -52,7 +52,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         let (first, last) = (moment(start), moment(end));
         let lost = if only_plan { "will be lost" } else { "is lost" };
         session::warn(
-            &format!("how it was from {first} to {last} {lost}: only what was made of it later stays"),
+            &format!("the history from {first} to {last} {lost}: only the consolidated state is kept"),
             terminal,
         );
     }
@@ -70,7 +70,7 @@ fn row(step: &Step, path: &str) -> Vec<Entry> {
     vec![step.action.to_string().into(), path.into(), step.what.into(), size, joins]
 }
 
-fn row_of_left(left: &Left) -> Vec<Entry> {
+fn row_of_left(left: &Retained) -> Vec<Entry> {
     vec!["leave".into(), left.path.as_str().into(), left.why.to_string().into(), Entry::none(), Entry::none()]
 }
 

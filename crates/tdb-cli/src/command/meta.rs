@@ -77,7 +77,7 @@ fn change(args: &Args, key: &Key) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     let puts = |key: &String| args.put.iter().any(|put| put.split_once('=').is_some_and(|(put, _)| put == key));
     if let Some(key) = args.delete.iter().find(|key| puts(key)) {
-        return Err(Failure::usage(format!("{key}: --put and --delete of one key")));
+        return Err(Failure::usage(format!("{key}: given to both --put and --delete")));
     }
     // Puts do not need the existing metadata.
     let deletes = !args.delete.is_empty();
@@ -104,7 +104,7 @@ fn change(args: &Args, key: &Key) -> Result<()> {
             Failure::usage(format!("--put {put}: write KEY=TYPE:VALUE, such as title=string_utf8:Rain"))
         })?;
         let datatype = Datatype::from_name(datatype)
-            .ok_or_else(|| Failure::usage(format!("--put {put}: there is no type {datatype:?}")))?;
+            .ok_or_else(|| Failure::usage(format!("--put {put}: no type is named {datatype:?}")))?;
         let bytes = value::bytes(datatype, CellValNum::Var, text)?;
         let value = MetadataValue::new(datatype, bytes).map_err(Failure::usage)?;
         warn_of_python(key, datatype);
@@ -121,14 +121,14 @@ fn warn_of_python(key: &str, datatype: Datatype) {
     let is_array = key.starts_with("__np_flat_");
     let advice = match datatype {
         _ if is_string || is_array => return,
-        Datatype::Bool => "it stores truth as int64:1",
-        _ if datatype.is_datetime() || datatype.is_time() => "text can say the same, or an array, under __np_flat_KEY",
-        Datatype::GeomWkb => "blob holds the same",
-        _ if datatype.is_string() || datatype == Datatype::GeomWkt => "string_utf8 holds the same",
+        Datatype::Bool => "store booleans as int64:1",
+        _ if datatype.is_datetime() || datatype.is_time() => "store text, or an array under __np_flat_KEY",
+        Datatype::GeomWkb => "store the value as blob",
+        _ if datatype.is_string() || datatype == Datatype::GeomWkt => "store the value as string_utf8",
         _ => return,
     };
     eprintln!(
-        "tdb: warning: {}: TileDB-Py reads no metadata with a value of type {datatype} in it; {advice}",
+        "tdb: warning: {}: TileDB-Py cannot read metadata with a value of type {datatype}; {advice}",
         printable(key)
     );
 }
@@ -137,10 +137,10 @@ fn warn_of_python(key: &str, datatype: Datatype) {
 fn check_there(path: &Path, metadata: &Metadata, keys: &[String]) -> Result<()> {
     let known: Vec<String> = metadata.iter().map(|(key, _)| key.into_owned()).collect();
     if let Some(key) = keys.iter().find(|key| !known.contains(key)) {
-        let failure = Failure::new(Exit::Unavailable, format!("{}: no metadata has the key {key:?}", path.display()));
+        let failure = Failure::new(Exit::Unavailable, format!("{}: no metadata key is named {key:?}", path.display()));
         return Err(match suggest::nearest(key, known.iter().map(String::as_str)) {
             Some(near) => failure.with_hint(format!("did you mean {near:?}?")),
-            None => failure.with_hint(format!("`tdb meta {}` shows all keys", path.display())),
+            None => failure.with_hint(format!("run `tdb meta {}` for a list of keys", path.display())),
         });
     }
     Ok(())

@@ -16,9 +16,7 @@ use tdb_print::{RowFormat, Sheet};
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() && !args.flatten {
-        return Err(Failure::usage(
-            "--at and --between are for --flatten: with its history an array is copied of all times",
-        ));
+        return Err(Failure::usage("--at and --between need --flatten: a migration with history includes all times"));
     }
     // An unreadable key must fail before any work begins.
     let new_key = args.new_key(key)?;
@@ -32,10 +30,10 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     };
     match interrupted {
         InPlace::Finished => {
-            eprintln!("a migration that was interrupted is finished now; nothing else was done");
+            eprintln!("completed an interrupted migration; no other changes");
             return Ok(());
         }
-        InPlace::Undone => eprintln!("a migration that was interrupted is undone"),
+        InPlace::Restored => eprintln!("rolled back an interrupted migration"),
         _ => {}
     }
     if let (path, Kind::Group) = target::find(&args.array)? {
@@ -64,8 +62,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 /// A migration in place needs an atomic exchange of two folders, which a store cannot do.
 fn not_in_place(uri: &str) -> Failure {
-    let message = format!("{uri}: nothing is migrated in place on a store, which can't rename a folder at once");
-    Failure::new(Exit::Unsupported, message).with_hint("--out writes the new one beside it")
+    let message = format!("{uri}: cannot migrate in place on a store, which cannot rename a folder atomically");
+    Failure::new(Exit::Unsupported, message).with_hint("use --out to write the new array or group to another path")
 }
 
 const COLUMNS: [(&str, bool); 2] = [("what", false), ("count", true)];

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
         None => copy::warn_of_unread(&moved.unread, terminal),
     }
     for group in &moved.held_by {
-        session::warn(&format!("the group {group} has it as a member at its old place"), terminal);
+        session::warn(&format!("the group {group} still has it as a member at its old path"), terminal);
     }
     Ok(())
 }

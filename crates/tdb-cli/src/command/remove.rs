@@ -68,14 +68,14 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
 /// Asks for confirmation. Fails without a terminal.
 fn is_agreed(path: &str, plan: &Removed) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::usage(format!("{path}: removing it has to be agreed to")).with_hint("--yes agrees"));
+        return Err(Failure::usage(format!("{path}: `remove` needs confirmation")).with_hint("pass --yes"));
     }
     let others = match plan.objects.len() {
         0 | 1 => String::new(),
         count => format!(" and {} members", count - 1),
     };
     let io = |error: io::Error| Failure::io("standard input", &error);
-    write!(io::stderr(), "Remove {path}{others} for good? [y/N] ").map_err(io)?;
+    write!(io::stderr(), "Permanently remove {path}{others}? [y/N] ").map_err(io)?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(io)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -88,14 +88,14 @@ fn print(removed: &Removed, action: &'static str, format: RowFormat, terminal: T
         sheet.push(vec![action.into(), path.into(), kind.name().into()]);
     }
     for path in &removed.links {
-        sheet.push(vec![action.into(), path.as_str().into(), "a link; what it leads to stays".into()]);
+        sheet.push(vec![action.into(), path.as_str().into(), "a link; its target is kept".into()]);
     }
     for path in &removed.left {
-        sheet.push(vec!["leave".into(), path.as_str().into(), "not of the format, or a member".into()]);
+        sheet.push(vec!["leave".into(), path.as_str().into(), "neither part of the format nor a member".into()]);
     }
     sheet.print(format, terminal)?;
     for group in &removed.held_by {
-        session::warn(&format!("the group {group} has it as a member"), terminal);
+        session::warn(&format!("the group {group} still has it as a member"), terminal);
     }
     Ok(())
 }

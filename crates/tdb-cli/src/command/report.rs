@@ -26,7 +26,7 @@ use tdb_print::print_text;
 Examples:
   tdb report ARRAY > report.html
   tdb report ARRAY --dimensions x,z --attribute depth > report.html
-  tdb report GROUP > report.html           an index, and a section for each array")]
+  tdb report GROUP > report.html           an index and a section per array")]
 pub(crate) struct Args {
     /// Array or group
     path: OsString,
@@ -50,7 +50,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if terminal.stdout {
-        return Err(Failure::usage("a page is no text for a terminal").with_hint("`tdb report PATH > report.html`"));
+        return Err(
+            Failure::usage("cannot print an HTML page to a terminal").with_hint("run `tdb report PATH > report.html`")
+        );
     }
     let path = args.path.to_string_lossy();
     let mut report = Report::new().sample(args.sample).costs(args.costs.costs()).dimensions(args.dimensions.clone());
@@ -61,11 +63,11 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Target::Array(array) => {
             let known = |name: &String| array.schema().dimensions().iter().any(|known| known.name() == name);
             if let Some(unknown) = args.dimensions.iter().find(|name| !known(name)) {
-                return Err(Failure::usage(format!("{path}: no dimension is called {unknown:?}")));
+                return Err(Failure::usage(format!("{path}: no dimension is named {unknown:?}")));
             }
             let known = |name: &&String| array.schema().attributes().iter().any(|known| known.name() == *name);
             if let Some(unknown) = args.attribute.as_ref().filter(|name| !known(name)) {
-                return Err(Failure::usage(format!("{path}: no attribute is called {unknown:?}")));
+                return Err(Failure::usage(format!("{path}: no attribute is named {unknown:?}")));
             }
             report.array(&path, &array)?
         }

@@ -16,8 +16,8 @@ use tdb_print::{Entry, RowFormat, Sheet};
 /// Summarize fields: values, nulls, minimum, maximum, mean, distinct values, histogram
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The counts of different values and the histogram take more passes over the array: --quick leaves them out, and mostly needs no
-more than metadata. Histograms are of numbers and dates, from the least to the greatest that is finite.
+Distinct counts and histograms need further passes over the array; --quick omits them, and mostly reads metadata only.
+Histograms cover numbers and dates, from the minimum to the maximum finite value.
 
 Examples:
   tdb stats ARRAY

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let (path, kind) = target::find(&args.path)?;
     if kind != Kind::Group {
         let failure = Failure::new(Exit::Unavailable, format!("{}: not a group, but {}", path.display(), kind.a()));
-        return Err(failure.with_hint(format!("`tdb {}` shows what it is", path.display())));
+        return Err(failure.with_hint(format!("run `tdb {}` for a summary", path.display())));
     }
     let group = target::open_group(&path, &args.time, key)?;
     let mut tree: GroupTree = group.tree().follow_outside(args.outside);
@@ -116,11 +116,11 @@ fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
     match &node.kind {
         NodeKind::Array => ("array", None),
         NodeKind::Group => ("group", None),
-        NodeKind::Cycle => ("group", Some("lies in itself: see above".to_owned())),
-        NodeKind::Repeated => ("group", Some("shown before".to_owned())),
+        NodeKind::Cycle => ("group", Some("contains itself, see above".to_owned())),
+        NodeKind::Repeated => ("group", Some("shown above".to_owned())),
         NodeKind::TooDeep => ("group", Some("deeper than --depth".to_owned())),
-        NodeKind::Missing => ("missing", Some(format!("the group says {stated}, but there is none"))),
-        NodeKind::Outside => (stated, Some("outside of the group's folder; --outside looks into it".to_owned())),
+        NodeKind::Missing => ("missing", Some(format!("missing, recorded as {stated}"))),
+        NodeKind::Outside => (stated, Some("outside of the group's folder; pass --outside to open it".to_owned())),
         NodeKind::Failed(error) => (stated, Some(error.to_string())),
         _ => (stated, None),
     }

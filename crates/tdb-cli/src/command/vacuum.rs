@@ -21,7 +21,7 @@ use tdb_print::Terminal;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tdb vacuum ARRAY --plan                what would be removed, and of which times nothing is left then
+  tdb vacuum ARRAY --plan                print the files to delete, and the times that become unreadable
   tdb vacuum ARRAY --what fragments
   tdb vacuum GROUP")]
 pub(crate) struct Args {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let job = args.what.job().delete_files(args.delete_files);
     let target = maintained::open(&args.path, &TimeArgs::default(), key)?;
     if matches!(target, Target::Group(_)) && !matches!(args.what, What::Metadata | What::All) {
-        return Err(Failure::usage("a group has nothing to remove but metadata"));
+        return Err(Failure::usage("a group has only metadata to vacuum"));
     }
     let plan = job.plan(target)?.take_over(args.take_over);
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)

@@ -28,8 +28,8 @@ use tdb_print::{Entry, RowFormat, Sheet};
 Examples:
   tdb verify ARRAY
   tdb verify GROUP ANOTHER --format json
-  tdb verify FOLDER                          all arrays and groups in it
-  tdb verify ARRAY --digest array.sha256     not a byte has changed since the last time")]
+  tdb verify FOLDER                          all arrays and groups in a folder
+  tdb verify ARRAY --digest array.sha256     compare all bytes with recorded digests")]
 pub(crate) struct Args {
     /// Arrays, groups, or folders of arrays and groups
     #[arg(required = true, value_name = "PATH")]
@@ -57,7 +57,7 @@ const COLUMNS: [(&str, bool); 6] =
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.digest.is_some() && args.paths.len() > 1 {
-        return Err(Failure::usage("--digest is about one path").with_hint("give each path a file of its own"));
+        return Err(Failure::usage("--digest applies to a single path").with_hint("give each path a separate file"));
     }
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);
@@ -75,8 +75,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         };
         session::counted(report.counters);
         if report.arrays + report.groups == 0 && report.findings.is_empty() {
-            let failure = Failure::new(Exit::Unavailable, format!("{}: no array or group in it", path.display()));
-            return Err(failure.with_hint(format!("`tdb ls {}` shows what is there", path.display())));
+            let failure = Failure::new(Exit::Unavailable, format!("{}: no array or group found", path.display()));
+            return Err(failure.with_hint(format!("run `tdb ls {}` to list the folder", path.display())));
         }
         findings += report.counts().0;
         for finding in report.findings.iter().filter(|finding| !args.quiet || finding.severity == Severity::Finding) {
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         sheet.print(format, terminal)?;
     }
     if format == RowFormat::Table {
-        let verdict = if findings == 0 { "nothing is wrong" } else { "not all is as it should be" };
+        let verdict = if findings == 0 { "no problems found" } else { "problems found" };
         writeln!(io::stdout(), "{}: {verdict}", totals.text())?;
     }
     if findings == 0 {
@@ -125,8 +125,8 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
         _ => false,
     };
     if is_inside {
-        let failure = Failure::usage(format!("{}: lies in what it is about", file.display()));
-        return Err(failure.with_hint("keep it outside, best on another disk"));
+        let failure = Failure::usage(format!("{}: cannot be inside the verified folder", file.display()));
+        return Err(failure.with_hint("keep it outside, preferably on another disk"));
     }
     let threads = match args.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -146,9 +146,9 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
     let mut findings = 0;
     for (name, change) in old.changes(&now) {
         let (severity, what) = match change {
-            FileChange::Changed => (Severity::Finding, "its bytes aren't those that they were"),
-            FileChange::Missing => (Severity::Finding, "it was there, and is gone"),
-            FileChange::New => (Severity::Note, "it wasn't there"),
+            FileChange::Changed => (Severity::Finding, "the bytes have changed"),
+            FileChange::Missing => (Severity::Finding, "the file is missing"),
+            FileChange::New => (Severity::Note, "the file is new"),
         };
         findings += usize::from(severity == Severity::Finding);
         if !args.quiet || severity == Severity::Finding {

@@ -79,16 +79,16 @@ fn exchange_hint(error: &ExchangeError) -> Option<String> {
     Some(match error {
         ExchangeError::RangeWithoutName { example, .. } => format!("write for example --range {example}=FIRST..LAST"),
         ExchangeError::NoDimensions { columns } => {
-            format!("name columns with --dimensions, of {}; or give a --schema", columns.join(", "))
+            format!("pass some of the columns {} with --dimensions, or a schema with --schema", columns.join(", "))
         }
-        ExchangeError::NoRows | ExchangeError::NoType { .. } | ExchangeError::Schema(_) => "give a --schema".to_owned(),
+        ExchangeError::NoRows | ExchangeError::NoType { .. } | ExchangeError::Schema(_) => "pass a schema with --schema".to_owned(),
         ExchangeError::NoField { fields, .. } => {
-            format!("its fields are {}; --ignore-others leaves out all others", fields.join(", "))
+            format!("the fields are {}; pass --ignore-others to ignore other columns", fields.join(", "))
         }
-        ExchangeError::Rejected { .. } => "mend them, or leave them out with --skip-rejects".to_owned(),
-        ExchangeError::Repeated { is_dense: true, .. } => "--keep-last takes the last row of each cell".to_owned(),
+        ExchangeError::Rejected { .. } => "correct the rows, or pass --skip-rejects to skip them".to_owned(),
+        ExchangeError::Repeated { is_dense: true, .. } => "pass --keep-last to import the last row of each cell".to_owned(),
         ExchangeError::Repeated { is_dense: false, .. } => {
-            "--keep-last takes the last row of each cell; --allow-duplicates makes a new array that takes them all"
+            "pass --keep-last to import the last row of each cell, or --allow-duplicates to create an array with duplicates"
                 .to_owned()
         }
         _ => return None,
@@ -125,21 +125,18 @@ fn is_of_copy(lock: &str) -> bool {
 fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
     Some(match error {
         MaintainError::Busy { path, .. } if is_of_copy(path) => {
-            "if it is certain that nobody copies to that place, remove the folder that this file lies in"
+            "if no other process copies to this path, remove the folder of the lock"
         }
         MaintainError::Busy { .. } => {
-            "if it is certain that nobody is at it, `tdb doctor PATH --fix --only .tdb-maintain.tmp` ends it; `tdb consolidate` and `tdb \
-             vacuum` go on with --take-over"
+            "if the owner has certainly ended, run `tdb doctor PATH --fix --only .tdb-maintain.tmp`; or pass --take-over to `tdb consolidate` or `tdb vacuum`"
         }
-        MaintainError::Unsettled { .. } => {
-            "`tdb vacuum` does it where the array may be written, and says what it leaves"
-        }
+        MaintainError::Unsettled { .. } => "run `tdb vacuum` with write access to the array",
         MaintainError::Place { why: PlaceProblem::Aside, .. } => {
-            "`tdb doctor PATH --undo` moves it back; --with-aside removes it, too"
+            "run `tdb doctor PATH --undo` to move the files back, or pass --with-aside to remove them, too"
         }
         MaintainError::Refused { why, .. } => refusal_hint(why)?,
         MaintainError::CannotMigrate { against, .. } if against.iter().any(is_of_history) => {
-            "--flatten leaves out the history, and what of it stands in the way"
+            "pass --flatten to drop the history and its obstacles"
         }
         _ => return None,
     })
@@ -148,13 +145,13 @@ fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
 fn refusal_hint(why: &Refusal) -> Option<&'static str> {
     Some(match why {
         Refusal::Between { .. } | Refusal::SameTime { .. } | Refusal::CoversOlder { .. } => {
-            "all are joined without --fragments, --at and --between"
+            "leave out --fragments, --at and --between to consolidate all fragments"
         }
-        Refusal::Uncovers { .. } => "deleted cells are kept without --purge-deleted",
-        Refusal::DroppedAttributes { .. } => "--flatten-history lets this history go",
-        Refusal::Amplification { .. } => "--amplification FACTOR allows more",
-        Refusal::SizeRatio { .. } => "--size-ratio RATIO allows more, or none without it",
-        Refusal::NoSuchFragment { .. } => "`tdb fragments` lists those that there are",
+        Refusal::Uncovers { .. } => "leave out --purge-deleted to keep deleted cells",
+        Refusal::DroppedAttributes { .. } => "pass --flatten-history to drop this history",
+        Refusal::Amplification { .. } => "pass a larger --amplification FACTOR",
+        Refusal::SizeRatio { .. } => "pass a smaller --size-ratio RATIO, or leave it out",
+        Refusal::NoSuchFragment { .. } => "run `tdb fragments` for a list of fragments",
         _ => return None,
     })
 }
@@ -174,7 +171,7 @@ fn is_of_history(obstacle: &Obstacle) -> bool {
 
 impl From<NullError> for Failure {
     fn from(error: NullError) -> Self {
-        Self::usage(error).with_hint("leave out null, or choose CSV")
+        Self::usage(error).with_hint("leave out the option null, or choose CSV")
     }
 }
 
@@ -205,14 +202,14 @@ impl From<ArrayError> for Failure {
             (error, _) if error.key_problem() == Some(KeyProblem::Missing) => failure.with_hint(missing_key_hint()),
             (ArrayError::Key { problem: KeyProblem::NotNeeded, .. }, _) => failure.with_hint(unneeded_key_hint()),
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(
-                "other files of the array are encrypted, and this one isn't: somebody without the key has put it there",
+                "other files of the array are encrypted, but this file is not: it was added without the key",
             ),
             (ArrayError::Storage(StorageError::NotFound { path }), _) => match interrupted_migration(Path::new(path)) {
                 Some(interrupted) => failure.with_hint(interrupted),
                 None if is_of_array(path) => failure.with_hint(missing_file_hint(path)),
                 None => failure,
             },
-            (_, Exit::Corrupt) => failure.with_hint("`tdb inspect FILE` shows how much of a file can be read"),
+            (_, Exit::Corrupt) => failure.with_hint("run `tdb inspect FILE` to see how much of a file is readable"),
             _ => failure,
         }
     }
@@ -228,16 +225,15 @@ fn missing_file_hint(path: &str) -> &'static str {
     let mut parts = path.rsplit(['/', '\\']);
     let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     if file == FRAGMENT_METADATA || folder == COMMITS_FOLDER || folder == FRAGMENT_META_FOLDER {
-        "run the command again if the array was vacuumed meanwhile; else this copy of it is incomplete, and --skip-damaged reads \
-         the rest"
+        "run the command again, if the array was vacuumed in the meantime; otherwise this copy is incomplete, and --skip-damaged reads the rest"
     } else {
-        "run the command again if the array was vacuumed meanwhile; else this copy of it is incomplete"
+        "run the command again, if the array was vacuumed in the meantime; otherwise this copy is incomplete"
     }
 }
 
 /// The hint for a missing key.
 fn missing_key_hint() -> String {
-    format!("`--key-file FILE`, {KEY_VARIABLE} or {FILE_VARIABLE} give a key")
+    format!("pass `--key-file FILE`, or set {KEY_VARIABLE} or {FILE_VARIABLE}")
 }
 
 /// The hint for a key of an unencrypted array.
@@ -248,6 +244,10 @@ fn unneeded_key_hint() -> String {
 /// The hint for a missing path if a migration in place was killed between its two renames.
 pub(crate) fn interrupted_migration(missing: &Path) -> Option<String> {
     let is_it = !missing.exists() && is_migration_interrupted(missing);
-    is_it
-        .then(|| format!("a migration was interrupted here: `tdb migrate {}` finishes or undoes it", missing.display()))
+    is_it.then(|| {
+        format!(
+            "a migration was interrupted here: run `tdb migrate {}` to complete it or roll it back",
+            missing.display()
+        )
+    })
 }

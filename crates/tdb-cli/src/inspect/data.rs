@@ -29,7 +29,7 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
             let why = failure.message();
             inspection
                 .notes
-                .push(format!("the fragment's metadata is of no help ({why}), so tiles are taken as they lie"));
+                .push(format!("cannot use the metadata of the fragment ({why}), so tiles are read in stored order"));
             None
         }
     };
@@ -71,12 +71,12 @@ fn by_metadata(inspection: &mut Inspection<'_>, file: &dyn ReadAt, layout: &Layo
     inspection.notes.push(format!("{}: {} tiles in {} bytes", layout.what, layout.starts.len(), layout.size));
     if file.size() != layout.size {
         let (is, said) = (file.size(), layout.size);
-        inspection.notes.push(format!("the file has {is} bytes, but the metadata says {said}"));
+        inspection.notes.push(format!("the file has {is} bytes, expected {said} according to the metadata"));
     }
     for (tile, start) in layout.starts.iter().enumerate() {
         if tile as u64 == inspection.most_tiles {
             let more = layout.starts.len() - tile;
-            inspection.notes.push(format!("{more} more tiles; --tiles shows them"));
+            inspection.notes.push(format!("{more} more tiles; use --tiles to show them"));
             break;
         }
         let next = layout.starts.get(tile + 1).copied().unwrap_or(layout.size);
@@ -84,7 +84,7 @@ fn by_metadata(inspection: &mut Inspection<'_>, file: &dyn ReadAt, layout: &Layo
         if end != next {
             let file = inspection.file();
             return Err(Failure::corrupt(format!(
-                "{file}: tile {tile} ends at {end:#x}, but the next begins at {next:#x}"
+                "{file}: tile {tile} ends at {end:#x}, but the next tile begins at {next:#x}"
             )));
         }
     }
@@ -95,12 +95,12 @@ fn as_they_lie(inspection: &mut Inspection<'_>, file: &dyn ReadAt) -> Result<()>
     let (mut offset, mut tile) = (0, 0);
     while offset < file.size() {
         if tile == inspection.most_tiles {
-            inspection.notes.push(format!("{} more bytes; --tiles shows more", file.size() - offset));
+            inspection.notes.push(format!("{} more bytes; use --tiles to show more", file.size() - offset));
             break;
         }
         // A hole in the file would appear as very many tiles without chunks.
         if inspection.spans.left_out() > 0 {
-            inspection.notes.push(format!("{} more bytes, too many to be shown", file.size() - offset));
+            inspection.notes.push(format!("{} more bytes, too many to show", file.size() - offset));
             break;
         }
         offset = walk(inspection, file, offset, tile)?;
@@ -146,7 +146,7 @@ fn chunks(inspection: &Inspection<'_>, file: &dyn ReadAt, offset: u64) -> Result
         empty += u64::from(end == metadata);
         if empty > tdb_filters::ChunkHeader::most_in_tile(0) {
             let file = inspection.file();
-            return Err(Failure::corrupt(format!("{file}: {empty} chunks without bytes in one tile, at {offset:#x}")));
+            return Err(Failure::corrupt(format!("{file}: {empty} chunks without bytes in the tile at {offset:#x}")));
         }
         offset = end;
     }

@@ -40,9 +40,10 @@ pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
     let mut decoder = inspection.key.decoder();
     let footers = ConsolidatedFooters::parse_file(&bytes, &mut decoder, Some(inspection.spans))
         .map_err(|error| fragment_error(inspection.located, error))?;
-    inspection
-        .notes
-        .push(format!("the footers of {} fragments; inspect a fragment's own metadata for its fields", footers.len()));
+    inspection.notes.push(format!(
+        "the footers of {} fragments; inspect the metadata file of a fragment for its fields",
+        footers.len()
+    ));
     Ok(())
 }
 
@@ -55,7 +56,7 @@ fn without_schema_if_empty(inspection: &mut Inspection<'_>, bytes: &[u8]) {
     if !inspection.spans.to_vec().is_empty() {
         return;
     }
-    inspection.notes.push("which sections these are isn't known, so they are shown as generic tiles".to_owned());
+    inspection.notes.push("the sections are unknown, and are shown as generic tiles".to_owned());
     let mut reader = inspection.reader(bytes, 0);
     // Ends at the footer, which is not a generic tile.
     let mut decoder = inspection.key.decoder();
@@ -73,7 +74,7 @@ impl FragmentPlace {
     /// folder.
     pub(super) fn of(file: &Located, metadata: &[u8], key: &Key) -> Result<Self> {
         let name = TimestampedName::parse(file.folder());
-        let name = name.ok_or_else(|| no_place(file, "its folder doesn't have a fragment's name"))?;
+        let name = name.ok_or_else(|| no_place(file, "its folder does not have the name of a fragment"))?;
         let version =
             name.fragment_version().map_err(|source| ArrayError::Version { file: name.as_str().to_owned(), source })?;
         let has_coordinates = file.beside(&format!("{COORDINATES}.{DATA_EXTENSION}")).is_there();
@@ -83,25 +84,25 @@ impl FragmentPlace {
 }
 
 fn no_place(file: &Located, why: &str) -> Failure {
-    Failure::corrupt(format!("{file}: can't be read alone: {why}"))
-        .with_hint("inspect it where it lies in its array: the array's schema says what its bytes mean")
+    Failure::corrupt(format!("{file}: cannot be read alone: {why}"))
+        .with_hint("inspect the file in the array, whose schema describes the bytes")
 }
 
 /// The schema of a fragment.
 fn schema(fragment: &Located, version: FormatVersion, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
     let in_array =
-        |path: &str| fragment.in_its_array(path).ok_or_else(|| no_place(fragment, "it doesn't lie in an array"));
+        |path: &str| fragment.in_its_array(path).ok_or_else(|| no_place(fragment, "it is outside of an array"));
     // Must fail before any error of the footer is reported.
     in_array(LEGACY_SCHEMA)?;
     let name = match version.has(Feature::SchemaFolder) {
         // The folder name states a known version. A footer with another version is therefore
         // corrupt, not newer.
         true => schema_name(version, metadata)
-            .map_err(|error| Failure::corrupt(format!("{fragment}: the footer can't be read: {error}")))?,
+            .map_err(|error| Failure::corrupt(format!("{fragment}: cannot read the footer: {error}")))?,
         false => LEGACY_SCHEMA.to_owned(),
     };
     if !is_safe_file_name(&name) {
-        return Err(Failure::corrupt(format!("{fragment}: names the schema {name:?}, which is no file name")));
+        return Err(Failure::corrupt(format!("{fragment}: the name of its schema, {name:?}, is not a file name")));
     }
     let file = in_array(&if name == LEGACY_SCHEMA { name } else { format!("{SCHEMA_FOLDER}/{name}") })?;
     let bytes = file.read()?;

@@ -78,7 +78,7 @@ impl Located {
         let decoded = |path: &str| stores::name_of(uri.split("://").next().unwrap_or_default(), path);
         let name = &*decoded(part);
         if own.kind(name).map_err(ArrayError::from)? != Some(EntryKind::File) {
-            return Err(Failure::new(Exit::Unavailable, format!("{uri}: there is no such file")));
+            return Err(Failure::new(Exit::Unavailable, format!("{uri}: file not found")));
         }
         let (shown, folder) = (uri.to_owned(), decoded(file_name(uri.trim_end_matches(part).trim_end_matches('/'))));
         let located = |storage, path: String, is_in_array| Self {

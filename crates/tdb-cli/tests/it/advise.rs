@@ -65,14 +65,14 @@ fn advice_as_text() {
     let run = run("advise v22-by-2.30.0-sparse-2d/array --format table --sample 100%");
     assert_eq!(run.code, Some(0), "{run}");
     assert!(run.stdout.contains("checksum (note)") && run.stdout.contains("tried on x: 10 tiles, 70 cells"), "{run}");
-    assert!(run.stdout.ends_with(": nothing to mend\n"), "{run}");
+    assert!(run.stdout.ends_with(": no advice\n"), "{run}");
 }
 
 #[test]
 fn all_arrays_of_a_group() {
     let copy = Copy::of("v22-by-2.30.0-group");
     let run = copy.run("advise", "group", "--format table");
-    assert!(run.code == Some(0) && run.stdout.matches("nothing to mend").count() > 1, "{run}");
+    assert!(run.code == Some(0) && run.stdout.matches("no advice").count() > 1, "{run}");
     let run = copy.run("report", "group", "");
     assert!(run.code == Some(0) && run.stdout.contains("<h2 id=\"m1\">"), "{run}");
 }
@@ -80,10 +80,10 @@ fn all_arrays_of_a_group() {
 #[test]
 fn wrong_use() {
     for (line, message) in [
-        ("advise v22-by-2.30.0-sparse-2d/array --sample 0", "neither a number of tiles"),
-        ("advise v22-by-2.30.0-sparse-2d/array --sample 200%", "nor a share of them"),
-        ("report v22-by-2.30.0-sparse-2d/array --dimensions z", "no dimension is called \"z\""),
-        ("report v22-by-2.30.0-sparse-2d/array --attribute z", "no attribute is called \"z\""),
+        ("advise v22-by-2.30.0-sparse-2d/array --sample 0", "expected a number of tiles"),
+        ("advise v22-by-2.30.0-sparse-2d/array --sample 200%", "or a percentage"),
+        ("report v22-by-2.30.0-sparse-2d/array --dimensions z", "no dimension is named \"z\""),
+        ("report v22-by-2.30.0-sparse-2d/array --attribute z", "no attribute is named \"z\""),
     ] {
         let run = run(line);
         assert!(run.code == Some(2) && run.stderr.contains(message), "{run}");
@@ -135,7 +135,7 @@ datatype = "int32"
     let (before, told) = (stored(), advised());
     assert_eq!(told.stdout.matches("\"kind\":\"filters\"").count(), 3, "{told}");
     let page = support::tdb(["report", &array]);
-    assert!(page.code == Some(0) && !page.stdout.contains("nothing to mend"), "{page}");
+    assert!(page.code == Some(0) && !page.stdout.contains("no advice"), "{page}");
     let line = told.stdout.lines().find(|line| line.contains("\"kind\":\"filters\"")).unwrap();
     let printed = printed_commands(line);
     assert_eq!(printed.len(), 1, "{line}");
@@ -148,7 +148,7 @@ datatype = "int32"
     let told = advised();
     assert!(!told.stdout.contains("\"kind\":\"filters\""), "{told}");
     let page = support::tdb(["report", &array]);
-    assert!(page.stdout.contains("nothing to mend"), "{page}");
+    assert!(page.stdout.contains("no advice"), "{page}");
 }
 
 fn size(path: &Path) -> u64 {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use insta::assert_snapshot;
-use tdb_array::{Array, NewCells, NewColumn};
+use tdb_array::{Array, WriteBatch, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{Datatype, Scalar};
 
@@ -35,7 +35,7 @@ fn no_time_differs_visibly_from_null() {
     let paths = ["one", "other"].map(|name| folder.path().join(name));
     for (path, cell) in paths.iter().zip([Some(i64::MIN), None]) {
         Array::create(path, &ArrayDefinition::new(schema.clone()).unwrap()).unwrap();
-        let cells = NewCells::new().with("x", &[3]).with("day", NewColumn::options([cell]));
+        let cells = WriteBatch::new().with("x", &[3]).with("day", WriteColumn::options([cell]));
         Array::open(path).unwrap().write().cells(cells).unwrap();
     }
     let [one, other] = paths.each_ref().map(|path| path.as_os_str());

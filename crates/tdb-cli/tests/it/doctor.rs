@@ -220,7 +220,7 @@ fn what_is_set_aside_comes_back() {
     };
     let run = doctor(&[]);
     assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
-    assert!(run.stdout.contains("will find their cells again") && run.stderr.contains("--fix does"), "{run}");
+    assert!(run.stdout.contains("read their cells again") && run.stderr.contains("PATH --fix`"), "{run}");
     let run = doctor(&["--fix", "--older-than=0s"]);
     assert!(run.code == Some(1) && run.stderr.contains("--only PATH"), "{run}");
     assert!(!array.join("__fragments").join(&name).exists() && list.exists(), "{run}");

@@ -64,24 +64,24 @@ const CASES: &[(&str, i32, &str)] = &[
     ("create @/a --schema @/schema.toml", 2, "an array already exists"),
     ("create @/b --schema @/unknown.toml", 2, "unknown.toml:2:1: unknown field `colour`"),
     ("create @/b --schema @/broken.toml", 2, "broken.toml:1:"),
-    ("create @/b --schema @/binary.toml", 2, "binary.toml: no TOML: it is not UTF-8"),
+    ("create @/b --schema @/binary.toml", 2, "binary.toml: invalid TOML: not UTF-8"),
     ("create @/b --schema @/schema.toml --format-version 99", 2, "99"),
     ("import @/a @/rows.dat", 2, "--format csv"),
-    ("import @/a @/twice.csv", 2, "two columns are called \"x\""),
+    ("import @/a @/twice.csv", 2, "two columns are named \"x\""),
     ("import @/a @/header.csv", 2, "the header is not UTF-8"),
-    ("import @/a @/rows.dat --format csv", 2, "no column is called \"s\""),
+    ("import @/a @/rows.dat --format csv", 2, "no column is named \"s\""),
     ("import @/b @/rows.dat --format csv", 2, "--dimensions"),
-    ("import @/a @/good.csv --dimensions x", 2, "the array is there"),
+    ("import @/a @/good.csv --dimensions x", 2, "the array already exists"),
     ("evolve @/a", 2, "--add"),
-    ("evolve @/a --add @/nothing.toml", 2, "it has no attribute and no enumeration"),
+    ("evolve @/a --add @/nothing.toml", 2, "expected an attribute or an enumeration"),
     ("evolve @/a --drop b", 2, "no such attribute"),
-    ("evolve @/a --expand x=1..10", 2, "so it is already"),
+    ("evolve @/a --expand x=1..10", 2, "already the current domain"),
     ("evolve @/a --expand x=1..5", 2, "can only be expanded"),
-    ("evolve @/a --expand x=5..", 2, "--expand x=5..: both ends are needed: write DIMENSION=FIRST..LAST"),
-    ("evolve @/a --expand x=1..soon", 2, "--expand x=1..soon: \"soon\" is no value of int32"),
+    ("evolve @/a --expand x=5..", 2, "--expand x=5..: expected both ends: write DIMENSION=FIRST..LAST"),
+    ("evolve @/a --expand x=1..soon", 2, "--expand x=1..soon: \"soon\" is not a valid value of int32"),
     ("evolve @/a --expand x=1..20 --expand x=1..30", 2, "--expand x=1..30: dimension \"x\" already has a range"),
-    ("read @/a --format jsonl --null NA", 2, "leave out null, or choose CSV"),
-    ("agg @/a --count --null NA --format json", 2, "leave out null, or choose CSV"),
+    ("read @/a --format jsonl --null NA", 2, "leave out the option null, or choose CSV"),
+    ("agg @/a --count --null NA --format json", 2, "leave out the option null, or choose CSV"),
     ("delete @/a", 2, "--where"),
     ("delete @/a --where 'b == 1'", 2, "unknown field \"b\""),
     ("delete @/a --where 'a == one'", 2, "not a value of int32"),
@@ -96,12 +96,12 @@ const CASES: &[(&str, i32, &str)] = &[
     ("read @/a --fill", 2, "--where"),
     ("meta @/a", 0, ""),
     ("meta @/a --put title", 2, "KEY=TYPE:VALUE"),
-    ("meta @/a --put n=int8:300", 2, "no value of int8"),
+    ("meta @/a --put n=int8:300", 2, "not a valid value of int8"),
     ("group add @/g", 2, "<MEMBER>"),
     ("group create @/g", 2, "already exists"),
     // Findings.
-    ("import @/a @/binary.csv", 1, "binary.csv:2: no UTF-8"),
-    ("import @/b @/same.csv --dimensions x", 1, "same.csv:3: the coordinates are those of line 2"),
+    ("import @/a @/binary.csv", 1, "binary.csv:2: not UTF-8"),
+    ("import @/b @/same.csv --dimensions x", 1, "same.csv:3: repeats the coordinates of line 2"),
     // Missing objects, and objects of another kind.
     ("info @/nothing", 5, "not found"),
     ("read @/g", 5, "not an array, but a group"),
@@ -112,8 +112,8 @@ const CASES: &[(&str, i32, &str)] = &[
     ("group add @/g nothing", 5, "no array or group"),
     ("group add @/g @/nothing --absolute", 5, "not found"),
     ("group remove @/g nothing", 5, "no such member"),
-    ("meta @/a --key title", 5, "no metadata has the key \"title\""),
-    ("meta @/a --delete title", 5, "no metadata has the key \"title\""),
+    ("meta @/a --key title", 5, "no metadata key is named \"title\""),
+    ("meta @/a --delete title", 5, "no metadata key is named \"title\""),
     ("create @/b --schema @/nothing", 5, "not found"),
     ("import @/a @/nothing.csv", 5, "not found"),
     ("inspect @/nothing", 5, "not found"),
@@ -127,7 +127,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("import @/b @/cells.parquet", 4, "cargo install --path integrations/crates/tdb-full"),
     ("import @/b @/cells.arrow", 4, "imports .csv, .jsonl only"),
     // Keys.
-    ("read @/a --key-file @/key", 6, "holds no key"),
+    ("read @/a --key-file @/key", 6, "does not contain a key"),
     ("read @/a --key-file @/nothing", 5, "not found"),
 ];
 
@@ -163,6 +163,6 @@ fn errors_of_schemas_show_the_line() {
         shown,
         "tdb: error: @/reversed.toml:5:10: dimension \"x\": lower bound 100 is above upper bound 1\n  \
            5 | domain = [100, 1]\n    |          ^^^^^^^^\n\
-         tdb: hint: docs/reference/schema-text.md has all that may stand in a schema\n"
+         tdb: hint: see docs/reference/schema-text.md for the syntax of a schema\n"
     );
 }

@@ -32,11 +32,11 @@ fn the_kind_of_file_may_be_said() {
     assert_eq!(run.code, Some(0), "{run}");
     assert_eq!(fs::read(path("cells")).unwrap().first_chunk(), Some(b"y,x,"));
     for (name, more, code, says) in [
-        ("other", "", 2, "hint: let it end with .csv"),
+        ("other", "", 2, "hint: use the file name extension .csv"),
         ("a.parquet", "", 4, "hint: export CSV; or try the full tdb"),
         ("a", "--format arrow", 4, "the full tdb"),
-        ("a.csv", "--option compression=zstd", 2, "they know null"),
-        ("a.json", "--option null=NA", 2, "leave out null, or choose CSV"),
+        ("a.csv", "--option compression=zstd", 2, "the options are null"),
+        ("a.json", "--option null=NA", 2, "leave out the option null, or choose CSV"),
         ("a.csv", "--option null=NA --option null=-", 2, "--option null: given twice"),
         ("a.csv", "--option raw=maybe", 2, "true or false"),
         ("a.csv", "--option raw", 2, "NAME=VALUE"),
@@ -80,7 +80,7 @@ mod ended {
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
 
-    use tdb_array::{Array, NewCells, NewColumn};
+    use tdb_array::{Array, WriteBatch, WriteColumn};
     use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
     use tdb_types::{Datatype, Scalar};
 
@@ -96,7 +96,7 @@ mod ended {
             SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
         Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
         let values: Vec<i64> = (0..CELLS).collect();
-        Array::open(path).unwrap().write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+        Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     }
 
     fn temporary_files(folder: &Path) -> Vec<PathBuf> {

@@ -137,7 +137,7 @@ fn what_is_not_there() {
     let array = "v22-by-2.30.0-dense-metadata/array";
     let run = tdb(["meta", array, "--key", "numbr"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run}");
-    assert!(run.stderr.contains(r#"no metadata has the key "numbr""#) && run.stderr.contains(r#""number"?"#), "{run}");
+    assert!(run.stderr.contains(r#"no metadata key is named "numbr""#) && run.stderr.contains(r#""number"?"#), "{run}");
     let run = tdb(["enumerations", array, "foo"]);
     assert!(run.code == Some(2) && run.stderr.contains(r#"unknown enumeration "foo"; the array has none"#), "{run}");
     let run = tdb(["read", array, "--key-file", "no-such-key"]);

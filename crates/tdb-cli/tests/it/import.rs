@@ -74,7 +74,7 @@ fn a_schema_is_made_and_shown() {
     insta::assert_snapshot!(dry.stdout);
     let import = run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]);
     assert!(
-        import.stderr.contains(&dry.stdout) && import.stderr.ends_with("3 cells written, as 1 fragment\n"),
+        import.stderr.contains(&dry.stdout) && import.stderr.ends_with("3 cells written in 1 fragment\n"),
         "{import}"
     );
     let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
@@ -102,7 +102,7 @@ fn rows_that_are_no_cells_are_told_by_their_lines() {
 
     let import = run(&["import", "@", "@", "--skip-rejects"], &[&array, &rows]);
     assert_eq!(import.code, Some(1), "{import}");
-    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
     assert!(run(&["read", "@", "--range", "chrom=chr3"], &[&array]).stdout.contains("\"pos\":3"));
 }
 
@@ -114,7 +114,7 @@ fn rows_of_one_place_are_an_error_or_the_last_counts() {
     for words in [&[][..], &["--dry-run"], &["--budget", "1"]] {
         let import = run(&[&["import", "@", "@", "--dimensions", "x"], words].concat(), &[&array, &rows]);
         assert_eq!(import.code, Some(1), "{import}");
-        assert!(import.stderr.contains(":4: the coordinates are those of line 1"), "{import}");
+        assert!(import.stderr.contains(":4: repeats the coordinates of line 1"), "{import}");
         assert!(import.stderr.contains("nothing was written") && !array.exists(), "{import}");
     }
     // The command succeeds with the option from the hint. The second run imports to an existing
@@ -142,12 +142,12 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
     let words = ["import", "@", "@", "--dimensions", "x", "--budget", "1KiB"];
     let import = run(&words, &[&array, &rows]);
     assert_eq!(import.code, Some(1), "{import}");
-    for told in [":5002: the coordinates are those of line 9", ":5003: the coordinates are those of line 10"] {
+    for told in [":5002: repeats the coordinates of line 9", ":5003: repeats the coordinates of line 10"] {
         assert!(import.stderr.contains(told), "{import}");
     }
     assert!(!array.exists());
     let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows]);
-    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written, as "), "{import}");
+    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written in "), "{import}");
     assert_eq!(run(&["read", "@"], &[&array]).stdout.lines().count(), 5000);
 }
 
@@ -166,7 +166,7 @@ fn an_array_that_was_made_stays() {
     fs::write(&rows, "x,a\n1,2\n2,1\n").unwrap();
     let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
     assert_ne!(import.code, Some(0), "{import}");
-    assert!(import.stderr.contains("nothing was written; the array was made, and stays"), "{import}");
+    assert!(import.stderr.contains("nothing was written; the array was created, and stays"), "{import}");
     fs::write(&rows, "x,a\n1,1\n2,2\n").unwrap();
     assert_eq!(run(&["import", "@", "@"], &[&array, &rows]).code, Some(0));
 }
@@ -199,10 +199,13 @@ fn fragments_that_were_written_are_told() {
     let ascending: String = (1..1000).map(|x| format!("{x},{x}\n")).collect();
     fs::write(&rows, format!("x,a\n{ascending}1000,2\n1001,1\n")).unwrap();
     let import = run(&["import", "@", "@", "--schema", "@", "--budget", "2KiB"], &[&array, &rows, &schema]);
-    assert!(import.code != Some(0) && import.stderr.contains("cells were written before"), "{import}");
+    assert!(import.code != Some(0) && import.stderr.contains("cells were written before the failure"), "{import}");
     let read = run(&["read", "@", "--format", "csv"], &[&array]).stdout;
     let cells = read.lines().count() - 1;
-    assert!(cells > 100 && import.stderr.contains(&format!("{cells} cells were written before")), "{cells}: {import}");
+    assert!(
+        cells > 100 && import.stderr.contains(&format!("{cells} cells were written before the failure")),
+        "{cells}: {import}"
+    );
 }
 
 fn dense(folder: &Path) -> std::path::PathBuf {
@@ -289,10 +292,10 @@ fn a_box_with_holes_is_an_error() {
     let schema = dense(folder.path());
     let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
     for (text, told) in [
-        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows are not the 4 cells of the box y=1..2, x=1..2 that they lie in"),
-        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
-        ("1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: the coordinates are those of line 4"),
-        ("1,101,p,1\n", ":2: x: 101 is outside of the domain, 1..100"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows do not fill the 4 cells of the subarray y=1..2, x=1..2"),
+        ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: repeats the coordinates of line 4"),
+        ("1,1,p,1\n2,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: repeats the coordinates of line 4"),
+        ("1,101,p,1\n", ":2: x: 101 is outside of the domain 1..100"),
     ] {
         fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
         let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
@@ -311,7 +314,7 @@ fn the_last_row_of_each_cell_of_a_dense_array_counts() {
     let words = ["import", "@", "@", "--schema", "@"];
     let import = run(&words, &[&array, &rows, &schema]);
     assert_eq!(import.code, Some(1), "{import}");
-    for told in [":4: the coordinates are those of line 2", ":5: the coordinates are those of line 2"] {
+    for told in [":4: repeats the coordinates of line 2", ":5: repeats the coordinates of line 2"] {
         assert!(import.stderr.contains(told), "{import}");
     }
     let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows, &schema]);
@@ -328,11 +331,11 @@ fn wrong_use_is_told_before_anything_is_made() {
     let named = folder.path().join("rows.dat");
     fs::write(&named, ROWS).unwrap();
     let cases: [(&[&str], &Path, &str); 5] = [
-        (&[], &rows, "name columns with --dimensions, of chrom, pos, qual, alt, when"),
-        (&["--dimensions", "chr"], &rows, "no column is called \"chr\""),
-        (&["--dimensions", "qual"], &rows, "column \"qual\" can't be a dimension: it is empty in 1 rows"),
-        (&["--dimensions", "pos"], &named, "say --format csv or --format jsonl"),
-        (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single character"),
+        (&[], &rows, "pass some of the columns chrom, pos, qual, alt, when with --dimensions"),
+        (&["--dimensions", "chr"], &rows, "no column is named \"chr\""),
+        (&["--dimensions", "qual"], &rows, "column \"qual\" cannot be a dimension: empty in 1 rows"),
+        (&["--dimensions", "pos"], &named, "pass --format csv or --format jsonl"),
+        (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single ASCII character"),
     ];
     for (words, file, told) in cases {
         let import = run(&[&["import", "@", "@"], words].concat(), &[&array, file]);
@@ -375,10 +378,10 @@ fn lines_end_in_any_way() {
         .unwrap();
         let import = run(&words, &[&array, &rows, &schema]);
         assert!(import.stderr.contains("rows.csv:8: "), "{end:?}: {import}");
-        assert!(import.stderr.contains("rows.csv:9: the coordinates are those of line 2"), "{end:?}: {import}");
+        assert!(import.stderr.contains("rows.csv:9: repeats the coordinates of line 2"), "{end:?}: {import}");
         let words = ["import", "@", "@", "--skip-rejects", "--keep-last", "--schema", "@"];
         let import = run(&words, &[&array, &rows, &schema]);
-        assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{end:?}: {import}");
+        assert!(import.stderr.ends_with("2 cells written in 1 fragment\n"), "{end:?}: {import}");
         let read = run(&["read", "@", "--format", "csv"], &[&array]);
         assert_eq!(read.stdout, "x,t\n1,e\n2,c\n", "{end:?}");
         fs::remove_dir_all(&array).unwrap();
@@ -392,7 +395,7 @@ fn zeros_of_either_sign_are_one_place() {
     let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
     fs::write(&rows, "x,a\n0.0,1\n1.5,2\n-0.0,3\n").unwrap();
     let import = run(&["import", "@", "@", "--dimensions", "x", "--dry-run"], &[&array, &rows]);
-    assert!(import.stderr.contains("rows.csv:4: the coordinates are those of line 2"), "{import}");
+    assert!(import.stderr.contains("rows.csv:4: repeats the coordinates of line 2"), "{import}");
 }
 
 /// A pipe cannot be read twice.
@@ -408,7 +411,7 @@ fn pipes_are_read_once() {
     });
     let import = run(&["import", "@", "@", "--format", "jsonl", "--dimensions", "x"], &[&array, &pipe]);
     writer.join().unwrap().unwrap();
-    assert!(import.stderr.ends_with("2 cells written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("2 cells written in 1 fragment\n"), "{import}");
 }
 
 /// Truncated quotes are not read as one long text.
@@ -431,9 +434,9 @@ fn what_is_no_json_lines() {
     let folder = tempfile::tempdir().unwrap();
     let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
     for (text, told) in [
-        ("[1]\n", "rows.jsonl:1: no JSON object"),
-        ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: no JSON object: two members are called \"a\""),
-        ("{\"a\":1\n", "rows.jsonl:1: no JSON object: EOF while parsing an object, at character "),
+        ("[1]\n", "rows.jsonl:1: invalid JSON object"),
+        ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: invalid JSON object: two members are named \"a\""),
+        ("{\"a\":1\n", "rows.jsonl:1: invalid JSON object: EOF while parsing an object, at character "),
     ] {
         fs::write(&rows, text).unwrap();
         let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
@@ -441,5 +444,5 @@ fn what_is_no_json_lines() {
     }
     fs::write(&rows, "\u{feff}{\"a\":1,\"b\":2}\n").unwrap();
     let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
-    assert!(import.stderr.ends_with("1 cell written, as 1 fragment\n"), "{import}");
+    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
 }

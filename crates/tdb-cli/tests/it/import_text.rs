@@ -37,17 +37,17 @@ fn json_arrays_are_read_as_json_lines_are() {
 fn broken_json_is_told_by_file_and_line_and_nothing_is_written() {
     let deep = format!("[{{\"x\":1,\"a\":{}{}}}]", "[".repeat(100_000), "]".repeat(100_000));
     for (text, line, why) in [
-        ("[\n{\"x\":1}", 2, "the JSON array is never closed"),
-        ("[{\"x\":1},\n{\"x\":2,", 2, "the row is never closed"),
-        ("[{\"x\":1},\n{\"x\":\"", 2, "the row is never closed"),
-        ("[{\"x\":1}\n{\"x\":2}]", 2, "a comma or the end of the JSON array is missing"),
-        ("[{\"x\":1}]\n{\"x\":2}", 2, "something follows the end of the JSON array"),
-        ("[{\"x\":1},\n7]", 2, "no JSON object"),
-        ("[{\"x\":1},\n{\"x\":2,\n\"x\":3}]", 3, "two members are called \"x\""),
+        ("[\n{\"x\":1}", 2, "the JSON array is not closed"),
+        ("[{\"x\":1},\n{\"x\":2,", 2, "the row is not closed"),
+        ("[{\"x\":1},\n{\"x\":\"", 2, "the row is not closed"),
+        ("[{\"x\":1}\n{\"x\":2}]", 2, "expected a comma or the end of the JSON array"),
+        ("[{\"x\":1}]\n{\"x\":2}", 2, "unexpected text after the end of the JSON array"),
+        ("[{\"x\":1},\n7]", 2, "invalid JSON object"),
+        ("[{\"x\":1},\n{\"x\":2,\n\"x\":3}]", 3, "two members are named \"x\""),
         ("[{\"x\":1},{\"x\":\n1e999}]", 2, "number out of range"),
-        ("[{\"x\":1},\n{\"x\":2,\"b\":[1}]", 2, "no JSON object"),
-        (&deep, 1, "no JSON object"),
-        ("{\"x\":1}\n{\"x\":2", 2, "no JSON object"),
+        ("[{\"x\":1},\n{\"x\":2,\"b\":[1}]", 2, "invalid JSON object"),
+        (&deep, 1, "invalid JSON object"),
+        ("{\"x\":1}\n{\"x\":2", 2, "invalid JSON object"),
     ] {
         let (import, read) = imported("a.json", text, &["--dimensions", "x"]);
         let place = format!("a.json:{line}: ");
@@ -111,9 +111,12 @@ fn columns_may_be_given_a_type() {
     }
     assert_eq!(read.stdout, "{\"pos\":1,\"price\":1.5,\"code\":7}\n{\"pos\":2,\"price\":null,\"code\":8}\n");
     let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", "price=int8"]);
-    assert!(import.code == Some(1) && import.stderr.contains("a.csv:2: price: \"1.5\" is no int8"), "{import}");
+    assert!(
+        import.code == Some(1) && import.stderr.contains("a.csv:2: price: \"1.5\" is not a valid int8"),
+        "{import}"
+    );
     for (option, why) in
-        [("price", "NAME=TYPE is needed"), ("price=decimal", "there is no type"), ("cost=int8", "no column is called")]
+        [("price", "expected NAME=TYPE"), ("price=decimal", "no type is named"), ("cost=int8", "no column is named")]
     {
         let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", option]);
         assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");
@@ -172,7 +175,7 @@ fn values_that_a_filter_cannot_represent_are_rejected_rows() {
         let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &file, &schema]);
         let why = "a: float_scale cannot store 300.0, expected -128.0 to 127.0 (scale 1, offset 0, byte width 1)";
         assert!(import.code == Some(1) && import.stderr.contains(why), "{import}");
-        assert!(import.stderr.contains("3 of 5 rows can't be imported; nothing was written"), "{import}");
+        assert!(import.stderr.contains("cannot import 3 of 5 rows; nothing was written"), "{import}");
         assert!(!array.exists());
     }
     let file = folder.path().join("rows.csv");
@@ -186,15 +189,15 @@ fn values_that_a_filter_cannot_represent_are_rejected_rows() {
 #[test]
 fn wrong_text_is_told_by_its_place() {
     for (name, text, place) in [
-        ("a.csv", "x,a\r\n1,2\r\n2\r\n", "a.csv:3: the row has 1 fields, and the header 2"),
-        ("a.csv", "x,a\n1,\"2\n", "a.csv:2: a quote that begins in this row is never closed"),
-        ("a.csv", "x,x\n1,2\n", "two columns are called \"x\""),
+        ("a.csv", "x,a\r\n1,2\r\n2\r\n", "a.csv:3: found 1 fields, expected 2 as in the header"),
+        ("a.csv", "x,a\n1,\"2\n", "a.csv:2: a quote that begins in this row is not closed"),
+        ("a.csv", "x,x\n1,2\n", "two columns are named \"x\""),
         (
             "a.json",
             "{\"x\":1,\"a\":\"t\"}\n{\"x\":2,\"a\":1}\n",
             "a.json:2: a: 1 is no string_utf8; write the value in quotes",
         ),
-        ("a.json", "[{\"x\":1,\"a\":2},\n]", "a.json:2: a comma stands before the end of the JSON array; delete it"),
+        ("a.json", "[{\"x\":1,\"a\":2},\n]", "a.json:2: unexpected comma at the end of the JSON array; delete it"),
     ] {
         let (import, _) = imported(name, text, &["--dimensions", "x"]);
         assert!(import.code != Some(0) && import.stderr.contains(place), "{import}");

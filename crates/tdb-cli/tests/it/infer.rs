@@ -138,12 +138,12 @@ fn columns_of_no_type() {
     let folder = tempfile::tempdir().unwrap();
     let [file, array] = ["rows.jsonl", "array"].map(|name| folder.path().join(name));
     for (cells, told) in [
-        (["[1]", "1"], "it holds both arrays and single values"),
-        (["[\"a\"]", "[\"b\"]"], "it holds arrays of what is not all numbers"),
-        (["[300]", "[true]"], "it holds arrays of what is not all numbers"),
-        (["[256]", "[true]"], "it holds arrays of what is not all numbers"),
-        (["1", "\"a\""], ":1: a: 1 is no string_utf8"),
-        (["\"2020-01-01\"", "9"], ":2: a: 9 is no string_utf8"),
+        (["[1]", "1"], "it contains both arrays and single values"),
+        (["[\"a\"]", "[\"b\"]"], "it contains arrays whose values are not all numbers"),
+        (["[300]", "[true]"], "it contains arrays whose values are not all numbers"),
+        (["[256]", "[true]"], "it contains arrays whose values are not all numbers"),
+        (["1", "\"a\""], ":1: a: 1 is not a valid string_utf8"),
+        (["\"2020-01-01\"", "9"], ":2: a: 9 is not a valid string_utf8"),
         (["{\"index\":7}", "\"a\""], ":1: a: {\"index\":7} is no string_utf8"),
     ] {
         fs::write(&file, format!("{{\"x\":1,\"a\":{}}}\n{{\"x\":2,\"a\":{}}}\n", cells[0], cells[1])).unwrap();

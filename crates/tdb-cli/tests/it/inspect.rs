@@ -144,7 +144,7 @@ fn data_files_without_metadata() {
     let relative = data.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
     let run = copy.run("inspect", &relative, "");
     assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("tiles are taken as they lie") && run.stdout.contains("tile 0"), "{run}");
+    assert!(run.stdout.contains("tiles are read in stored order") && run.stdout.contains("tile 0"), "{run}");
     let bytes = fs::read(&data).unwrap();
     fs::write(&data, &bytes[..bytes.len() - 1]).unwrap();
     let run = copy.run("inspect", &relative, "");

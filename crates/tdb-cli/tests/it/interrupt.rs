@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-use tdb_array::{Array, NewCells, NewColumn};
+use tdb_array::{Array, WriteBatch, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{Datatype, Scalar};
 
@@ -18,7 +18,7 @@ fn array() -> tempfile::TempDir {
     let path = folder.path().join("array");
     Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
     let values: Vec<i64> = (0..CELLS).collect();
-    let cells = NewCells::new().with("a", NewColumn::values(&values));
+    let cells = WriteBatch::new().with("a", WriteColumn::values(&values));
     Array::open(&path).unwrap().write().cells(cells).unwrap();
     folder
 }

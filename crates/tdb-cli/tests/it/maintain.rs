@@ -18,22 +18,22 @@ fn plans() {
     assert_snapshot!(of("consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan"), @r#"
     $ tdb consolidate v22-by-2.30.0-dense-metadata/array --what metadata --plan
     {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"consolidated metadata","size":207,"for":3}
-    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"the list of what it stands for","size":213,"for":3}
+    {"action":"write","path":"__meta/__1700000000000_1700000002000_…","what":"the vacuum file of the consolidated metadata","size":213,"for":3}
     --- stderr
     after a vacuum, reading the metadata lists 2 names fewer and reads 2 files fewer
     "#);
     assert_snapshot!(of("vacuum v22-by-2.30.0-dense-consolidated/array --plan --format csv"), @r#"
     $ tdb vacuum v22-by-2.30.0-dense-consolidated/array --plan --format csv
     action,path,what,size,for
-    remove,__commits/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22.wrt,the commit of a fragment that was replaced,0,
-    remove,__commits/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22.wrt,the commit of a fragment that was replaced,0,
-    remove,__commits/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22.wrt,the commit of a fragment that was replaced,0,
-    remove,__fragments/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22,a fragment that was replaced,5939,
-    remove,__fragments/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22,a fragment that was replaced,5391,
-    remove,__fragments/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22,a fragment that was replaced,5368,
-    remove,__commits/__1700000000000_1700000002000_1bd746e869f24ae42d9a2234b5684fad_22.vac,the list of what a consolidated fragment replaces,237,
+    remove,__commits/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22.wrt,the commit of a superseded fragment,0,
+    remove,__commits/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22.wrt,the commit of a superseded fragment,0,
+    remove,__commits/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22.wrt,the commit of a superseded fragment,0,
+    remove,__fragments/__1700000000000_1700000000000_15659e20a40d4c4530a71b11141a930a_22,a superseded fragment,5939,
+    remove,__fragments/__1700000001000_1700000001000_465c42ea47a15a016aa541e0f520a07d_22,a superseded fragment,5391,
+    remove,__fragments/__1700000002000_1700000002000_686319b064c589b3871b2324604a2f3e_22,a superseded fragment,5368,
+    remove,__commits/__1700000000000_1700000002000_1bd746e869f24ae42d9a2234b5684fad_22.vac,the vacuum file of a consolidated fragment,237,
     --- stderr
-    tdb: warning: how it was from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:21.999Z will be lost: only what was made of it later stays
+    tdb: warning: the history from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:21.999Z will be lost: only the consolidated state is kept
     "#);
     assert_snapshot!(of("vacuum v22-by-2.30.0-sparse-2d/array --plan"), @r#"
     $ tdb vacuum v22-by-2.30.0-sparse-2d/array --plan
@@ -46,33 +46,33 @@ fn refusals() {
     assert_snapshot!(of("consolidate v9-by-2.3.3-sparse-joined-footers/array --what commits"), @r#"
     $ tdb consolidate v9-by-2.3.3-sparse-joined-footers/array --what commits
     --- stderr
-    tdb: error: v9-by-2.3.3-sparse-joined-footers/array: arrays of format 9 have no files of consolidated commits; those of format 12 and later do
+    tdb: error: v9-by-2.3.3-sparse-joined-footers/array: format version 9 has no consolidated commits: expected version 12 or later
     --- exit code 4
     "#);
     assert_snapshot!(of("consolidate v22-by-2.30.0-group/group --what commits"), @r#"
     $ tdb consolidate v22-by-2.30.0-group/group --what commits
     --- stderr
-    tdb: error: a group has nothing to join but its metadata
+    tdb: error: a group has only metadata to consolidate
     --- exit code 2
     "#);
     assert_snapshot!(of("vacuum v22-by-2.30.0-group/group --what fragments"), @r#"
     $ tdb vacuum v22-by-2.30.0-group/group --what fragments
     --- stderr
-    tdb: error: a group has nothing to remove but metadata
+    tdb: error: a group has only metadata to vacuum
     --- exit code 2
     "#);
     assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5"), @r#"
     $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what footers --at 5
     --- stderr
-    tdb: error: --at and --between are for fragments and metadata: of the others all is joined
-    tdb: hint: no time is lost by joining commits or footers
+    tdb: error: --at and --between apply to fragments and metadata; commits and footers are consolidated completely
+    tdb: hint: leave out the option; consolidated commits and footers keep all times
     --- exit code 2
     "#);
     assert_snapshot!(of("consolidate v22-by-2.30.0-sparse-2d/array --what all"), @r#"
     $ tdb consolidate v22-by-2.30.0-sparse-2d/array --what all
     --- stderr
     tdb: error: invalid value 'all' for '--what <WHAT>' [possible values: fragments, commits, footers, metadata]
-    tdb: hint: `tdb consolidate --help` shows how it is used
+    tdb: hint: run `tdb consolidate --help`
     --- exit code 2
     "#);
 }
@@ -147,7 +147,7 @@ fn refusals_name_the_options() {
     let run = copy.run("vacuum", ARRAY, "");
     assert_eq!(run.code, Some(0), "nothing is to be done: {run}");
     let run = copy.run("consolidate", ARRAY, "");
-    assert!(run.code == Some(5) && run.stderr.contains("process 1, on elsewhere maintains this array"), "{run}");
+    assert!(run.code == Some(5) && run.stderr.contains("locked by process 1, on elsewhere;"), "{run}");
     assert!(run.stderr.contains("--take-over") && run.stderr.contains("--only .tdb-maintain.tmp"), "{run}");
     std::fs::write(&lock, "x".repeat(5000)).expect("no lock");
     for words in ["consolidate", "consolidate --take-over"] {
@@ -156,14 +156,17 @@ fn refusals_name_the_options() {
     }
     let run = copy.run("doctor", ARRAY, "");
     assert!(run.code == Some(1) && run.stdout.contains("move it elsewhere"), "{run}");
-    std::fs::remove_file(&lock).expect("it is there");
+    std::fs::remove_file(&lock).expect("the file exists");
     let run = copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "");
-    assert!(run.code == Some(2) && run.stderr.contains("`tdb fragments` lists"), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains("run `tdb fragments`"), "{run}");
     let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
     let run = dense.run("consolidate --amplification 0.01", ARRAY, "");
-    assert!(run.code == Some(0) && run.stdout.contains("Not joined: no two of these fragments fit together"), "{run}");
+    assert!(
+        run.code == Some(0) && run.stdout.contains("not consolidated: no two of these fragments fit together"),
+        "{run}"
+    );
     let run = dense.run("consolidate --amplification 0.01 --min-fragments 2", ARRAY, "");
-    assert!(run.code == Some(2) && run.stderr.contains("--amplification FACTOR allows more"), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains("pass a larger --amplification FACTOR"), "{run}");
 }
 
 /// The next consolidation reports a killed consolidation, and completes normally.
@@ -190,7 +193,7 @@ fn superseded_commits_are_harmless() {
     let other = list.with_file_name("__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22.con");
     std::fs::copy(&list, other).expect("a file");
     let run = copy.run("doctor", ARRAY, "");
-    assert!(run.code == Some(0) && run.stdout.contains("others hold all that it gathers"), "{run}");
+    assert!(run.code == Some(0) && run.stdout.contains("other files contain all of its commits"), "{run}");
     let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
     assert!(run.code == Some(0) && run.stdout.contains("\"done\":\"yes\""), "{run}");
     assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
@@ -200,7 +203,7 @@ fn superseded_commits_are_harmless() {
 #[test]
 fn a_missing_file_may_be_vacuumed() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("it is there");
+    std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("the file exists");
     let run = copy.run("read", ARRAY, "");
-    assert!(run.code == Some(5) && run.stderr.contains("run the command again if the array was vacuumed"), "{run}");
+    assert!(run.code == Some(5) && run.stderr.contains("run the command again, if the array was vacuumed"), "{run}");
 }

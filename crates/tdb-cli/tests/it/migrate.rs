@@ -51,7 +51,7 @@ fn keys() {
         assert_eq!(run.code, Some(0), "{run}");
         run.stderr
     };
-    assert!(migrate(&format!("--new-key-file {one}")).ends_with("array.before-migration; that one is not encrypted\n"));
+    assert!(migrate(&format!("--new-key-file {one}")).ends_with("array.before-migration; it is not encrypted\n"));
     assert_eq!(cells("array", None).0, Some(6));
     assert_eq!(cells("array", Some(&one)), plain);
     migrate(&format!("--key-file {one} --new-key-file {other} --out {}", at("other")));
@@ -63,7 +63,7 @@ fn keys() {
     assert_eq!((cells("same", None).0, cells("same", Some(&one))), (Some(6), plain.clone()));
     std::fs::remove_dir_all(at("array.before-migration")).unwrap();
     let told = migrate(&format!("--key-file {one} --no-key"));
-    assert!(told.ends_with("; that one is still encrypted\n"), "{told}");
+    assert!(told.ends_with("; it is still encrypted\n"), "{told}");
     assert_eq!(cells("array", None), plain);
 }
 
@@ -76,8 +76,8 @@ fn wrong_keys() {
     let of = |key: &Key| key.words()[1].clone();
     let none = format!("{}.not-there", of(&key));
     for (words, code, told) in [
-        (vec!["--new-key-file", &of(&short)], 6, "holds no key"),
-        (vec!["--new-key-file", &none], 5, "`--new-key-file` takes the path of a file that holds the key"),
+        (vec!["--new-key-file", &of(&short)], 6, "does not contain a key"),
+        (vec!["--new-key-file", &none], 5, "pass the path of a file with the key to `--new-key-file`"),
         (vec!["--new-key-file", &of(&key), "--no-key"], 2, "cannot be used with"),
         (vec!["--key-file", &of(&key), "--no-key"], 6, "not encrypted, but a key was given"),
     ] {
@@ -120,9 +120,9 @@ fn groups() {
     assert_eq!(members("out", "").0, Some(6));
     assert_eq!(members("out", &format!("--key-file {}", key.display())).1, members("group", "").1);
     let refused = copy.run("migrate", "group", "--at 2024-01-01 --flatten");
-    assert!(refused.code == Some(2) && refused.stderr.contains("are for arrays"), "{refused}");
+    assert!(refused.code == Some(2) && refused.stderr.contains("need an array"), "{refused}");
     let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
-    assert!(refused.code == Some(2) && refused.stderr.contains("something is there already"), "{refused}");
+    assert!(refused.code == Some(2) && refused.stderr.contains("already exists"), "{refused}");
 }
 
 /// A migration, killed between the two renames. Commands on the missing array print how to restore
@@ -134,7 +134,7 @@ fn interrupted_between_the_renames() {
     let at = |name: &str| copy.path().join(name);
     std::fs::rename(at("array"), at(".array.tdb-migrating")).unwrap();
     std::fs::write(at(".array.tdb-migration"), "tdb journal of a migration 1\n").unwrap();
-    let hint = "a migration was interrupted here: `tdb migrate COPY/array` finishes or undoes it";
+    let hint = "a migration was interrupted here: run `tdb migrate COPY/array` to complete it or roll it back";
     for words in [
         "info",
         "schema",
@@ -160,6 +160,6 @@ fn interrupted_between_the_renames() {
     let run = copy.run("info", "arrays", "");
     assert!(run.code == Some(5) && !run.stderr.contains("interrupted"), "{run}");
     let run = copy.run("migrate", "array", "");
-    assert!(run.code == Some(0) && run.stderr.contains("finished now"), "{run}");
+    assert!(run.code == Some(0) && run.stderr.contains("completed an interrupted migration"), "{run}");
     assert_eq!(copy.run("info", "array", "").code, Some(0));
 }

@@ -30,7 +30,7 @@ fn a_copy_without_history_has_the_cells_of_a_time() {
     let other = copy.run(&format!("diff --fragment {first} --other-fragment {}", all[1]), ARRAY, "--format csv");
     assert_eq!(other.code, Some(1), "{other}");
     let none = copy.run("diff --fragment __1_1_nothing", ARRAY, &place("now"));
-    assert!(none.code == Some(2) && none.stderr.contains("there is no fragment __1_1_nothing"), "{none}");
+    assert!(none.code == Some(2) && none.stderr.contains("no fragment is named __1_1_nothing"), "{none}");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn arrays_go_where_they_are_told() {
     assert_snapshot!(again.to_string().replace(&place(""), "COPY/"), @r#"
     $ tdb copy COPY/array COPY/other
     --- stderr
-    tdb: error: COPY/other: something is there already, and nothing is ever overwritten
+    tdb: error: COPY/other: already exists, and nothing is overwritten
     --- exit code 2
     "#);
     assert_snapshot!(copy.run("move", "other", &place("third")).to_string().replace(&place(""), "COPY/"), @r#"
@@ -66,8 +66,8 @@ fn arrays_go_where_they_are_told() {
     assert_snapshot!(copy.run("remove", "fourth", ""), @r#"
     $ tdb remove COPY/fourth
     --- stderr
-    tdb: error: COPY/fourth: removing it has to be agreed to
-    tdb: hint: --yes agrees
+    tdb: error: COPY/fourth: `remove` needs confirmation
+    tdb: hint: pass --yes
     --- exit code 2
     "#);
     assert!(copy.path().join("fourth").exists());
@@ -75,17 +75,17 @@ fn arrays_go_where_they_are_told() {
     assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
     $ tdb remove --yes COPY/fourth
     {"action":"removed","path":".","what":"array"}
-    {"action":"leave","path":"notes.txt","what":"not of the format, or a member"}
+    {"action":"leave","path":"notes.txt","what":"neither part of the format nor a member"}
     "#);
     assert!(copy.path().join("fourth/notes.txt").exists());
     assert_snapshot!(copy.run("remove --yes", "fourth", ""), @r#"
     $ tdb remove --yes COPY/fourth
     --- stderr
-    tdb: error: COPY/fourth: there is neither an array nor a group here, and nothing else is copied, moved or removed
+    tdb: error: COPY/fourth: neither an array nor a group; other files are not copied, moved or removed
     --- exit code 5
     "#);
     let run = copy.run("copy", ARRAY, &place("array/inside"));
-    assert!(run.code == Some(2) && run.stderr.contains("it lies in what is to go there"), "{run}");
+    assert!(run.code == Some(2) && run.stderr.contains("the destination is inside the source"), "{run}");
 }
 
 /// The commands report groups with the moved array as a member.
@@ -97,9 +97,9 @@ fn groups_hear_of_members_that_go() {
     assert_eq!(copy.run("move", ARRAY, &place("g/a")).code, Some(0));
     assert_eq!(copy.run("group add", "g", "a").code, Some(0));
     let run = copy.run("move", "g/a", &place("g/b"));
-    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g has it as a member"), "{run}");
+    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g still has it as a member"), "{run}");
     let run = copy.run("doctor", "g", "");
-    assert!(run.code == Some(1) && run.stdout.contains("a member that isn't there"), "{run}");
+    assert!(run.code == Some(1) && run.stdout.contains("a missing member"), "{run}");
     let run = copy.run("remove --recursive --yes", "g", "");
     assert!(run.code == Some(0) && run.stdout.contains("\"leave\""), "{run}");
     assert!(copy.path().join("g/b").exists(), "it is no member");
@@ -131,7 +131,7 @@ fn places_that_are_not_there() {
     let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
     for words in ["copy", "copy --flatten", "move", "move --by-copying"] {
         let run = copy.run(words, ARRAY, &place("no/folder"));
-        assert!(run.code == Some(5) && run.stderr.contains("there is no such folder"), "{run}");
+        assert!(run.code == Some(5) && run.stderr.contains("the folder does not exist"), "{run}");
         assert!(!run.stderr.contains("the array names it"), "{run}");
     }
     for words in ["copy", "move"] {

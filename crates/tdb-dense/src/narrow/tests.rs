@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tdb_array::{Aggregate, Array, ArrayOptions, CreateOptions, NewCells, Order, Query, QueryBox};
+use tdb_array::{Aggregate, Array, ArrayOptions, CreateOptions, Order, Query, QueryBox, WriteBatch};
 use tdb_condition::{Condition, field};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
@@ -31,7 +31,7 @@ fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)])
             .iter()
             .zip(at)
             .fold(array.write(), |write, (name, (first, last))| write.range(name, *first..=*last).unwrap());
-        write.cells(NewCells::new().with("a", &numbers)).unwrap();
+        write.cells(WriteBatch::new().with("a", &numbers)).unwrap();
     }
     ArrayOptions::new().open_on(storage).unwrap()
 }

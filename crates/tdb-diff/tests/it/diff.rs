@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, WriteBatch, WriteColumn};
 use tdb_diff::{Diff, DiffCounts, Difference};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
@@ -49,9 +49,9 @@ fn sparse(capacity: u64, duplicates: bool, writes: &[&[(i32, i32, Option<&str>)]
     for (time, cells) in writes.iter().enumerate() {
         let x: Vec<i32> = cells.iter().map(|cell| cell.0).collect();
         let a: Vec<i32> = cells.iter().map(|cell| cell.1).collect();
-        let s = NewColumn::optional_strings(cells.iter().map(|cell| cell.2));
+        let s = WriteColumn::optional_strings(cells.iter().map(|cell| cell.2));
         let array = ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
-        let cells = NewCells::new().with("x", &x).with("a", &a).with("s", s);
+        let cells = WriteBatch::new().with("x", &x).with("a", &a).with("s", s);
         array.write().names(Names::new().at(time as u64 + 1)).cells(cells).unwrap();
     }
     ArrayOptions::new().open_on(storage).unwrap()
@@ -136,7 +136,7 @@ fn dense_cells_far_apart_are_compared_without_those_between() {
         for (at, value) in [0, 1 << 60].into_iter().zip(ends) {
             let array = ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
             let range = array.write().range("x", at..=at + 4i64).unwrap();
-            range.cells([("a", NewColumn::values(&[1, 2, 3, 4, value]))]).unwrap();
+            range.cells([("a", WriteColumn::values(&[1, 2, 3, 4, value]))]).unwrap();
         }
         ArrayOptions::new().open_on(storage).unwrap()
     };

@@ -125,7 +125,7 @@ impl CellParser {
     /// # Errors
     /// Returns the reason if `text` is no cell of the field.
     pub fn json_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        self.json(&serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?, out)
+        self.json(&serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?, out)
     }
 
     /// Appends the cell that a JSON value represents.
@@ -139,7 +139,7 @@ impl CellParser {
             (Value::Array(members), _) if many => members.iter().try_for_each(|member| self.one(member, out))?,
             // The printed form of cells that end within a value.
             (_, Some(digits)) if self.is_uneven => unhex(digits, out)?,
-            (other, _) if many => return Err(format!("{other} is no array of values")),
+            (other, _) if many => return Err(format!("expected an array of values, found {other}")),
             (other, _) => self.one(other, out)?,
         }
         self.check_len(out.len() - start)
@@ -200,7 +200,7 @@ impl CellParser {
     }
 
     fn no_cell(&self, value: impl std::fmt::Display) -> String {
-        format!("{value} is no {}", self.datatype)
+        format!("{value} is not a valid {}", self.datatype)
     }
 
     fn index(
@@ -213,7 +213,7 @@ impl CellParser {
         let mut bytes = Vec::new();
         parse(&values.parser, &mut bytes)?;
         let index = values.indices.get(&bytes);
-        let index = index.ok_or_else(|| format!("{shown} is no value of enumeration {:?}", values.name))?;
+        let index = index.ok_or_else(|| format!("{shown} is not a value of enumeration {:?}", values.name))?;
         push_number(self.datatype.physical(), self.datatype, &index.to_string(), out)
     }
 
@@ -224,10 +224,10 @@ impl CellParser {
             // months or coarser.
             Ok((first, last)) if first == last || (first < last && text.len() >= DAY) => first,
             Ok((first, last)) if first < last => {
-                return Err(format!("{text:?} is several values of {}: write a more precise date", self.datatype));
+                return Err(format!("{text:?} covers several values of {}: write a more precise date", self.datatype));
             }
             Ok(_) | Err(WrittenError::NotAValue) => {
-                return Err(format!("{text:?} is no date that {} can hold", self.datatype));
+                return Err(format!("{text:?} is not a date that {} can represent", self.datatype));
             }
             Err(why) => return Err(why.to_string()),
         };
@@ -239,10 +239,10 @@ impl CellParser {
         let size = self.datatype.size();
         match self.number.fixed() {
             Some(number) if len != size * number as usize => {
-                Err(format!("a cell has {number} values of {}, and not {}", self.datatype, len / size))
+                Err(format!("expected {number} values of {} in a cell, found {}", self.datatype, len / size))
             }
             None if !self.is_uneven && !len.is_multiple_of(size) => {
-                Err(format!("{len} bytes are no whole number of values of {}", self.datatype))
+                Err(format!("expected a multiple of the value size, found {len} bytes for {}", self.datatype))
             }
             _ => Ok(()),
         }
@@ -268,8 +268,8 @@ fn trim(text: &str) -> &str {
 
 fn push_number(physical: PhysicalType, datatype: Datatype, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     let scalar = Scalar::parse(physical, text).ok_or_else(|| match text {
-        "" => format!("nothing is no {datatype}"),
-        text => format!("{text:?} is no {datatype}"),
+        "" => format!("expected a value of {datatype}, found an empty text"),
+        text => format!("{text:?} is not a valid {datatype}"),
     })?;
     out.extend_from_slice(&scalar.to_le_bytes());
     Ok(())
@@ -280,12 +280,12 @@ fn truth(text: &str) -> Result<u8, String> {
         _ if text.eq_ignore_ascii_case("true") => Ok(1),
         _ if text.eq_ignore_ascii_case("false") => Ok(0),
         // Some arrays store values other than 0 and 1.
-        _ => text.parse().map_err(|_| format!("{text:?} is neither true nor false")),
+        _ => text.parse().map_err(|_| format!("expected true or false, found {text:?}")),
     }
 }
 
 fn array(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|_| format!("{text:?} is no array of values, such as [1, 2]"))
+    serde_json::from_str(text).map_err(|_| format!("expected an array of values such as [1, 2], found {text:?}"))
 }
 
 /// The digits of a `{"hex":"..."}` object, the printed form of bytes that are not valid text.
@@ -308,7 +308,7 @@ pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
 /// # Errors
 /// Returns a message if the digits are not hexadecimal bytes.
 pub(crate) fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
-    out.extend(hex::decode(digits).ok_or_else(|| format!("{digits:?} are no bytes in hexadecimal"))?);
+    out.extend(hex::decode(digits).ok_or_else(|| format!("expected bytes as hexadecimal digits, found {digits:?}"))?);
     Ok(())
 }
 
@@ -329,21 +329,21 @@ mod tests {
 
     #[test]
     fn what_is_no_cell_is_told() {
-        assert_eq!(why(Datatype::Int8, "200"), "\"200\" is no int8");
-        assert_eq!(why(Datatype::Int8, ""), "nothing is no int8");
-        assert_eq!(why(Datatype::Bool, "maybe"), "\"maybe\" is neither true nor false");
+        assert_eq!(why(Datatype::Int8, "200"), "\"200\" is not a valid int8");
+        assert_eq!(why(Datatype::Int8, ""), "expected a value of int8, found an empty text");
+        assert_eq!(why(Datatype::Bool, "maybe"), "expected true or false, found \"maybe\"");
         assert_eq!(
             why(Datatype::DatetimeDay, "2020-02"),
-            "\"2020-02\" is several values of datetime_day: write a more precise date"
+            "\"2020-02\" covers several values of datetime_day: write a more precise date"
         );
-        assert_eq!(why(Datatype::StringUtf8, "abc"), "a cell has 1 values of string_utf8, and not 3");
-        assert_eq!(why(Datatype::Blob, "abc"), "\"abc\" are no bytes in hexadecimal");
+        assert_eq!(why(Datatype::StringUtf8, "abc"), "expected 1 values of string_utf8 in a cell, found 3");
+        assert_eq!(why(Datatype::Blob, "abc"), "expected bytes as hexadecimal digits, found \"abc\"");
         let text = CellParser::new(Datatype::StringUtf16, CellValNum::Var);
         assert_eq!(
             bytes(&text, r#"{"hex":"c3"}"#).unwrap_err(),
-            "1 bytes are no whole number of values of string_utf16"
+            "expected a multiple of the value size, found 1 bytes for string_utf16"
         );
-        assert_eq!(bytes(&text, r#"{"hex":"c"}"#).unwrap_err(), "\"c\" are no bytes in hexadecimal");
+        assert_eq!(bytes(&text, r#"{"hex":"c"}"#).unwrap_err(), "expected bytes as hexadecimal digits, found \"c\"");
     }
 
     #[test]
@@ -351,9 +351,9 @@ mod tests {
         let colours = Enumeration::strings("colours", "f", Datatype::StringUtf8, ["red", "blue"]).unwrap();
         let parser = CellParser::new(Datatype::UInt16, CellValNum::ONE).with_enumeration(&colours);
         assert_eq!(bytes(&parser, "blue").unwrap(), [1, 0]);
-        assert_eq!(bytes(&parser, "green").unwrap_err(), "green is no value of enumeration \"colours\"");
+        assert_eq!(bytes(&parser, "green").unwrap_err(), "green is not a value of enumeration \"colours\"");
         assert_eq!(bytes(&parser, "#7").unwrap(), [7, 0]);
-        assert_eq!(bytes(&parser, "#x").unwrap_err(), "\"x\" is no uint16");
+        assert_eq!(bytes(&parser, "#x").unwrap_err(), "\"x\" is not a valid uint16");
         let many = CellParser::new(Datatype::UInt8, CellValNum::Var).with_enumeration(&colours);
         assert_eq!(bytes(&many, r#"["blue", "red"]"#).unwrap(), [1, 0]);
     }

@@ -60,7 +60,7 @@ impl Field {
     fn reject(&self, given: &Given<'_>, mut reject: impl FnMut(usize, String)) {
         if !self.nullable && given.has_nulls() && (self.no_time().is_none() || !given.is_there()) {
             for cell in (0..given.len()).filter(|cell| given.is_null(*cell)) {
-                reject(cell, "null, and the field is not nullable".to_owned());
+                reject(cell, "null, but the field is not nullable".to_owned());
             }
         }
         if self.is_restricted() {

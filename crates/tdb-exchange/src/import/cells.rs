@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::result::Result as StdResult;
 
-use tdb_array::{CellProblem, NewCells};
+use tdb_array::{CellProblem, WriteBatch};
 use tdb_filters::{FilterError, StorableValues};
 use tdb_rtree::{DimRange, DimensionKind};
 use tdb_schema::global_order::make_comparable;
@@ -183,10 +183,11 @@ impl Cells {
 
     /// The first `count` cells as columns, or the cells in `order` if given. `dense` leaves out the
     /// dimensions.
-    pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> NewCells<'_> {
+    pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> WriteBatch<'_> {
         let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
-        stored
-            .fold(NewCells::new(), |cells, field| cells.with(field.name.clone(), field.column.new_column(count, order)))
+        stored.fold(WriteBatch::new(), |cells, field| {
+            cells.with(field.name.clone(), field.column.new_column(count, order))
+        })
     }
 
     pub(crate) fn remove_first(&mut self, count: usize) {
@@ -247,12 +248,12 @@ impl Field {
                 self.column.end_cell(true);
                 return Ok(());
             }
-            None => return Err("missing, and the field is not nullable".to_owned()),
+            None => return Err("missing, but the field is not nullable".to_owned()),
             // NaT prints as null. A null in a non-nullable date field is therefore stored as NaT.
             Some(_) if is_null && self.parser.no_time(values) => {}
             Some(Entry::Text(text)) => self.parser.text(text.text, values)?,
             Some(Entry::Json(serde_json::Value::Null)) => {
-                return Err("null, and the field is not nullable".to_owned());
+                return Err("null, but the field is not nullable".to_owned());
             }
             Some(Entry::Json(value)) => self.parser.json(value, values)?,
         }
@@ -307,13 +308,13 @@ fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordin
             let key = tdb_types::ordered_key(datatype.physical(), coordinate);
             if !(*lo..=*hi).contains(&key) {
                 let [value, lo, hi] = [key, *lo, *hi].map(|key| range::coordinate(*kind, key));
-                return Err(format!("{value} is outside of the domain, {lo}..{hi}"));
+                return Err(format!("{value} is outside of the domain {lo}..{hi}"));
             }
             Ok(())
         }
         Some((kind, range)) if !range.contains_string(coordinate) => {
             let value = String::from_utf8_lossy(coordinate);
-            Err(format!("{value:?} is outside of the current domain, {}", range.display(*kind)))
+            Err(format!("{value:?} is outside of the current domain {}", range.display(*kind)))
         }
         _ => Ok(()),
     }

@@ -107,7 +107,7 @@ impl Import {
         }
         for (line, first) in told.values() {
             let first = self.source.place_beside(*first, *line);
-            observer.rejected(&self.source.place(*line), &format!("the coordinates are those of {first}"));
+            observer.rejected(&self.source.place(*line), &format!("repeats the coordinates of {first}"));
         }
         if count > MAX_REPORTED {
             observer.more_rejected(count - MAX_REPORTED);

@@ -1,6 +1,6 @@
 //! The cells of one field, in columnar form.
 
-use tdb_array::NewColumn;
+use tdb_array::WriteColumn;
 use tdb_types::{CellValNum, Datatype};
 
 /// A growing column.
@@ -139,10 +139,10 @@ impl Column {
     }
 
     /// The first `count` cells as a column to write, or the cells in `order` if given.
-    pub(super) fn new_column(&self, count: usize, order: Option<&[usize]>) -> NewColumn<'_> {
+    pub(super) fn new_column(&self, count: usize, order: Option<&[usize]>) -> WriteColumn<'_> {
         let column = match order {
             None => {
-                let column = NewColumn::bytes(&self.values[..self.end(count)]);
+                let column = WriteColumn::bytes(&self.values[..self.end(count)]);
                 match &self.offsets {
                     Some(offsets) => column.with_offsets(&offsets[..=count]),
                     None => column,
@@ -159,7 +159,7 @@ impl Column {
         }
     }
 
-    fn in_order(&self, order: &[usize]) -> NewColumn<'_> {
+    fn in_order(&self, order: &[usize]) -> WriteColumn<'_> {
         let (mut values, mut offsets) = (Vec::with_capacity(self.values.len()), self.offsets.as_ref().map(|_| vec![0]));
         for cell in order {
             values.extend_from_slice(self.cell(*cell));
@@ -167,7 +167,7 @@ impl Column {
                 offsets.push((values.len() / self.value_size) as u64);
             }
         }
-        NewColumn::owned(values, offsets, None)
+        WriteColumn::owned(values, offsets, None)
     }
 }
 
@@ -188,7 +188,7 @@ fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
 /// Cells of a field from a file of columns. Without a column all cells are null.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
-    column: Option<&'a NewColumn<'a>>,
+    column: Option<&'a WriteColumn<'a>>,
     len: usize,
     value_size: usize,
     cell_size: Option<usize>,
@@ -196,7 +196,7 @@ pub(super) struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// Returns `len` cells for `column`, or `None` if the lengths of `given` do not match.
-    pub(super) fn new(given: Option<&'a NewColumn<'a>>, len: usize, column: &Column) -> Option<Self> {
+    pub(super) fn new(given: Option<&'a WriteColumn<'a>>, len: usize, column: &Column) -> Option<Self> {
         let (value_size, cell_size) = (column.value_size, column.cell_size);
         let fits = given.is_none_or(|given| {
             let bytes = given.as_bytes().len();

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use tdb_array::NewCells;
+use tdb_array::WriteBatch;
 use tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype};
 
@@ -66,7 +66,7 @@ pub struct ColumnBatch<'a> {
     /// Number of rows, including rejected rows.
     pub rows: usize,
     /// The cells of all rows except for the rejected rows.
-    pub cells: NewCells<'a>,
+    pub cells: WriteBatch<'a>,
     /// Rows that the array cannot hold, with the reason. Rows are counted from 0 in this batch, in
     /// ascending order.
     pub rejected: Vec<(usize, String)>,

@@ -44,7 +44,7 @@ fn inference(inputs: &[Input], nulls: &[String]) -> Result<Inference> {
     }
     match first {
         Some((name, line, why)) if inference.is_empty() => {
-            Err(Error::Rows { name, line, reason: format!("{why}; no row could be read") })
+            Err(Error::Rows { name, line, reason: format!("{why}; no row is readable") })
         }
         _ => Ok(inference),
     }

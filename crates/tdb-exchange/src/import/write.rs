@@ -210,13 +210,16 @@ impl Writer<'_> {
     }
 
     fn moved(&self, line: Line) -> Error {
-        Error::Changed { place: self.import.source.place(line), what: "the row was elsewhere before".to_owned() }
+        Error::Changed {
+            place: self.import.source.place(line),
+            what: "the row was at another position before".to_owned(),
+        }
     }
 
     fn changed(&self) -> Error {
         let (name, pushed, rows) = (self.import.source.name(), self.pushed, self.checked.rows);
         let what = if pushed > rows { format!("more than {rows} rows") } else { format!("{pushed} rows") };
-        Error::Changed { place: name, what: format!("{what} are there now, of {rows} before") }
+        Error::Changed { place: name, what: format!("expected {rows} rows, found {what}") }
     }
 
     /// Converts an error about a cell to an error about a line.
@@ -228,7 +231,7 @@ impl Writer<'_> {
             // The first pass found no duplicates, so the file has changed.
             ArrayError::Cells(CellsError::Cell { cell, problem: CellProblem::Duplicate { other }, .. }) => {
                 let (first, second) = (line(*cell).min(line(*other)), line(*cell).max(line(*other)));
-                let what = format!("the coordinates are those of {}, and were not before", place(first));
+                let what = format!("now repeats the coordinates of {}", place(first));
                 Error::Changed { place: place(second), what }
             }
             ArrayError::Cells(CellsError::Cell { cell, field, problem }) => {

@@ -43,7 +43,7 @@ pub(crate) fn dimension(
         }
         _ => Err(Error::NoDimension {
             column: name.to_owned(),
-            reason: "it holds neither numbers, nor dates, nor text".to_owned(),
+            reason: "it contains neither numbers, nor dates, nor text".to_owned(),
         }),
     }
 }

@@ -26,12 +26,12 @@ fn numbers() {
     assert_eq!(ends(&int(), "..7"), "open to 7");
     assert_eq!(ends(&int(), ".."), "open to open");
     assert_eq!(ends(&int(), ""), "the range is empty; give at least one end, or a value");
-    assert_eq!(ends(&int(), "1.5"), "\"1.5\" is no int32 coordinate");
-    assert_eq!(ends(&int(), "1..2..3"), "\"..3\" follows the range");
+    assert_eq!(ends(&int(), "1.5"), "\"1.5\" is not a valid coordinate of int32");
+    assert_eq!(ends(&int(), "1..2..3"), "unexpected text \"..3\" after the range");
     let float = Dimension::new("x", Datatype::Float64, Scalar::F64(0.0), Scalar::F64(1.0));
     assert_eq!(ends(&float, "0.25..1e-1"), "0.25 to 0.1");
     assert_eq!(ends(&float, "1...5"), "1 to 0.5");
-    assert_eq!(ends(&float, "nan"), "\"nan\" is no float64 coordinate");
+    assert_eq!(ends(&float, "nan"), "\"nan\" is not a valid coordinate of float64");
 }
 
 #[test]
@@ -42,12 +42,12 @@ fn strings() {
     assert_eq!(ends(&string, r#""""#), r#""" to """#);
     assert_eq!(ends(&string, "a..<b"), "\"a\" to before \"b\"");
     assert_eq!(ends(&string, r#"..<"b""#), "open to before \"b\"");
-    assert_eq!(ends(&string, "a..<"), "an end must follow `..<`");
+    assert_eq!(ends(&string, "a..<"), "expected an end after `..<`");
     assert_eq!(ends(&string, "chr*"), "\"chr\" to before \"chs\"");
     assert_eq!(ends(&string, r#""chr*""#), r#""chr*" to "chr*""#);
     assert_eq!(ends(&string, "*"), "\"\" to open");
     assert_eq!(ends(&string, "12"), "\"12\" to \"12\"");
-    assert_eq!(ends(&string, r#""a"#), "the string in quotes does not end");
+    assert_eq!(ends(&string, r#""a"#), "the quoted string is not closed");
     assert_eq!(ends(&string, r#""a"b"#), "expected `..` at \"b\"");
 }
 
@@ -64,7 +64,7 @@ fn dates() {
     assert_eq!(ends(&day(Datatype::DatetimeDay), "2016D..17896D"), "2016 to 17896");
     assert!(ends(&day(Datatype::DatetimeDay), "16801..17896").contains("write a date as in 2024-05-01, or 16801D"));
     assert!(ends(&day(Datatype::DatetimeDay), "5s").contains("has a unit other than that of datetime_day"));
-    let wrong = "\"yesterday\" is no date that datetime_day can hold; write for example 2020-01-31";
+    let wrong = "\"yesterday\" is not a date that datetime_day can represent; write for example 2020-01-31";
     assert_eq!(ends(&day(Datatype::DatetimeDay), "yesterday"), wrong);
 }
 

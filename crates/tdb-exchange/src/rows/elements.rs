@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 /// Maximum bytes of an element. An unclosed element would otherwise fill the memory.
 const MAX_LEN: usize = 256 << 20;
 
-const UNCLOSED: &str = "the JSON array is never closed: the file is cut off";
+const UNCLOSED: &str = "the JSON array is not closed: the file is truncated";
 
 /// A walk over the elements of an array.
 pub(crate) struct Elements {
@@ -65,7 +65,7 @@ impl Elements {
             }
             self.place = match (self.place, next) {
                 (_, None) => return Ok(Found::End),
-                (Place::End, Some(_)) => return broken("something follows the end of the JSON array"),
+                (Place::End, Some(_)) => return broken("unexpected text after the end of the JSON array"),
                 (Place::Start, Some(_)) => {
                     self.input.consume(1);
                     Place::First
@@ -75,17 +75,17 @@ impl Elements {
                     Place::End
                 }
                 (Place::Comma, Some(b']')) => {
-                    return broken("a comma stands before the end of the JSON array; delete it");
+                    return broken("unexpected comma at the end of the JSON array; delete it");
                 }
                 (Place::First | Place::Comma, Some(b',')) => {
-                    return broken("a comma without a row before it in the JSON array");
+                    return broken("unexpected comma without a row before it in the JSON array");
                 }
                 (Place::First | Place::Comma, Some(_)) => return self.element(bytes, line),
                 (Place::Behind, Some(b',')) => {
                     self.input.consume(1);
                     Place::Comma
                 }
-                (Place::Behind, Some(_)) => return broken("a comma or the end of the JSON array is missing"),
+                (Place::Behind, Some(_)) => return broken("expected a comma or the end of the JSON array"),
             };
         }
     }
@@ -144,11 +144,11 @@ impl Elements {
                 let is_whole = depth == 0 && !in_string;
                 return Ok(Found::Cut(
                     line,
-                    if is_whole { UNCLOSED } else { "the row is never closed: the file is cut off" },
+                    if is_whole { UNCLOSED } else { "the row is not closed: the file is truncated" },
                 ));
             }
             if bytes.len() > MAX_LEN {
-                return Ok(Found::Broken(line, "the row has more than 256 MiB, or is never closed"));
+                return Ok(Found::Broken(line, "the row exceeds 256 MiB, or is not closed"));
             }
             if end.is_some() {
                 self.place = Place::Behind;
@@ -198,12 +198,12 @@ mod tests {
             ("[{}", 1, UNCLOSED),
             ("[1", 0, UNCLOSED),
             ("[{},", 1, UNCLOSED),
-            ("[{},{\"a\":\"", 1, "the row is never closed: the file is cut off"),
-            ("[{}\n{}]", 1, "a comma or the end of the JSON array is missing"),
-            ("[{},\n]", 1, "a comma stands before the end of the JSON array; delete it"),
-            ("[{},,{}]", 1, "a comma without a row before it in the JSON array"),
-            ("[,{}]", 0, "a comma without a row before it in the JSON array"),
-            ("[{}]\n[]", 1, "something follows the end of the JSON array"),
+            ("[{},{\"a\":\"", 1, "the row is not closed: the file is truncated"),
+            ("[{}\n{}]", 1, "expected a comma or the end of the JSON array"),
+            ("[{},\n]", 1, "unexpected comma at the end of the JSON array; delete it"),
+            ("[{},,{}]", 1, "unexpected comma without a row before it in the JSON array"),
+            ("[,{}]", 0, "unexpected comma without a row before it in the JSON array"),
+            ("[{}]\n[]", 1, "unexpected text after the end of the JSON array"),
         ] {
             let all = found(text, 100);
             let (Found::Cut(_, found) | Found::Broken(_, found)) = all.last().unwrap().0 else { panic!("{all:?}") };

@@ -9,7 +9,7 @@ use tdb_types::{Feature, FormatVersion};
 
 use super::kind::StatisticsKind;
 use super::tile::TileSummary;
-use super::totals::FieldSummariser;
+use super::totals::FieldSummarizer;
 use crate::contents::{FieldContents, FragmentContents};
 use crate::error::{FragmentError, Result};
 use crate::field::{FieldSlots, FragmentField};
@@ -44,7 +44,7 @@ pub struct StoredTile {
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
 /// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// use tdb_fragment::tdb_types::{Cells, Datatype, FormatVersion, Scalar};
-/// use tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummariser};
+/// use tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummarizer};
 ///
 /// let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(8)).with_tile_extent(Scalar::I32(4));
 /// let schema = SchemaBuilder::dense().dimension(row).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
@@ -54,7 +54,7 @@ pub struct StoredTile {
 ///
 /// let field = FragmentField::Attribute(0);
 /// for tile in [[3, 1, 4, 1], [5, 9, 2, 6]] {
-///     let summary = TileSummariser::whole(StatisticsKind::of(&schema, field), &Cells::fixed(&tile, 1));
+///     let summary = TileSummarizer::whole(StatisticsKind::of(&schema, field), &Cells::fixed(&tile, 1));
 ///     // The tile went through the filters and came out as 12 bytes.
 ///     fragment.push(field, &StoredTile { fixed: 12, summary, ..StoredTile::default() })?;
 /// }
@@ -77,7 +77,7 @@ pub struct FragmentBuilder {
 /// The collected data of a field.
 #[derive(Clone, Debug)]
 struct Field {
-    statistics: FieldSummariser,
+    statistics: FieldSummarizer,
     tiles: usize,
     fixed: File,
     var: File,
@@ -133,7 +133,7 @@ impl FragmentBuilder {
     fn of(header: FooterHeader, schema: &Arc<ArraySchema>) -> Self {
         let slots = header.slots(schema);
         let field = |field| Field {
-            statistics: FieldSummariser::new(StatisticsKind::of(schema, field)),
+            statistics: FieldSummarizer::new(StatisticsKind::of(schema, field)),
             tiles: 0,
             fixed: File::default(),
             var: File::default(),

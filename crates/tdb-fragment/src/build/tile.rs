@@ -72,7 +72,7 @@ impl TileSummary {
 /// Errors of the reference library are not reproduced: nulls in tiles of several runs are counted
 /// once, from the validity of the cells.
 #[derive(Clone, Debug)]
-pub struct TileSummariser {
+pub struct TileSummarizer {
     kind: StatisticsKind,
     bounds: Found,
     sum: u64,
@@ -95,7 +95,7 @@ enum Found {
     },
 }
 
-impl TileSummariser {
+impl TileSummarizer {
     /// Creates an instance without cells.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
@@ -282,10 +282,10 @@ mod tests {
                 };
                 let column = column.with_validity(nullable.then_some(Validity::bits(&bits)));
                 let tile = tile.with_validity(nullable.then_some(Validity::Bytes(&valid[run.clone()])));
-                let of_tile = TileSummariser::whole(kind, &tile);
-                assert_eq!(TileSummariser::whole(kind, &column.slice(run.clone())), of_tile, "{} {run:?}", of.name());
+                let of_tile = TileSummarizer::whole(kind, &tile);
+                assert_eq!(TileSummarizer::whole(kind, &column.slice(run.clone())), of_tile, "{} {run:?}", of.name());
                 // Adds single cells, as for strided slabs.
-                let mut one_by_one = TileSummariser::new(kind);
+                let mut one_by_one = TileSummarizer::new(kind);
                 (0..run.len()).for_each(|cell| one_by_one.add_each(&tile, cell..cell + 1));
                 assert_eq!(one_by_one.finish(&tile), of_tile, "{} {run:?}", of.name());
                 if nullable {

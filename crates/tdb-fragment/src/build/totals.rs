@@ -10,21 +10,21 @@ use crate::sections::{FieldTotals, TileStatistics, TileValues};
 /// ```
 /// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// use tdb_fragment::tdb_types::{Cells, Datatype, Scalar};
-/// use tdb_fragment::{FieldSummariser, FragmentField, StatisticsKind, TileSummariser};
+/// use tdb_fragment::{FieldSummarizer, FragmentField, StatisticsKind, TileSummarizer};
 ///
 /// let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
 /// let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
 /// let kind = StatisticsKind::of(&schema, FragmentField::Attribute(0));
-/// let mut field = FieldSummariser::new(kind);
+/// let mut field = FieldSummarizer::new(kind);
 /// for tile in [[3, 1, 4], [1, 5, 9]] {
-///     field.push(&TileSummariser::whole(kind, &Cells::fixed(&tile, 1)));
+///     field.push(&TileSummarizer::whole(kind, &Cells::fixed(&tile, 1)));
 /// }
 /// let (tiles, totals) = field.finish();
 /// assert_eq!((tiles.sums, totals.sum, totals.max), (vec![8, 15], 23, vec![9]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct FieldSummariser {
+pub struct FieldSummarizer {
     kind: StatisticsKind,
     tiles: TileStatistics,
     totals: FieldTotals,
@@ -34,7 +34,7 @@ pub struct FieldSummariser {
     found: bool,
 }
 
-impl FieldSummariser {
+impl FieldSummarizer {
     /// Creates an instance without tiles.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {

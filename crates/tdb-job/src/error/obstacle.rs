@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum Obstacle {
     /// A part of the schema from later formats.
-    #[error("{what}: formats from {since} on have it")]
+    #[error("{what}: needs format version {since} or later")]
     Feature {
         /// Description of the part.
         what: String,
@@ -21,7 +21,9 @@ pub enum Obstacle {
         why: String,
     },
     /// A lossy filter. Each write loses precision.
-    #[error("filter {filter} of {field} loses something each time that cells are written: give the field another one")]
+    #[error(
+        "filter {filter} of {field} is lossy and loses precision each time that cells are written: choose another filter for the field"
+    )]
     Loses {
         /// Name of the field.
         field: String,
@@ -29,24 +31,24 @@ pub enum Obstacle {
         filter: String,
     },
     /// The releases of the target format reject the schema.
-    #[error("the schema: {0}")]
+    #[error("invalid schema: {0}")]
     Schema(String),
     /// The array has several schemas. Formats before 10 keep only one schema.
     #[error(
-        "{0} schemas, by which it was written: formats from 10 on keep more than one (without its history the latest will do)"
+        "the fragments use {0} schemas: format versions before 10 keep only one (without the history, the latest is enough)"
     )]
     Schemas(usize),
     /// The array has metadata. Formats before 4 have no metadata.
-    #[error("metadata: formats from 4 on have it")]
+    #[error("metadata: needs format version 4 or later")]
     Metadata,
     /// Cells were deleted by a condition. Formats before 16 do not support deletes.
     #[error(
-        "{0} deletes of cells by a condition: formats from 16 on have them (without its history the deleted cells are left out)"
+        "{0} deletes of cells by a condition: need format version 16 or later (without the history, the deleted cells are dropped)"
     )]
     Deletes(usize),
     /// Cells have timestamps.
     #[error(
-        "fragment {fragment}: its cells carry the times at which they were written or deleted; formats from {since} on have that"
+        "fragment {fragment}: the cells have timestamps of writes or deletes, which need format version {since} or later"
     )]
     CellTimes {
         /// Name of the fragment.
@@ -55,37 +57,36 @@ pub enum Obstacle {
         since: u32,
     },
     /// A fragment has a time range. Formats before 3 have a single timestamp.
-    #[error("fragment {0} was written over a range of time: formats from 3 on can say so")]
+    #[error("fragment {0} has a time range, which needs format version 3 or later")]
     Range(String),
     /// Another write or delete falls within the time range of a fragment without cell timestamps.
     #[error(
-        "fragment {0} is of a range of time, which this format shows otherwise, and something else happened within it: vacuum the array before, or leave out its history"
+        "fragment {0} has a time range that this format stores differently, and another write or delete falls within it: vacuum the array first, or drop the history"
     )]
     Between(String),
     /// A sparse fragment in a dense array.
     #[error(
-        "fragment {0} is sparse in a dense array: such are written no more (without its history the cells can be copied)"
+        "fragment {0} is sparse in a dense array: new arrays cannot contain sparse fragments (without the history, the cells can be copied)"
     )]
     SparseInDense(String),
     /// A vacuum file matches several fragments, and the consolidated fragment is unknown.
-    #[error("{0} says which fragments were joined, but not which of several came of it: vacuum the array before")]
+    #[error("{0} lists consolidated fragments, but several fragments may be their replacement: vacuum the array first")]
     NotVacuumed(String),
     /// Some fragments of a vacuum file are deleted. Readers of earlier times see only the remaining
     /// fragments.
     #[error(
-        "{0} names fragments of which some are gone, and readers of earlier times see the others: vacuum the array before, or leave out its history"
+        "{0} lists fragments of which some are deleted, and readers of earlier times see only the others: vacuum the array first, or drop the history"
     )]
     PartlyGone(String),
     /// Cells were updated by a condition.
-    #[error("{0} updates cells by a condition, which this library doesn't apply")]
+    #[error("{0} updates cells by a condition, which is not supported")]
     Update(String),
     /// The array of a dimension label is outside of this array.
-    #[error("dimension label {0:?} lies in an array outside of this one")]
+    #[error("the array of dimension label {0:?} is outside of this array")]
     OutsideLabel(String),
     /// Flattening a dense array would multiply the number of cells.
     #[error(
-        "without its history {cells} cells would be written, where {stored} are stored: its cells lie far from each other \
-         (smaller tile extents may help, or keeping the history)"
+        "without the history, {cells} cells would be written, where {stored} are stored: the cells are far apart (try smaller tile extents, or keep the history)"
     )]
     Spread {
         /// Number of cells to be written.
@@ -102,7 +103,7 @@ pub enum Obstacle {
         why: Box<Obstacle>,
     },
     /// The array has no field with this name.
-    #[error("there is no {what} {name:?}")]
+    #[error("no {what} is named {name:?}")]
     NoSuchField {
         /// Kind of field.
         what: &'static str,

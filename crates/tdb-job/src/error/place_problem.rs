@@ -5,44 +5,42 @@ use tdb_array::ErrorCategory;
 #[non_exhaustive]
 pub enum PlaceProblem {
     /// The path is neither an array nor a group.
-    #[error("there is neither an array nor a group here, and nothing else is copied, moved or removed")]
+    #[error("neither an array nor a group; other files are not copied, moved or removed")]
     Neither,
     /// The destination exists.
-    #[error("something is there already, and nothing is ever overwritten")]
+    #[error("already exists, and nothing is overwritten")]
     Occupied,
     /// The destination is inside the source.
-    #[error("it lies in what is to go there")]
+    #[error("the destination is inside the source")]
     InSource,
     /// The destination is inside an array. An array contains no other array.
-    #[error("it lies in an array, where nothing else belongs")]
+    #[error("the destination is inside an array, which cannot contain other arrays or groups")]
     InArray,
     /// The path is not a name below the root of a storage.
-    #[error("it isn't the name of something in a folder")]
+    #[error("not the name of an entry in a folder")]
     NoName,
     /// Folders are nested too deeply, possibly because of a cycle of symbolic links.
-    #[error("folders lie too deep in folders; a link may lead in a circle")]
+    #[error("folders are nested too deeply; check for a cycle of symbolic links")]
     TooDeep,
     /// The path is a symbolic link. The target may belong to someone else.
     #[error(
-        "it is a symbolic link, and nothing behind one is removed; name what it leads to, or put that in its place"
+        "a symbolic link, and nothing behind a link is removed; name the target of the link, or replace the link by its target"
     )]
     Link,
     /// The temporary path of the copy is a symbolic link to a different place.
-    #[error(
-        "it is a symbolic link, where a copy is to grow for a while; nothing is written behind one: remove the link"
-    )]
+    #[error("a symbolic link at the temporary path of the copy, and nothing is written behind a link; remove the link")]
     LinkedTemporary,
     /// The array or group has quarantined files, possibly the only copy of the data.
-    #[error("the doctor has moved things here that may still be wanted; nothing was removed")]
+    #[error("contains quarantined files that may be the only copy of data; nothing was removed")]
     Aside,
     /// The file is not part of the format and would be deleted with the folder.
-    #[error("it isn't of the format, and would go with the folder that it lies in; put it elsewhere first")]
+    #[error("not part of the format, and would be deleted with its folder; move it elsewhere first")]
     Foreign,
     /// The parent folder does not exist.
-    #[error("there is no such folder")]
+    #[error("the folder does not exist")]
     NoFolder,
     /// A file of the copy differs from the source.
-    #[error("it isn't what was copied; the source is left as it is")]
+    #[error("the copy differs from the source; the source is unchanged")]
     Unverified,
 }
 

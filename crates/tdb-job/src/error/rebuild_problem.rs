@@ -5,22 +5,24 @@ use tdb_array::ErrorCategory;
 #[non_exhaustive]
 pub enum RebuildProblem {
     /// The array has no fragment with this name.
-    #[error("no commit of the array names a fragment of this name, and no folder of formats 1 to 4 has it")]
+    #[error("no commit of the array names this fragment, and no fragment folder of formats 1 to 4 has this name")]
     NoFragment,
     /// No schema has the fields of the data files.
-    #[error("no schema of the array has the fields that the data files are of: {files}")]
+    #[error("no schema of the array has the fields of the data files: {files}")]
     NoSchema {
         /// Names of the data files.
         files: String,
     },
     /// The fragment is dense, and its data files do not contain the domain.
-    #[error("it is dense, and its {tiles} tiles don't say where they lie: give the domain that it was written over")]
+    #[error(
+        "the fragment is dense, and the positions of its {tiles} tiles are not stored: give the domain that was written"
+    )]
     Domain {
         /// Number of tiles.
         tiles: u64,
     },
     /// The given domain does not match the fragment.
-    #[error("the domain that was given has {expected} tiles, and the data files have {tiles}")]
+    #[error("the number of tiles differs: the given domain has {expected}, the data files have {tiles}")]
     OtherDomain {
         /// Number of tiles of the domain.
         expected: u64,
@@ -28,7 +30,7 @@ pub enum RebuildProblem {
         tiles: u64,
     },
     /// A damaged tile hides where the following tiles of the file begin.
-    #[error("{file}: tile {tile}, at byte {offset}: {what}; the {tile} tiles before it can be saved")]
+    #[error("{file}: tile {tile} at offset {offset}: {what}; the {tile} tiles before it can be recovered")]
     Cut {
         /// Name of the file.
         file: String,
@@ -49,11 +51,11 @@ pub enum RebuildProblem {
     },
     /// The name and the data files fit two format versions with different coordinates.
     #[error(
-        "the coordinates can be read as those of format {0} and of format {1}: both or neither make sense, and the name may be of either"
+        "the coordinates fit both format version {0} and format version {1}, or neither, and so does the name of the fragment"
     )]
     Either(u32, u32),
     /// No file determines the number of cells.
-    #[error("no file says how many cells the tiles have")]
+    #[error("no file contains the number of cells of the tiles")]
     NoCount,
 }
 

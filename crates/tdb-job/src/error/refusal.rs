@@ -78,48 +78,48 @@ impl fmt::Display for Refusal {
         match self {
             Self::Between { fragment } => write!(
                 f,
-                "{fragment} was written between these fragments and overlaps them; it would change places with cells; join it too"
+                "{fragment} overlaps these fragments and was written in between; include {fragment} to keep the order of writes"
             ),
             Self::SameTime { fragment } => write!(
                 f,
-                "{fragment} was written at the same time as one of these fragments and overlaps it; which one counts would change; join it too"
+                "{fragment} overlaps one of these fragments and has the same timestamp, and another value could win; include {fragment} to keep the result"
             ),
             Self::CoversOlder { fragment } => write!(
                 f,
-                "the new fragment would have the tiles of {fragment}, which is older and isn't joined; join it too"
+                "the new fragment would cover tiles of {fragment}, which is older and not selected; include {fragment} too"
             ),
             Self::Uncovers { fragment } => write!(
                 f,
-                "without the deleted cells, older ones of {fragment} would come back; join it too, or keep deleted cells"
+                "purging the deleted cells would make older cells of {fragment} visible again; include {fragment} too, or keep deleted cells"
             ),
             Self::Undated { fragment, other } => write!(
                 f,
-                "the cells of {fragment} don't say when they were written, and {other} was written meanwhile and overlaps it: \
-                 which one counts would change"
+                "the cells of {fragment} have no timestamps, and {other} overlaps the fragment and was written within the same time range: another value could win"
             ),
             Self::DroppedAttributes { names } => write!(
                 f,
-                "readers of earlier times would find other values of attributes that were dropped or changed since: {}; \
-                 say that this history may go",
+                "readers of earlier times would lose the values of attributes that were dropped or redefined since: {}; allow flattening the history to continue",
                 names.join(", ")
             ),
-            Self::Updates { file } => write!(f, "{file}: cells were updated by a condition, which isn't supported"),
+            Self::Updates { file } => write!(f, "{file}: cells were updated by a condition, which is not supported"),
             Self::Amplification { found, allowed } => write!(
                 f,
-                "the new fragment would have {found:.2} times as many cells as the tiles of these fragments; allowed are {allowed:.2}"
+                "the new fragment would have {found:.2} times as many cells as the tiles of these fragments: expected at most {allowed:.2}"
             ),
             Self::Apart { found, allowed } => write!(
                 f,
-                "no two of these fragments fit together: the nearest would become one with {found:.2} times as many cells as their tiles; \
-                 allowed are {allowed:.2}"
+                "no two of these fragments fit together: the nearest pair would become a fragment with {found:.2} times as many cells as their tiles: expected at most {allowed:.2}"
             ),
             Self::SizeRatio { least } => {
-                write!(f, "neighbours in time differ too much in size: the ratio must be at least {least}")
+                write!(f, "the sizes of consecutive fragments differ too much: expected a ratio of at least {least}")
             }
             Self::NoUri => {
-                write!(f, "files of formats before 19 name fragments by absolute URIs, and this storage has none")
+                write!(
+                    f,
+                    "files of format versions before 19 store absolute URIs of fragments, and this storage has none"
+                )
             }
-            Self::NoSuchFragment { name } => write!(f, "there is no fragment {name} that counts"),
+            Self::NoSuchFragment { name } => write!(f, "no visible fragment is named {name}"),
         }
     }
 }

@@ -134,7 +134,7 @@ fn who_waits_is_told_what_else_there_is() {
     let files = files();
     files.storage().create_new(MAINTENANCE_LOCK, b"process 1\non elsewhere\ntoken a\nmachine b\n").unwrap();
     let error = Lock::take(files.storage(), false).unwrap_err().to_string();
-    assert!(error.contains("take over") && error.contains("process 1, on elsewhere maintains"), "{error}");
+    assert!(error.contains("take over") && error.contains("locked by process 1, on elsewhere;"), "{error}");
 }
 
 #[test]

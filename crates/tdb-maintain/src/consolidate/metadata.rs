@@ -60,7 +60,12 @@ pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<D
     }
     let list = list.into_bytes();
     let joins = joined.len();
-    steps.push(Planned::write(format!("{path}.{VACUUM_EXTENSION}"), list, "the list of what it stands for", joins));
+    steps.push(Planned::write(
+        format!("{path}.{VACUUM_EXTENSION}"),
+        list,
+        "the vacuum file of the consolidated metadata",
+        joins,
+    ));
     let saved = (joins - 1) as u64;
     Ok(Draft { steps, savings: Savings { names: saved, reads: saved }, ..Draft::default() })
 }

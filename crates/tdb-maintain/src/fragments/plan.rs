@@ -20,7 +20,7 @@ use super::{ConsolidateFragments, names, sound};
 ///
 /// [`run`](Self::run) executes the plan. `{plan}` prints it.
 #[derive(Clone, Debug)]
-#[must_use = "nothing is done before `run`"]
+#[must_use = "has no effect until `run`"]
 pub struct FragmentPlan {
     job: ConsolidateFragments,
     /// The array at the time of the plan.
@@ -163,10 +163,10 @@ impl FragmentPlan {
 impl fmt::Display for FragmentPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.steps.is_empty() && self.refused.is_empty() {
-            return writeln!(f, "There is nothing to join.");
+            return writeln!(f, "nothing to consolidate");
         }
         for (number, step) in (1..).zip(&self.steps) {
-            writeln!(f, "Step {number} joins {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
+            writeln!(f, "step {number} consolidates {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
             for fragment in &step.fragments {
                 writeln!(f, "  {fragment}")?;
             }

@@ -13,9 +13,9 @@ pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], r
         return Ok(());
     }
     if !left.is_empty() {
-        writeln!(f, "{} fragments are left.", left.len())?;
+        writeln!(f, "{} fragments remain", left.len())?;
     }
-    refused.iter().try_for_each(|refusal| writeln!(f, "Not joined: {refusal}."))
+    refused.iter().try_for_each(|refusal| writeln!(f, "not consolidated: {refusal}"))
 }
 
 /// Result of a consolidation of fragments.
@@ -32,7 +32,7 @@ pub struct FragmentReport {
     /// The causes are a run killed before the commit, or an interrupted deletion of fragments.
     pub uncommitted: Vec<String>,
     /// The executed steps, in order.
-    pub steps: Vec<JoinedStep>,
+    pub steps: Vec<ConsolidatedStep>,
     /// Reasons why the consolidation stopped early.
     pub refused: Vec<Refusal>,
     /// The fragments that remain in this case.
@@ -42,7 +42,7 @@ pub struct FragmentReport {
 /// One executed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct JoinedStep {
+pub struct ConsolidatedStep {
     /// Names of the original fragments, oldest first.
     pub replaced: Vec<TimestampedName>,
     /// Names of the new fragments. Empty if all cells were purged.
@@ -58,25 +58,22 @@ pub struct JoinedStep {
 impl fmt::Display for FragmentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.recovered > 0 {
-            writeln!(f, "{} interrupted runs were finished or undone.", self.recovered)?;
+            writeln!(f, "{} interrupted runs were completed or rolled back", self.recovered)?;
         }
         for path in &self.left_journals {
-            writeln!(f, "{path} was left alone: no interrupted run of this library can have meant what it says.")?;
+            writeln!(f, "{path} was kept: not a journal of an interrupted consolidation")?;
         }
         for path in &self.uncommitted {
-            writeln!(
-                f,
-                "{path} was left alone: no commit names it, since an earlier run or a removal was interrupted."
-            )?;
+            writeln!(f, "{path} was kept: no commit names it, since an earlier run or a removal was interrupted")?;
         }
         if self.steps.is_empty() {
-            writeln!(f, "There was nothing to join.")?;
+            writeln!(f, "nothing to consolidate")?;
         }
         self.steps.iter().try_for_each(|step| {
             let (from, to) = (step.replaced.len(), step.fragments.len());
-            writeln!(f, "{from} fragments became {to}, of {} cells:", step.cells)?;
+            writeln!(f, "{from} fragments became {to}, with {} cells:", step.cells)?;
             if step.tiles.copied > 0 {
-                writeln!(f, "  {} of {} tiles were copied as they are stored", step.tiles.copied, step.tiles.written)?;
+                writeln!(f, "  {} of {} tiles were copied without unfiltering", step.tiles.copied, step.tiles.written)?;
             }
             step.fragments.iter().try_for_each(|fragment| writeln!(f, "  {fragment}"))
         })?;

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Joined};
+use tdb_array::{Array, ConsolidatedFragments};
 use tdb_metadata::PathList;
 use tdb_storage::{Storage, StorageError};
 use tdb_types::names::{COMMITS_FOLDER, FRAGMENTS_FOLDER, VACUUM_EXTENSION};
@@ -21,14 +21,14 @@ use tdb_types::{ByteWriter, Feature, TimestampedName};
 
 use super::facts::Facts;
 use super::sound::{Asked, check};
-use super::{ConsolidateFragments, JoinedStep};
+use super::{ConsolidateFragments, ConsolidatedStep};
 use tdb_job::journal::{Journal, publish};
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Refusal, Result};
 
 impl ConsolidateFragments {
     /// Consolidates the chosen fragments.
-    pub(super) fn join(&self, array: &Array, chosen: &[&Facts], lock: &Lock) -> Result<JoinedStep> {
+    pub(super) fn join(&self, array: &Array, chosen: &[&Facts], lock: &Lock) -> Result<ConsolidatedStep> {
         let names: Vec<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
         let mut join = array.join(&names)?.names(self.names.clone()).budget(self.budget);
         if let Some(bytes) = self.max_fragment_size {
@@ -49,7 +49,7 @@ impl ConsolidateFragments {
         let conflict = |what: String| MaintainError::Conflict { path: array.storage().describe(""), what };
         let known: BTreeSet<&TimestampedName> = all.iter().map(|facts| &facts.name).collect();
         if let Some(gone) = names.iter().find(|name| !known.contains(name)) {
-            return Err(conflict(format!("fragment {gone} was removed or replaced meanwhile")));
+            return Err(conflict(format!("fragment {gone} was removed or replaced in the meantime")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
         // The new fragment still has attributes dropped in the meantime.
@@ -64,9 +64,9 @@ impl ConsolidateFragments {
 fn publish_joined(
     array: &Array,
     chosen: &[&Facts],
-    (joined, names): (Joined, Vec<TimestampedName>),
+    (joined, names): (ConsolidatedFragments, Vec<TimestampedName>),
     lock: &Lock,
-) -> Result<JoinedStep> {
+) -> Result<ConsolidatedStep> {
     let storage = array.storage();
     let (version, outputs) = (joined.version(), joined.fragments());
     let name = match outputs.first() {
@@ -121,7 +121,7 @@ fn publish_joined(
     publish(storage, &journal)?;
     storage.remove_file(&path)?;
     let fragments = outputs.into_iter().map(|output| output.name).collect();
-    Ok(JoinedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
+    Ok(ConsolidatedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
 }
 
 /// Fails if the journal is gone: another process treated the run as interrupted.
@@ -129,7 +129,7 @@ fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
     match storage.exists(path)? {
         true => Ok(()),
         false => {
-            let what = format!("somebody else has removed {path}");
+            let what = format!("another process has removed {path}");
             Err(MaintainError::Conflict { path: storage.describe(""), what })
         }
     }

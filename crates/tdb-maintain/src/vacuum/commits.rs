@@ -27,14 +27,14 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
             _ => false,
         };
         if goes {
-            let what = "a commit that was gathered with others";
+            let what = "a commit in a consolidated commits file";
             // The consolidated file commits all fragments, in any order of deletion.
             steps.push(Planned::remove_file(own.path, own.bytes, what).in_any_order());
         }
     }
     let (kept, superseded) = lists.sort_out();
     let remove = |list: &CommitList, what| Planned::remove_file(list.path.clone(), list.size, what);
-    steps.extend(superseded.iter().map(|list| remove(list, "consolidated commits that others stand for")));
+    steps.extend(superseded.iter().map(|list| remove(list, "superseded consolidated commits")));
     // An ignore file must outlive the listed commits. Otherwise the commits would become visible
     // again.
     let named: HashSet<&str> = kept.iter().flat_map(|list| &list.names).map(String::as_str).collect();
@@ -44,7 +44,7 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
         !list.names.iter().any(is_named)
     };
     let superfluous = lists.ignored.iter().filter(is_superfluous);
-    steps.extend(superfluous.map(|list| remove(list, "a list of commits to ignore that no file holds any more")));
+    steps.extend(superfluous.map(|list| remove(list, "an ignore file without effect")));
     Ok(Draft { steps, ..Draft::default() })
 }
 

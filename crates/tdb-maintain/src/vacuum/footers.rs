@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tdb_array::{Array, ArrayError};
 
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::step::Planned;
 use tdb_job::Result;
 use tdb_job::footer_files;
@@ -23,13 +23,13 @@ pub(crate) fn draft(array: &Array) -> Result<Draft> {
                     missing.remove(name);
                 }
                 if missing.len() == before {
-                    let what = "consolidated fragment metadata that newer one stands for";
+                    let what = "superseded consolidated fragment metadata";
                     draft.steps.push(Planned::remove_file(file.path, file.bytes, what));
                 }
             }
             // Another process may have deleted the file.
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
-            Err(error) => draft.left.push(Left { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
+            Err(error) => draft.left.push(Retained { path: file.path, why: Reason::Unreadable(Box::new(error)) }),
         }
     }
     Ok(draft)

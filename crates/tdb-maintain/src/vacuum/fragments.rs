@@ -15,7 +15,7 @@ use tdb_types::{ArrayType, Feature, TimestampedName};
 use super::chain::{in_its_time, verdicts};
 use super::complete::{New, Replaced, are_all_there, show_nothing, unsound};
 use super::family::{Families, FragmentVacuum};
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::ignoring::ignoring;
 use crate::step::Planned;
 use tdb_job::Result;
@@ -74,12 +74,12 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     let mut lists = Vec::new();
     for (vacuum, verdict) in vacuums.iter().zip(verdicts) {
         match verdict {
-            Err(why) => draft.left.push(Left { path: vacuum.list.path.clone(), why }),
+            Err(why) => draft.left.push(Retained { path: vacuum.list.path.clone(), why }),
             Ok(()) => {
                 let targets: Vec<(&TimestampedName, &str)> = there.targets(vacuum).collect();
                 draft.past.extend(there.past(array, vacuum, &targets));
                 removed.extend(targets);
-                let what = "the list of what a consolidated fragment replaces";
+                let what = "the vacuum file of a consolidated fragment";
                 lists.push(Planned::remove_file(vacuum.list.path.clone(), vacuum.list.size, what));
             }
         }
@@ -224,19 +224,19 @@ impl<'a> There<'a> {
             let metadata = files.iter().find(|entry| entry.name == FRAGMENT_METADATA);
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
-                    let what = "the commit of a fragment that was replaced";
+                    let what = "the commit of a superseded fragment";
                     // The replacing fragments are visible in any order of deletion.
                     steps.push(Planned::remove_file(commit.to_owned(), 0, what).in_any_order());
                 }
                 // Without a separate commit, the fragment metadata is the commit.
                 Some(None) => steps.extend(metadata.map(|entry| {
                     let path = format!("{folder}/{}", entry.name);
-                    Planned::remove_file(path, entry.size, "the metadata of a fragment that was replaced")
+                    Planned::remove_file(path, entry.size, "the metadata of a superseded fragment")
                 })),
                 _ => {}
             }
             let bytes = files.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
-            folders.push(Planned::remove_folder((*folder).to_owned(), bytes, "a fragment that was replaced"));
+            folders.push(Planned::remove_folder((*folder).to_owned(), bytes, "a superseded fragment"));
         }
         steps.extend(folders);
         Ok(steps)

@@ -6,7 +6,7 @@ use tdb_array::{ArrayError, SmallFiles, TimeRange};
 use tdb_metadata::MetadataValue;
 
 use super::chain::{Replacement, in_its_time, verdicts};
-use crate::draft::{Draft, Left, Reason};
+use crate::draft::{Draft, Reason, Retained};
 use crate::step::Planned;
 use tdb_job::Result;
 use tdb_job::Target;
@@ -51,14 +51,14 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     let mut lists = Vec::new();
     for (vacuum, targets, verdict) in judged(&files, &all) {
         match verdict {
-            Err(why) => draft.left.push(Left { path: vacuum.path.clone(), why }),
+            Err(why) => draft.left.push(Retained { path: vacuum.path.clone(), why }),
             Ok(()) => {
                 if let (Some(first), true) = (targets.first(), vacuum.name.end() > vacuum.name.start()) {
                     draft.past.push(TimeRange { start: first.name.start(), end: vacuum.name.end() - 1 });
                 }
                 removed.extend(targets);
                 let list =
-                    Planned::remove_file(vacuum.path.clone(), vacuum.bytes, "the list of metadata that was joined");
+                    Planned::remove_file(vacuum.path.clone(), vacuum.bytes, "the vacuum file of consolidated metadata");
                 lists.push(list);
             }
         }
@@ -67,7 +67,7 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
     // moment.
     removed.sort_by(|a, b| a.name.cmp(&b.name));
     removed.dedup_by(|a, b| a.name == b.name);
-    let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "metadata that was joined"));
+    let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "superseded metadata"));
     // The vacuum files are deleted last. Otherwise the listed files would be visible again.
     draft.steps = steps.chain(lists).collect();
     Ok(draft)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::fragments_support::{cells_at, create, open, storage_of};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{ArrayOptions, Names, NewCells};
+use tdb_array::{ArrayOptions, Names, WriteBatch};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
@@ -100,7 +100,7 @@ fn array(version: u32, duplicates: bool) -> Arc<dyn Storage> {
 
 fn write(storage: &Arc<dyn Storage>, time: u64, first: i32) {
     let (x, a): (Vec<i32>, Vec<i32>) = (first..first + 12).map(|x| (x, x * 10)).unzip();
-    let cells = NewCells::new().with("x", &x).with("a", &a);
+    let cells = WriteBatch::new().with("x", &x).with("a", &a);
     open(storage).write().names(Names::new().at(time).seeded(time)).cells(cells).unwrap();
 }
 
@@ -214,7 +214,7 @@ fn a_vacuum_wants_all_new_dense_fragments() {
             let a: Vec<i32> = (0..35).collect();
             let write = open(&storage).write().names(Names::new().at(11 + number).seeded(number));
             let first = 5 + 35 * i32::try_from(number).unwrap();
-            write.range("x", first..=first + 34).unwrap().cells(NewCells::new().with("a", &a)).unwrap();
+            write.range("x", first..=first + 34).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap();
         }
         let consolidate = ConsolidateFragments::new().max_fragment_size(1).amplification(2.0).budget(1);
         let report = consolidate.plan(&open(&storage)).unwrap().run().unwrap();
@@ -637,7 +637,7 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
         // The fragment is between the consolidated ones in time, and overlaps them.
         let (x, a): (Vec<i32>, Vec<i32>) = (0..20).map(|x| (x, 7)).unzip();
         let names = Names::new().at(12).seeded(99);
-        open(storage).write().names(names).cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+        open(storage).write().names(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
         open(storage).evolve(&evolution, &Names::new().at(13).seeded(9)).unwrap();
     };
     let before = entries(&storage, "__fragments").len();

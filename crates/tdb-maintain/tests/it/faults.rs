@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{Case, Placed, differences};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewColumn, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteColumn};
 use tdb_condition::Condition;
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, Consolidation, Report, Vacuum};
@@ -97,7 +97,7 @@ fn written(version: u32) -> Files {
     for time in 2..5u64 {
         let names = names.clone().at(time * 10);
         let (rows, values) = ([1i32, time as i32], [time as i32; 2]);
-        let cells = [("row", NewColumn::values(&rows)), ("a", NewColumn::values(&values))];
+        let cells = [("row", WriteColumn::values(&rows)), ("a", WriteColumn::values(&values))];
         open(&storage).write().names(names.clone()).cells(cells).unwrap();
         let value = MetadataValue::text(&format!("at {time}")).unwrap();
         open(&storage)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::fragments_support::{Random, cells_at, create, dense, open, storage_of, write_dense, write_dense_box};
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Array, Names, NewCells, NewColumn, TileCounts};
+use tdb_array::{Array, Names, TileCounts, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_job::MaintainError;
 use tdb_maintain::ConsolidateFragments;
@@ -35,18 +35,18 @@ fn line(version: u32) -> ArraySchema {
 fn append(storage: &Arc<dyn Storage>, random: &mut Random, (start, count): (u32, u32), time: u64) {
     let array = open(storage);
     let x: Vec<u8> = (start..start + count).flat_map(u32::to_le_bytes).collect();
-    let mut cells = NewCells::new().with("x", NewColumn::owned(x, None, None));
+    let mut cells = WriteBatch::new().with("x", WriteColumn::owned(x, None, None));
     for attribute in array.schema().attributes() {
         let column = match attribute.name() {
             "s" => {
                 let text = |random: &mut Random| "abcabc"[..usize::try_from(random.below(4)).unwrap()].to_owned();
-                NewColumn::strings((0..count).map(|_| text(random)).collect::<Vec<_>>())
+                WriteColumn::strings((0..count).map(|_| text(random)).collect::<Vec<_>>())
             }
             "n" => {
                 let value = |random: &mut Random| (random.below(3) > 0).then(|| f64::from(random.number(7)));
-                NewColumn::options((0..count).map(|_| value(random)).collect::<Vec<_>>())
+                WriteColumn::options((0..count).map(|_| value(random)).collect::<Vec<_>>())
             }
-            _ => NewColumn::owned((0..count).flat_map(|_| random.number(9).to_le_bytes()).collect(), None, None),
+            _ => WriteColumn::owned((0..count).flat_map(|_| random.number(9).to_le_bytes()).collect(), None, None),
         };
         cells = cells.with(attribute.name().to_owned(), column);
     }
@@ -157,7 +157,7 @@ fn tiles_that_reach_out_of_the_domain_are_made_anew() {
     for (range, time) in [(0..=26, 20), (3..=3, 21)] {
         let values: Vec<i32> = range.clone().collect();
         let write = open(&storage).write().names(names.clone().at(time)).range("x", range).unwrap();
-        write.cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+        write.cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     }
     // Copies the middle one of three tiles. The first tile has cells of two fragments.
     assert_eq!(counts(join(&storage, 21)), (1, 3));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::memory_support::{Size, dense, sparse};
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, Names, NewCells, Order};
+use tdb_array::{Array, ArrayOptions, Names, Order, WriteBatch};
 use tdb_maintain::ConsolidateFragments;
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Layout, Scalar};
@@ -36,7 +36,7 @@ fn unordered(path: &Path, Size { cells, fragments }: Size) {
             x.push(cell % 1000 * 97);
         }
         let a: Vec<i64> = y.iter().zip(&x).map(|(y, x)| y * 7919 + x).collect();
-        let cells = NewCells::new().with("y", &y).with("x", &x).with("a", &a);
+        let cells = WriteBatch::new().with("y", &y).with("x", &x).with("a", &a);
         let names = Names::new().at(u64::try_from(1000 + fragment).unwrap());
         Array::open(path).unwrap().write().names(names).cells(cells).unwrap();
     }

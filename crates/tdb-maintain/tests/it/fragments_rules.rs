@@ -9,7 +9,7 @@ use crate::fragments_support::{
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Names, NewCells, NewColumn, TimeRange};
+use tdb_array::{Names, TimeRange, WriteBatch, WriteColumn};
 use tdb_job::MaintainError;
 use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
@@ -34,10 +34,10 @@ fn write(storage: &Arc<dyn Storage>, time: u64, x: std::ops::RangeInclusive<i32>
     let values = vec![value; count];
     let write = array.write().names(names);
     let written = if array.schema().is_dense() {
-        write.range("x", x).unwrap().cells([("a", NewColumn::values(&values))])
+        write.range("x", x).unwrap().cells([("a", WriteColumn::values(&values))])
     } else {
         let x: Vec<i32> = x.collect();
-        write.cells(NewCells::new().with("x", &x).with("a", &values))
+        write.cells(WriteBatch::new().with("x", &x).with("a", &values))
     };
     written.unwrap().fragments[0].to_string()
 }
@@ -82,7 +82,7 @@ fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>)
         (disk, storage)
     });
     let [(disk, storage), (_, twin)] = storages;
-    let cells = NewCells::new().with("x", &[1, 5, 5, 5]).with("a", &[10, 51, 52, 53]);
+    let cells = WriteBatch::new().with("x", &[1, 5, 5, 5]).with("a", &[10, 51, 52, 53]);
     open(&twin).write().names(Names::new().at(20).seeded(1)).cells(cells).unwrap();
     copy(&twin, &disk, "__fragments");
     copy(&twin, &disk, "__commits");
@@ -220,14 +220,11 @@ fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
     assert!(matches!(report.refused[..], [Refusal::Apart { .. }]), "{report}");
     assert_eq!(report.refused, refused);
     assert_eq!(history(&storage), before);
-    assert!(report.to_string().contains("2 fragments are left.\nNot joined: "), "{report}");
+    assert!(report.to_string().contains("2 fragments remain\nnot consolidated: "), "{report}");
     // The remaining fragments stay on the next run, without an error.
     let again = groups().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((again.steps.len(), &again.left, &again.refused), (0, &report.left, &report.refused));
-    assert!(
-        again.to_string().starts_with("There was nothing to join.\n2 fragments are left.\nNot joined: "),
-        "{again}"
-    );
+    assert!(again.to_string().starts_with("nothing to consolidate\n2 fragments remain\nnot consolidated: "), "{again}");
 
     for (options, expected) in [
         (groups().steps(1), vec![6]),
@@ -324,7 +321,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
                 write = write.range(name, from..=to).unwrap();
                 cells *= usize::try_from(to - from + 1).unwrap();
             }
-            write.cells([("a", NewColumn::values(&vec![i32::try_from(time).unwrap(); cells]))]).unwrap();
+            write.cells([("a", WriteColumn::values(&vec![i32::try_from(time).unwrap(); cells]))]).unwrap();
         }
         let history = |storage: &_| (10..25).map(|time| cells_at(storage, time)).collect::<Vec<_>>();
         let before = history(&storage);
@@ -383,8 +380,8 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
         storage
     };
     let later = |storage: &Arc<dyn Storage>, time: u64, x: i32| {
-        let column = |value: i32| NewColumn::owned(value.to_le_bytes().into(), None, None);
-        let cells = NewCells::new().with("x", column(x)).with("a", column(7)).with("b", column(8));
+        let column = |value: i32| WriteColumn::owned(value.to_le_bytes().into(), None, None);
+        let cells = WriteBatch::new().with("x", column(x)).with("a", column(7)).with("b", column(8));
         open(storage).write().names(Names::new().at(time).seeded(time)).cells(cells).unwrap().fragments[0].to_string()
     };
     let storage = undated();
@@ -422,11 +419,11 @@ fn nulls_of_the_past_stay_nulls() {
         let storage = storage_of(&MemoryStorage::new());
         create(&storage, SchemaBuilder::sparse().dimension(x.clone()).attribute(first).build().unwrap());
         let write = |time: u64| {
-            let cells = NewCells::new().with("x", NewColumn::owned(1i32.to_le_bytes().into(), None, None));
+            let cells = WriteBatch::new().with("x", WriteColumn::owned(1i32.to_le_bytes().into(), None, None));
             let is_nullable = open(&storage).schema().attributes()[0].is_nullable();
             let value = match is_nullable {
-                true => NewColumn::options([None::<i32>]),
-                false => NewColumn::owned(5i32.to_le_bytes().into(), None, None),
+                true => WriteColumn::options([None::<i32>]),
+                false => WriteColumn::owned(5i32.to_le_bytes().into(), None, None),
             };
             open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells.with("a", value)).unwrap();
         };
@@ -451,8 +448,8 @@ fn what_nobody_wrote_keeps_reading_as_it_did() {
     let keeps = Attribute::new("k", Datatype::Int32);
     create(&storage, SchemaBuilder::sparse().dimension(x).attribute(keeps).build().unwrap());
     for time in [11, 12] {
-        let number = || NewColumn::owned(1i32.to_le_bytes().into(), None, None);
-        let cells = NewCells::new().with("x", number()).with("k", number());
+        let number = || WriteColumn::owned(1i32.to_le_bytes().into(), None, None);
+        let cells = WriteBatch::new().with("x", number()).with("k", number());
         open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells).unwrap();
     }
     let filled = |fill: i32| Attribute::new("a", Datatype::Int32).with_fill_value(fill.to_le_bytes());

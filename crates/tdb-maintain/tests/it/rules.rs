@@ -311,7 +311,7 @@ fn metadata_of_which_nothing_is_left() {
     case.storage.remove_file(&report.steps[0].path).unwrap();
     let before = case.files();
     let report = vacuum(&case, &Vacuum::metadata());
-    assert!(matches!(report.left[..], [tdb_maintain::Left { why: Reason::NoReplacement, .. }]), "{report:?}");
+    assert!(matches!(report.left[..], [tdb_maintain::Retained { why: Reason::NoReplacement, .. }]), "{report:?}");
     assert_eq!(case.files(), before);
 }
 

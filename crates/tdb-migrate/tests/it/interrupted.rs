@@ -220,7 +220,7 @@ fn what_can_t_be_finished_is_refused() {
     let storage = storage_of(&MemoryStorage::new());
     fill(&storage, 22);
     storage.create_new(".tdb-journal-x.tmp", b"tdb journal of something else\n\n").unwrap();
-    (0..3).for_each(|way| is_unsettled(&copied(&storage, way), "no journal"));
+    (0..3).for_each(|way| is_unsettled(&copied(&storage, way), "not a journal"));
     assert_eq!(journals(&storage).len(), 1);
 }
 

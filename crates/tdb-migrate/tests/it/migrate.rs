@@ -244,7 +244,7 @@ fn joined_fragments_of_which_one_is_gone() {
     let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
     let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
     ConsolidateFragments::new().amplification(1e9).plan(&open()).unwrap().run().unwrap();
-    let (replaced, _) = open().replaced_fragments().unwrap();
+    let (replaced, _) = open().superseded_fragments().unwrap();
     assert!(replaced.len() > 1);
     assert!(Migrate::new().plan(&open()).is_ok());
     let gone = replaced.iter().max_by_key(|fragment| fragment.name().start()).unwrap();
@@ -311,7 +311,7 @@ fn in_place_and_interrupted() {
     std::fs::rename(&place, &new).unwrap();
     std::fs::rename(&old, &place).unwrap();
     std::fs::write(&journal, text).unwrap();
-    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Undone, 4));
+    assert_eq!((recover_migration(&place).unwrap(), version()), (InPlace::Restored, 4));
     assert!(!new.exists() && !journal.exists());
 }
 

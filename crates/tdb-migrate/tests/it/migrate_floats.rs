@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch};
 use tdb_diff::{Diff, Difference};
 use tdb_migrate::Migrate;
 use tdb_storage::{MemoryStorage, Storage};
@@ -21,7 +21,7 @@ fn schema(datatype: Datatype, (low, high): (Scalar, Scalar), extent: Option<Scal
     ArrayDefinition::new(schema.build().ok()?).ok()
 }
 
-fn write(definition: &ArrayDefinition, cells: NewCells<'_>) -> Array {
+fn write(definition: &ArrayDefinition, cells: WriteBatch<'_>) -> Array {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     CreateOptions::new().create_on(&storage, definition).unwrap();
     ArrayOptions::new().open_on(storage.clone()).unwrap().write().cells(cells).unwrap();
@@ -59,14 +59,14 @@ fn all_floats() {
         let (low, high) = (f32::MIN, f32::MAX);
         let definition = schema(Datatype::Float32, (Scalar::F32(low), Scalar::F32(high)), extent.map(Scalar::F32));
         let places = [high, -1.0, 0.0, 1e38, low];
-        check(&write(&definition.unwrap(), NewCells::new().with("x", &places[..]).with("a", &values[..])));
+        check(&write(&definition.unwrap(), WriteBatch::new().with("x", &places[..]).with("a", &values[..])));
     }
     let extents = [None, Some(f64::INFINITY), Some(f64::MAX), Some(1.0), Some(1e308)];
     for extent in extents {
         let (low, high) = (f64::MIN, f64::MAX);
         let definition = schema(Datatype::Float64, (Scalar::F64(low), Scalar::F64(high)), extent.map(Scalar::F64));
         let places = [high, -1.0, 0.0, 1e308, low];
-        check(&write(&definition.unwrap(), NewCells::new().with("x", &places[..]).with("a", &values[..])));
+        check(&write(&definition.unwrap(), WriteBatch::new().with("x", &places[..]).with("a", &values[..])));
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{Attribute, DimensionLabel, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewCells, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
 use tdb_diff::{Diff, Difference};
 use tdb_job::MaintainError;
 use tdb_migrate::{Migrate, Obstacle};
@@ -39,7 +39,7 @@ fn labelled() -> Disk {
         own.write_metadata().names(Names::new().at(time)).put("unit", value).commit().unwrap();
     }
     let values = [-3.0, -1.0, 1.0, 3.0];
-    own.write().names(Names::new().at(MADE + 2)).cells(NewCells::new().with("label", &values[..])).unwrap();
+    own.write().names(Names::new().at(MADE + 2)).cells(WriteBatch::new().with("label", &values[..])).unwrap();
     let note = SchemaEvolution::new().add_attribute(Attribute::new("note", Datatype::Int32));
     own.evolve(&note, &Names::new().at(MADE + 4)).unwrap();
     storage

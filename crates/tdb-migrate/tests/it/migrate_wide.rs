@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Names, TimeRange, WriteBatch};
 use tdb_diff::{Diff, Difference};
 use tdb_job::MaintainError;
 use tdb_migrate::{Migrate, MigrationReport, Obstacle};
@@ -29,7 +29,7 @@ fn dense(side: i64, tile: i64, writes: &[Write]) -> Array {
         let values: Vec<i32> = (0..cells).map(|cell| i32::try_from(cell).unwrap() + 1000 * number as i32).collect();
         let write = array.write().names(Names::new().at(number as u64 + 1));
         let write = write.range("y", *top..=*bottom).unwrap().range("x", *left..=*right).unwrap();
-        write.cells(NewCells::new().with("a", &values[..])).unwrap();
+        write.cells(WriteBatch::new().with("a", &values[..])).unwrap();
     }
     ArrayOptions::new().open_on(storage).unwrap()
 }

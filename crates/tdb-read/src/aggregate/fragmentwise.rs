@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use tdb_fragment::Tiles;
 use tdb_query::scan::KnownTile;
-use tdb_query::{CheckedQuery, Relevant, WhyUnknown};
+use tdb_query::{CheckedQuery, InexactReason, Relevant};
 use tdb_rtree::{Coverage, DimRange, NdRange, RTreeError};
 use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Fragment, Result, Snapshot, prefetch, prefetch_totals};
@@ -46,7 +46,7 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
     let others: Vec<&Fragment> = members.iter().filter(|member| !member.whole).map(|member| member.fragment).collect();
     prefetch((&**array.storage(), array.workers()), array.schema(), &others, &[])?;
     if hides && members.len() > 1 && may_hide(array, &members, regions)? {
-        stating.end(WhyUnknown::Overlap);
+        stating.end(InexactReason::Overlap);
         return Ok(());
     }
     for Member { fragment, whole, .. } in &members {
@@ -58,7 +58,7 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
         }
         for (tile, coverage) in tiles(array, fragment, regions)? {
             if coverage == Coverage::Partial {
-                stating.end(WhyUnknown::PartOfTile);
+                stating.end(InexactReason::PartOfTile);
                 return Ok(());
             }
             let cells = fragment.cells_in_tile(tile).unwrap_or(0);
@@ -127,16 +127,16 @@ fn has_dimensions(schema: &ArraySchema, bounds: &NdRange) -> bool {
 }
 
 /// Returns the reason for reading cells of a fragment, if any.
-fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<WhyUnknown>> {
+fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<InexactReason>> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.has_timestamps && !array.time().contains(name.start(), name.end()) {
-        return Ok(Some(WhyUnknown::Times));
+        return Ok(Some(InexactReason::Times));
     }
     if header.has_delete_metadata || !array.deletes_for(fragment)?.is_empty() {
-        return Ok(Some(WhyUnknown::Deletes));
+        return Ok(Some(InexactReason::Deletes));
     }
     // Cells of several times may have the same coordinates.
-    Ok((hides && header.has_timestamps).then_some(WhyUnknown::Overlap))
+    Ok((hides && header.has_timestamps).then_some(InexactReason::Overlap))
 }
 
 /// `true` if cells of two fragments may have the same coordinates.

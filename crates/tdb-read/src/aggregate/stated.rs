@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_aggregate::{Sum, Summary};
-use tdb_query::WhyUnknown;
+use tdb_query::InexactReason;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{OutputField, Result, unknown_field};
 use tdb_types::ArrayType;
@@ -15,14 +15,14 @@ use crate::read::scan;
 
 /// A value known from metadata, or the reason why it is not.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stated<T> {
+pub enum Exactness<T> {
     /// The exact value, equal to the aggregate of all cells.
     Exact(T),
     /// Unknown without reading cells.
-    Unknown(WhyUnknown),
+    Unknown(InexactReason),
 }
 
-impl<T> Stated<T> {
+impl<T> Exactness<T> {
     /// The value, if exact.
     #[must_use]
     pub fn exact(&self) -> Option<&T> {
@@ -39,18 +39,18 @@ impl<T> Stated<T> {
 #[non_exhaustive]
 pub struct Statistics {
     /// The number of cells. In a dense array, includes unwritten cells.
-    pub cells: Stated<u64>,
+    pub cells: Exactness<u64>,
     /// The number of cells with a value of the field.
-    pub count: Stated<u64>,
+    pub count: Exactness<u64>,
     /// The number of null cells.
-    pub nulls: Stated<u64>,
+    pub nulls: Exactness<u64>,
     /// The minimum, as the bytes of a cell. `None` without values.
-    pub min: Stated<Option<Vec<u8>>>,
+    pub min: Exactness<Option<Vec<u8>>>,
     /// The maximum, as the bytes of a cell. `None` without values.
-    pub max: Stated<Option<Vec<u8>>>,
+    pub max: Exactness<Option<Vec<u8>>>,
     /// The sum. `None` for null, for example without values of a nullable field. Sums of floats
     /// depend on the order of addition.
-    pub sum: Stated<Option<Sum>>,
+    pub sum: Exactness<Option<Sum>>,
 }
 
 impl Query {
@@ -62,7 +62,7 @@ impl Query {
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
         let mut all = self.stated(&[field])?;
         // The result has an entry for each field.
-        Ok(all.1.pop().unwrap_or_else(|| Statistics::unknown(all.0, WhyUnknown::NoStatistics)))
+        Ok(all.1.pop().unwrap_or_else(|| Statistics::unknown(all.0, InexactReason::NoStatistics)))
     }
 
     /// Returns metadata statistics of the query's cells and several fields, in the order of the
@@ -86,12 +86,12 @@ impl Query {
     ///
     /// # Errors
     /// Metadata cannot be read.
-    pub fn cell_count(&self) -> Result<Stated<u64>> {
+    pub fn cell_count(&self) -> Result<Exactness<u64>> {
         Ok(self.stated(&[])?.0)
     }
 
     /// Returns the number of cells, and statistics of fields.
-    fn stated(&self, names: &[&str]) -> Result<(Stated<u64>, Vec<Statistics>)> {
+    fn stated(&self, names: &[&str]) -> Result<(Exactness<u64>, Vec<Statistics>)> {
         let schema = self.schema();
         let asked = Asked::of(schema, names)?;
         let mut query = self.for_scan(asked.fields())?;
@@ -131,13 +131,13 @@ impl Query {
 
 impl Statistics {
     /// Creates the statistics of a field.
-    fn of(schema: &ArraySchema, field: FieldRef, cells: &Stated<u64>, stating: &Stating<'_>) -> Self {
+    fn of(schema: &ArraySchema, field: FieldRef, cells: &Exactness<u64>, stating: &Stating<'_>) -> Self {
         let nullable = OutputField::of(schema, field).nullable;
         let counts = stating.found(field, Thing::Counts);
         let bounds = stating.found(field, Thing::Bounds);
         let bounds = bounds.map(|summary| summary.bounds().map(|(min, max)| (min.to_vec(), max.to_vec())));
         let sum = stating.found(field, Thing::Sum).and_then(|summary| match summary.total().sum() {
-            (_, false) => Err(WhyUnknown::TooLarge),
+            (_, false) => Err(InexactReason::TooLarge),
             // As in the reference library: for a nullable field, a sum without values is null.
             (sum, true) => Ok((!nullable || summary.values() > 0).then_some(sum)),
         });
@@ -152,15 +152,15 @@ impl Statistics {
     }
 
     /// Creates statistics with only the number of cells known.
-    fn unknown(cells: Stated<u64>, why: WhyUnknown) -> Self {
-        let (count, nulls) = (Stated::Unknown(why), Stated::Unknown(why));
-        let (min, max, sum) = (Stated::Unknown(why), Stated::Unknown(why), Stated::Unknown(why));
+    fn unknown(cells: Exactness<u64>, why: InexactReason) -> Self {
+        let (count, nulls) = (Exactness::Unknown(why), Exactness::Unknown(why));
+        let (min, max, sum) = (Exactness::Unknown(why), Exactness::Unknown(why), Exactness::Unknown(why));
         Self { cells, count, nulls, min, max, sum }
     }
 }
 
-impl<T> From<Result<T, WhyUnknown>> for Stated<T> {
-    fn from(found: Result<T, WhyUnknown>) -> Self {
+impl<T> From<Result<T, InexactReason>> for Exactness<T> {
+    fn from(found: Result<T, InexactReason>) -> Self {
         found.map_or_else(Self::Unknown, Self::Exact)
     }
 }

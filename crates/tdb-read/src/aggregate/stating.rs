@@ -1,7 +1,7 @@
 //! Accumulation of metadata statistics. Each kind of statistics may become unknown alone.
 
 use tdb_aggregate::Summary;
-use tdb_query::WhyUnknown;
+use tdb_query::InexactReason;
 use tdb_query::scan::{FieldSet, KnownTile, Scan, ScanCells};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{ArrayError, Fragment, Result};
@@ -29,8 +29,8 @@ pub(super) enum Thing {
 pub(super) struct Stating<'a> {
     array: &'a ArraySchema,
     asked: &'a Asked,
-    found: [Vec<Result<Summary, WhyUnknown>>; 3],
-    cells: Result<u64, WhyUnknown>,
+    found: [Vec<Result<Summary, InexactReason>>; 3],
+    cells: Result<u64, InexactReason>,
 }
 
 /// The metadata statistics of a fragment, for each kind.
@@ -65,15 +65,15 @@ impl<'a> Stating<'a> {
     }
 
     /// The number of cells.
-    pub(super) fn cells(&self) -> Result<u64, WhyUnknown> {
+    pub(super) fn cells(&self) -> Result<u64, InexactReason> {
         self.cells
     }
 
     /// Returns the statistics of a field.
-    pub(super) fn found(&self, field: FieldRef, thing: Thing) -> Result<&Summary, WhyUnknown> {
+    pub(super) fn found(&self, field: FieldRef, thing: Thing) -> Result<&Summary, InexactReason> {
         let place = self.asked.measures[thing as usize].place(field);
         let found = place.and_then(|place| self.found[thing as usize].get(place));
-        found.map_or(Err(WhyUnknown::NotOfThisType), |found| found.as_ref().map_err(|why| *why))
+        found.map_or(Err(InexactReason::NotOfThisType), |found| found.as_ref().map_err(|why| *why))
     }
 
     /// Returns the metadata statistics of a fragment.
@@ -94,7 +94,7 @@ impl<'a> Stating<'a> {
     }
 
     /// Marks all statistics as unknown.
-    pub(super) fn end(&mut self, why: WhyUnknown) {
+    pub(super) fn end(&mut self, why: InexactReason) {
         self.cells = self.cells.and(Err(why));
         for found in self.found.iter_mut().flatten().filter(|found| found.is_ok()) {
             *found = Err(why);
@@ -108,7 +108,7 @@ impl<'a> Stating<'a> {
     fn each(
         &mut self,
         known: &KnownFragment,
-        add: impl Fn(&KnownTiles, usize, &mut Summary) -> Result<(), WhyUnknown>,
+        add: impl Fn(&KnownTiles, usize, &mut Summary) -> Result<(), InexactReason>,
     ) {
         for (tiles, found) in known.0.iter().zip(&mut self.found) {
             for (field, found) in found.iter_mut().enumerate() {
@@ -138,7 +138,7 @@ impl Scan for Stating<'_> {
 
     fn add(&mut self, part: usize) {
         if part > 0 {
-            self.end(WhyUnknown::NoStatistics);
+            self.end(InexactReason::NoStatistics);
         }
     }
 
@@ -160,7 +160,7 @@ impl Scan for Stating<'_> {
         true
     }
 
-    fn may_read(&mut self, why: WhyUnknown) -> bool {
+    fn may_read(&mut self, why: InexactReason) -> bool {
         self.end(why);
         false
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, ValueKind};
 use tdb_fragment::{Distrust, FragmentField};
-use tdb_query::WhyUnknown;
+use tdb_query::InexactReason;
 use tdb_query::scan::{FieldSet, KnownTile};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, FieldRef};
@@ -89,22 +89,22 @@ impl KnownTiles {
     }
 
     /// Adds all cells of a tile to the summary of a measured field.
-    pub(super) fn add_tile(&self, field: usize, tile: KnownTile, summary: &mut Summary) -> Result<(), WhyUnknown> {
-        let Some(known) = self.fields.get(field) else { return Err(WhyUnknown::NoStatistics) };
+    pub(super) fn add_tile(&self, field: usize, tile: KnownTile, summary: &mut Summary) -> Result<(), InexactReason> {
+        let Some(known) = self.fields.get(field) else { return Err(InexactReason::NoStatistics) };
         if self.add_field(known, tile, summary) {
             return Ok(());
         }
-        let KnownField::Statistics(stored) = known else { return Err(WhyUnknown::NoStatistics) };
-        let Some(statistics) = self.statistics(stored) else { return Err(WhyUnknown::NoStatistics) };
+        let KnownField::Statistics(stored) = known else { return Err(InexactReason::NoStatistics) };
+        let Some(statistics) = self.statistics(stored) else { return Err(InexactReason::NoStatistics) };
         Err(unknown(distrust(&self.fragment.tile_statistics(statistics, tile.tile), summary.measured())))
     }
 
     /// Adds all cells of the fragment to the summary of a measured field. Uses trusted totals, or
     /// else the statistics of all tiles.
-    pub(super) fn add_all(&self, field: usize, summary: &mut Summary) -> Result<(), WhyUnknown> {
+    pub(super) fn add_all(&self, field: usize, summary: &mut Summary) -> Result<(), InexactReason> {
         let cells = self.fragment.cell_count();
         match self.fields.get(field).unwrap_or(&KnownField::Nothing) {
-            KnownField::Nothing => Err(WhyUnknown::NoStatistics),
+            KnownField::Nothing => Err(InexactReason::NoStatistics),
             KnownField::NoValues => Ok(()),
             KnownField::Count => added(summary.add_statistics(&counted(cells, 0))),
             KnownField::Missing(output) => {
@@ -114,13 +114,13 @@ impl KnownTiles {
             KnownField::Coordinates(dimension) => {
                 let hull = self.fragment.rtree().ok().and_then(|rtree| rtree.hull());
                 let ends = hull.and_then(|hull| self.ends(*dimension, hull.0.into_iter().nth(*dimension)?));
-                let Some((least, greatest)) = ends else { return Err(WhyUnknown::NoStatistics) };
+                let Some((least, greatest)) = ends else { return Err(InexactReason::NoStatistics) };
                 added(summary.add_statistics(&between(cells, (&least, &greatest))))
             }
             KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
                 Ok(()) => Ok(()),
                 // A problem of the totals with an edge tile affects the tile statistics too.
-                Err(Some(why @ Distrust::EdgeTile)) => Err(WhyUnknown::Distrusted(why)),
+                Err(Some(why @ Distrust::EdgeTile)) => Err(InexactReason::Distrusted(why)),
                 Err(_) => {
                     let folded = self.fragment.folded(stored.field, stored.kind);
                     let known = folded.of(summary.measured()).as_ref();
@@ -198,12 +198,12 @@ fn is_nullable(fragment: &Fragment, field: FragmentField) -> bool {
     }
 }
 
-fn unknown(why: Option<Distrust>) -> WhyUnknown {
-    why.map_or(WhyUnknown::NoStatistics, WhyUnknown::Distrusted)
+fn unknown(why: Option<Distrust>) -> InexactReason {
+    why.map_or(InexactReason::NoStatistics, InexactReason::Distrusted)
 }
 
-fn added(is_added: bool) -> Result<(), WhyUnknown> {
-    is_added.then_some(()).ok_or(WhyUnknown::NoStatistics)
+fn added(is_added: bool) -> Result<(), InexactReason> {
+    is_added.then_some(()).ok_or(InexactReason::NoStatistics)
 }
 
 fn counted(cells: u64, nulls: u64) -> CellStatistics<'static> {

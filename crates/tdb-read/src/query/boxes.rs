@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use tdb_cells::{CellsError, Coordinate, Given, NewCells, check_column, dimension_index};
+use tdb_cells::{CellsError, Coordinate, Given, WriteBatch, check_column, dimension_index};
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_snapshot::Result;
@@ -80,7 +80,7 @@ impl GivenBoxes {
         Ok(())
     }
 
-    pub(super) fn add_points(&mut self, schema: &ArraySchema, points: &NewCells<'_>) -> Result<()> {
+    pub(super) fn add_points(&mut self, schema: &ArraySchema, points: &WriteBatch<'_>) -> Result<()> {
         let mut places = Vec::new();
         for (name, column) in points.columns() {
             let index = dimension_index(schema, name)?;

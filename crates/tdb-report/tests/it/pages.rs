@@ -67,7 +67,7 @@ fn many_fragments_are_counted_together() {
     let array = many_fragments(1200);
     let page = Report::new().array("many", &array).unwrap();
     assert!(page.len() < 300_000, "{} bytes", page.len());
-    assert!(page.contains("how many fragments reach into each of 2160 parts"));
+    assert!(page.contains("number of fragments that overlap each of 2160 parts"));
     assert!(page.contains("of 64 of 1200 fragments") || page.contains("in 64 of 1200 fragments"), "what was left out");
     check_markup(&page);
 }

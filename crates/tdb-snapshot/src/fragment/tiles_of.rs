@@ -50,6 +50,7 @@ pub struct TileCells {
 }
 
 impl TileCells {
+    /// A view of the cells.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         self.buffers.cells(self.size.unwrap_or(1))

@@ -64,14 +64,14 @@ impl Snapshot {
     /// let array = Snapshot::open(folder)?;
     /// let before = array.fragments()?.len();
     /// // Somebody may have written meanwhile.
-    /// let now = array.opened_again(None)?;
+    /// let now = array.refreshed(None)?;
     /// assert!(now.fragments()?.len() >= before);
     /// # Ok::<(), tdb_snapshot::ArrayError>(())
     /// ```
     ///
     /// # Errors
     /// The same as [`Snapshot::open`].
-    pub fn opened_again(&self, time: Option<TimeRange>) -> Result<Self> {
+    pub fn refreshed(&self, time: Option<TimeRange>) -> Result<Self> {
         let own = &*self.inner;
         let options = Options { time, skip_damaged: own.skip_damaged, ..Options::new() };
         load(&*own.storage, || {

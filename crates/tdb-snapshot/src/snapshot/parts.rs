@@ -60,7 +60,7 @@ impl Snapshot {
     /// # Errors
     /// A fragment is damaged, and the array was opened without
     /// [`Options::skip_damaged`](crate::Options::skip_damaged).
-    pub fn replaced_fragments(&self) -> Result<(Vec<Fragment>, Vec<Damaged>)> {
+    pub fn superseded_fragments(&self) -> Result<(Vec<Fragment>, Vec<Damaged>)> {
         let Loaded { fragments, damaged } = Loaded::of_entries(self, &self.inner.directory.replaced)?;
         Ok((fragments, damaged))
     }

@@ -83,7 +83,7 @@ pub fn rebuild(data: &[u8]) {
     let array = open(Arc::clone(&storage), lost.key.as_ref()).expect("opening reads no data files");
     match lost.rebuild.clone().salvage(salvage & 1 == 1).plan(&array, &lost.name).and_then(RebuildPlan::run) {
         Ok(rebuilt) => {
-            assert!(edits.len() >= 5 || rebuilt.lost.is_none(), "{}: nothing was damaged", lost.name);
+            assert!(edits.len() >= 5 || rebuilt.lost.is_none(), "{}: no file was damaged", lost.name);
             check(&storage, lost, rebuilt.cells);
         }
         Err(error) => {
@@ -92,16 +92,17 @@ pub fn rebuild(data: &[u8]) {
             let found = files_of(&*storage);
             let found = found.iter().map(|(path, bytes)| (path, &bytes[..]));
             let is_same = found.eq(files.iter().map(|(path, bytes)| (path, &bytes[..])));
-            assert!(is_same, "{}: what is refused changes nothing", lost.name);
+            assert!(is_same, "{}: a rejected rebuild changes no file", lost.name);
         }
     }
 }
 
 /// Checks the number of cells in the rebuilt fragment. Reading must end.
 fn check(storage: &Arc<dyn Storage>, lost: &Lost, cells: u64) {
-    let array = open(Arc::clone(storage), lost.key.as_ref()).expect("what was rebuilt can be opened");
-    let fragments = array.fragments().expect("its metadata can be read");
-    let fragment = fragments.iter().find(|fragment| fragment.name().as_str() == lost.name).expect("it is there");
+    let array = open(Arc::clone(storage), lost.key.as_ref()).expect("the rebuilt fragment opens");
+    let fragments = array.fragments().expect("the rebuilt metadata is readable");
+    let fragment =
+        fragments.iter().find(|fragment| fragment.name().as_str() == lost.name).expect("the fragment is visible");
     assert!(fragment.tile_count() == 0 || cells > 0, "{}: tiles without cells", lost.name);
     let Ok(batches) = array.read().batches() else { return };
     for batch in batches {

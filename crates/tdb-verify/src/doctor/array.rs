@@ -10,10 +10,10 @@ use crate::verify::Severity;
 use tdb_job::Result;
 use tdb_job::list;
 
-const OF_FILE: &str = "a writer was killed, or is at it; no reader looks at it";
-const OF_FRAGMENT: &str = "it never came to count, or was on the way out; no reader looks at it";
-const OF_ENUMERATION: &str = "the schema that would have named it was never written; no reader looks at it";
-const OF_JOURNAL: &str = "joining fragments was interrupted; what was finished gets its place, the rest goes";
+const OF_FILE: &str = "a write is in progress or was interrupted; readers ignore the file";
+const OF_FRAGMENT: &str = "the fragment has no commit, or its deletion was interrupted; readers ignore it";
+const OF_ENUMERATION: &str = "no schema names it, because an evolution was interrupted; readers ignore it";
+const OF_JOURNAL: &str = "a consolidation was interrupted; complete fragments are committed, the others are deleted";
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
@@ -24,7 +24,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         }
         found.push(match entry.name.starts_with(JOURNAL_PREFIX) {
             true => {
-                let what = "the journal of fragments that were being joined";
+                let what = "the journal of an interrupted consolidation";
                 Diagnosis::file(entry.name, entry.size, what, OF_JOURNAL).with(Remedy::Finish)
             }
             false => locks::look(storage, &entry)?,

@@ -110,7 +110,7 @@ fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
 /// Result of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Undone {
+pub struct Restored {
     /// Paths of restored files.
     pub restored: Vec<String>,
     /// Paths of files written by the doctor and now deleted.
@@ -123,8 +123,8 @@ pub struct Undone {
 }
 
 /// Undoes all repairs, last action first.
-pub(super) fn undo(storage: &dyn Storage) -> Result<Undone> {
-    let mut undone = Undone::default();
+pub(super) fn undo(storage: &dyn Storage) -> Result<Restored> {
+    let mut undone = Restored::default();
     for number in folders(storage)?.into_iter().rev() {
         let folder = format!("{ASIDE}/{number}");
         let text = format!("{folder}/{TEXT}");
@@ -147,7 +147,7 @@ pub(super) fn undo(storage: &dyn Storage) -> Result<Undone> {
     Ok(undone)
 }
 
-fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone: &mut Undone) -> Result<()> {
+fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone: &mut Restored) -> Result<()> {
     match deed {
         Deed::Wrote(path, hash_then) => match storage.read(&path) {
             Ok(bytes) if hash(&bytes) == hash_then => {
@@ -224,7 +224,7 @@ fn is_written_here(path: &str) -> bool {
 }
 
 fn unknown(storage: &dyn Storage, text: &str) -> MaintainError {
-    let what = "it isn't the text that says where things lay before they were moved aside".to_owned();
+    let what = "invalid list of the former paths of quarantined files".to_owned();
     tdb_array::ArrayError::Corrupt { file: storage.describe(text), what }.into()
 }
 
@@ -261,7 +261,7 @@ mod tests {
         storage.remove_file("__commits/a.vac").unwrap();
         assert_eq!(undo(&storage).unwrap().restored, ["__commits/a.vac"]);
         assert!(!storage.exists(ASIDE).unwrap());
-        assert_eq!(undo(&storage).unwrap(), Undone::default());
+        assert_eq!(undo(&storage).unwrap(), Restored::default());
     }
 
     #[test]

@@ -8,10 +8,9 @@ use tdb_types::names::FRAGMENT_METADATA;
 use super::diagnosis::{Diagnosis, Remedy};
 use tdb_job::Result;
 
-const WHAT: &str = "the commit of a fragment that isn't there";
-const WHAT_GATHERED: &str = "gathered commits of fragments that aren't there";
-const WHY: &str = "its deletion was interrupted, or it was lost; readers fail on it, and go without its cells once this is seen to. \
-                   If there is a copy of the fragment, put it back instead";
+const WHAT: &str = "the commit of a missing fragment";
+const WHAT_GATHERED: &str = "consolidated commits of missing fragments";
+const WHY: &str = "the fragment was lost, or a deletion was interrupted; readers fail until the repair, and ignore the cells of the fragment afterwards. If a copy of the fragment exists, restore the copy instead";
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
@@ -29,8 +28,11 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     for fragment in &inventory.fragments {
         let folder = &fragment.entry.folder;
         if storage.exists(folder)? && !storage.exists(&format!("{folder}/{FRAGMENT_METADATA}"))? {
-            let why = format!("readers fail on it; tdb doctor --rebuild {} makes them anew", fragment.entry.name);
-            let one = Diagnosis::file(folder.clone(), 0, "a fragment whose metadata are lost", why).with(Remedy::None);
+            let why = format!(
+                "readers fail on it; run `tdb doctor --rebuild {}` to rebuild the metadata",
+                fragment.entry.name
+            );
+            let one = Diagnosis::file(folder.clone(), 0, "a fragment without metadata", why).with(Remedy::None);
             found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
         }
     }
@@ -44,7 +46,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         let is_gone = |name: &&String| gone.iter().any(|(fragment, commit)| fragment.is_gathered && commit == name);
         let commits: Vec<String> = list.names.iter().filter(is_gone).cloned().collect();
         if !commits.is_empty() {
-            let why = format!("{} of them, the first is {}: {WHY}", commits.len(), commits[0]);
+            let why = format!("{} of them, first {}: {WHY}", commits.len(), commits[0]);
             let one = Diagnosis::file(list.path.clone(), list.size, WHAT_GATHERED, why);
             found.push(one.with(Remedy::Ignore { commits }));
         }

@@ -71,7 +71,7 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::SetAside | Self::Reveal => "set aside",
+            Self::SetAside | Self::Reveal => "quarantine",
             Self::Ignore { .. } => "ignore",
             Self::Finish => "finish",
             Self::TakeOver => "take over",

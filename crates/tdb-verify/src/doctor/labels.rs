@@ -32,8 +32,8 @@ impl Labels {
                 match array.array_of_label(label) {
                     Ok(own) => all.arrays.push((label.uri.clone(), Target::Array(own))),
                     Err(error) if error.category() == ErrorCategory::Unavailable => {
-                        let why = format!("the values of dimension label {:?} can't be read: {error}", label.name);
-                        let one = Diagnosis::file(label.uri.clone(), 0, "the array of a label, which isn't there", why);
+                        let why = format!("cannot read the values of dimension label {:?}: {error}", label.name);
+                        let one = Diagnosis::file(label.uri.clone(), 0, "the missing array of a dimension label", why);
                         let one = one.with(Remedy::None);
                         all.found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
                     }
@@ -44,7 +44,7 @@ impl Labels {
         for entry in list(&**array.storage(), LABELS_FOLDER)? {
             let path = format!("{LABELS_FOLDER}/{}", entry.name);
             if !known.contains(&path) {
-                all.found.push(Diagnosis::note(path, &entry, "nothing that a label names", "it is left alone"));
+                all.found.push(Diagnosis::note(path, &entry, "not the array of a dimension label", "no change"));
             }
         }
         Ok(all)

@@ -17,7 +17,7 @@ use tdb_maintain::Reason;
 use tdb_maintain::{MetadataList, Vacuum, fragment_lists, metadata_lists};
 
 const VACUUM: &str = "a vacuum file";
-const NOTHING_LEFT: &str = "a vacuum was interrupted; nothing is left of what it names";
+const NOTHING_LEFT: &str = "a vacuum was interrupted; all listed files are deleted";
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     look_at_commits(array, found)?;
@@ -30,8 +30,8 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
 fn look_at_commits(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     for step in Vacuum::commits().plan(array)?.steps() {
         let why = match step.path.rsplit_once('.').map(|(_, extension)| extension) {
-            Some(CONSOLIDATED_EXTENSION) => "others hold all that it gathers",
-            Some(IGNORE_EXTENSION) => "no file gathers what it takes back",
+            Some(CONSOLIDATED_EXTENSION) => "other files contain all of its commits",
+            Some(IGNORE_EXTENSION) => "no consolidated commits file contains the ignored commits",
             _ => continue,
         };
         found.push(Diagnosis::file(step.path.clone(), step.bytes, step.what, why).harmless());
@@ -48,7 +48,7 @@ fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             Ok(()) if storage.exists(&list.folder)? && !is_committed(array, &list.folder)? => {
                 // Only the owner can know if the fragment is complete.
                 let why = format!(
-                    "what it names is gone, and {}, which would stand in its place, was never committed: it may be the only copy",
+                    "the listed fragments are deleted, and their replacement {} was never committed: it may be the only copy",
                     list.folder
                 );
                 found.push(one(why).with(Remedy::None));
@@ -56,8 +56,7 @@ fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
             Err(Reason::NoReplacement) => {
                 let why = format!(
-                    "{}, which would stand in place of {} fragments, isn't there: readers pass over them, and will find their \
-                     cells again without this file. If {0} was deleted on purpose, leave it",
+                    "{}, which replaces {} fragments, is missing: readers ignore the replaced fragments, and read their cells again without this file. If {0} was deleted on purpose, keep the file",
                     list.folder, list.targets
                 );
                 found.push(one(why).with(Remedy::Reveal));
@@ -82,7 +81,7 @@ fn look_at_footers(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         let one = |why: String| Diagnosis::file(file.path.clone(), file.bytes, "consolidated fragment metadata", why);
         match array.small_files().read_footers(&file.path) {
             Ok(footers) if footers.iter().any(|(name, _)| is_there(name)) => {}
-            Ok(_) => found.push(one("none of its fragments is there any more".to_owned()).harmless()),
+            Ok(_) => found.push(one("all fragments are deleted".to_owned()).harmless()),
             Err(ArrayError::Storage(error)) if error.is_not_found() => {}
             Err(error) => found.push(one(Reason::Unreadable(Box::new(error)).to_string()).with(Remedy::None)),
         }
@@ -99,8 +98,7 @@ pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> R
             Ok(()) => found.push(one(NOTHING_LEFT.to_owned()).harmless()),
             Err(Reason::NoReplacement) => {
                 let why = format!(
-                    "the joined file that would stand in place of {targets} others isn't there: readers pass over them, and \
-                     will find what they say again without this file"
+                    "the consolidated metadata that replaces {targets} files is missing: readers ignore the replaced files, and read their metadata again without this file"
                 );
                 found.push(one(why).with(Remedy::Reveal));
             }
@@ -118,8 +116,7 @@ fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     let Ok(list) = PathList::parse(&mut ByteReader::new(&content)) else { return Ok(None) };
     let lies_here = |line: &String| line.strip_prefix(&here).is_some_and(|rest| rest.starts_with('/'));
     Ok((!list.paths.iter().all(lies_here)).then(|| {
-        let why = "it names files by where the group lay once, so that the reference library takes them for metadata that \
-                   counts, which comes to the same; tdb vacuum removes them and it";
+        let why = "lists files by the former path of the group: the reference library still reads the files as metadata, with the same result; run `tdb vacuum` to delete the files and the list";
         let one = Diagnosis::file(path, bytes, "the vacuum file of metadata", why).with(Remedy::None);
         Diagnosis { severity: Severity::Note, ..one }
     }))

@@ -7,11 +7,10 @@ use tdb_job::Result;
 use tdb_job::lock::{is_left_behind, is_none};
 
 const WHAT: &str = "a lock";
-const OF_DEAD: &str = "whoever maintained this is dead for certain; the next one takes it over";
-const OF_OTHERS: &str = "whoever maintains this is at it, or was killed where that can't be seen; until it is gone, nobody else can. \
-                         If it is certain that nobody is at it, ask for it by its path";
+const OF_DEAD: &str = "the owner of the lock is dead; the next job takes over the lock";
+const OF_OTHERS: &str = "the owner is running, or was killed on another machine; the lock blocks all other jobs. If the owner has certainly ended, pass the path of the lock to --only";
 
-const NO_LOCK: &str = "it isn't a lock, but has the name of one, so that nobody can maintain this: look whose it is, and move it elsewhere";
+const NO_LOCK: &str = "not a lock despite the name, and blocks all jobs; find the owner, and move it elsewhere";
 
 /// Returns the diagnosis of a lock.
 pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {

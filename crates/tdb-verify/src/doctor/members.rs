@@ -19,8 +19,8 @@ pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
                 found.push(locks::look(storage, &entry)?);
             } else if entry.kind == EntryKind::File && is_temporary(&entry.name) {
                 let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-                let what = "a file whose writing was interrupted";
-                let why = "a writer was killed, or is at it; no reader looks at it";
+                let what = "a file of an interrupted write";
+                let why = "a write is in progress or was interrupted; readers ignore the file";
                 found.push(Diagnosis::file(path, entry.size, what, why).harmless());
             }
         }
@@ -33,8 +33,8 @@ pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
         found.extend(of_member(group, member)?);
         let twice = places.iter().find(|(place, _)| **place == member.place && **place != MemberPlace::Elsewhere);
         if let Some((_, other)) = twice {
-            let why = format!("{other} is the same; tdb group remove takes one of them out");
-            let one = of(member, "a member that is given twice", why, Remedy::None);
+            let why = format!("{other} is the same array or group; run `tdb group remove` to remove one of the two");
+            let one = of(member, "a duplicate member", why, Remedy::None);
             found.push(Diagnosis { severity: Severity::Note, ..one });
         }
         places.push((&member.place, member.key()));
@@ -54,12 +54,13 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
         MemberPlace::Inside(path) if path.is_empty() => Ok(Some(of(
             member,
             "a member that is the group itself",
-            "whoever walks it has no end".to_owned(),
+            "walking the group does not terminate".to_owned(),
             Remedy::None,
         ))),
         MemberPlace::Inside(path) if inside(path)? => Ok((!member.relative).then(|| {
-            let why = format!("it lies in the group's folder, at {path}, and will be lost when that is moved");
-            of(member, "a member by its whole path", why, relative(group, member, path))
+            let why =
+                format!("the member is in the group's folder, at {path}, and will be lost when the group is moved");
+            of(member, "a member with an absolute path", why, relative(group, member, path))
         })),
         MemberPlace::Inside(_) => Ok(Some(missing(member))),
         MemberPlace::Outside(_) => {
@@ -70,8 +71,10 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
             }
             Ok(Some(match moved_to(group, member)? {
                 Some(path) => {
-                    let why = format!("nothing is there, but at {path} in the group's folder: the group was moved");
-                    of(member, "a member by where it was", why, relative(group, member, &path))
+                    let why = format!(
+                        "neither an array nor a group, but one is at {path} in the group's folder: the group was moved"
+                    );
+                    of(member, "a member with an outdated path", why, relative(group, member, &path))
                 }
                 None => missing(member),
             }))
@@ -81,8 +84,8 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
 }
 
 fn missing(member: &Member) -> Diagnosis {
-    let why = format!("nothing is at {}; put it back, or take it out by tdb group remove", member.uri);
-    of(member, "a member that isn't there", why, Remedy::None)
+    let why = format!("neither an array nor a group is at {}; restore it, or run `tdb group remove`", member.uri);
+    of(member, "a missing member", why, Remedy::None)
 }
 
 /// Returns the remedy for an absolute member. The member is removed if the path is already a

@@ -24,7 +24,7 @@ pub(super) fn look(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
     };
     for folder in std::iter::once("").chain(folders(kind).iter().copied()) {
         for (path, entry) in unknown_in(&**target.storage(), kind, folder)? {
-            found.push(Diagnosis::note(path, &entry, "nothing that is known", "it is left alone"));
+            found.push(Diagnosis::note(path, &entry, "not part of the format", "no change"));
         }
     }
     Ok(())

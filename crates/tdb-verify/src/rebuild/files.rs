@@ -150,7 +150,7 @@ impl Shape {
             let count = stored.len();
             let tiles = tiles.get_or_insert_with(|| vec![FieldTile::default(); count]);
             if count != tiles.len() && cut.is_none() && problem.is_none() {
-                let what = format!("it has {count} tiles, and other files of the field have {}", tiles.len());
+                let what = format!("found {count} tiles, but other files of the field have {}", tiles.len());
                 problem = Some(RebuildProblem::Disagree { file: name.clone(), what });
             }
             tiles.truncate(count);

@@ -82,7 +82,7 @@ pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Ar
         let all = array.fragments()?.iter().find(is_it).cloned();
         let found = match all {
             Some(found) => Some(found),
-            None => array.replaced_fragments()?.0.into_iter().find(|fragment| is_it(&fragment)),
+            None => array.superseded_fragments()?.0.into_iter().find(|fragment| is_it(&fragment)),
         };
         Ok(found.map(|fragment| (array, fragment)))
     };

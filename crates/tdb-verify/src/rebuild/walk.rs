@@ -27,7 +27,7 @@ pub(super) fn walk(file: &dyn ReadAt) -> Result<(Vec<Stored>, Option<Cut>), Stor
     let (mut tiles, mut offset) = (Vec::new(), 0);
     while offset < file.size() {
         let what = match tile(file, offset)? {
-            Ok(_) if tiles.len() == MOST_TILES => "there are more tiles than any file has",
+            Ok(_) if tiles.len() == MOST_TILES => "the file has too many tiles",
             Ok(stored) => {
                 tiles.push(stored);
                 offset += stored.stored;
@@ -42,7 +42,7 @@ pub(super) fn walk(file: &dyn ReadAt) -> Result<(Vec<Stored>, Option<Cut>), Stor
 
 /// Reads the chunk headers of the tile at an offset. Returns the problem if the tile is incomplete.
 fn tile(file: &dyn ReadAt, offset: u64) -> Result<Result<Stored, &'static str>, StorageError> {
-    const ENDS: &str = "the file ends within it";
+    const ENDS: &str = "the file ends within the tile";
     let size = file.size();
     let mut place = offset.saturating_add(ChunkHeader::COUNT_LEN as u64);
     if place > size {
@@ -52,7 +52,7 @@ fn tile(file: &dyn ReadAt, offset: u64) -> Result<Result<Stored, &'static str>, 
     file.read_into(offset, &mut count)?;
     let count = u64::from_le_bytes(count);
     if count > (size - place) / ChunkHeader::LEN as u64 {
-        return Ok(Err("it has more chunks than there are bytes for"));
+        return Ok(Err("the tile has more chunks than the remaining bytes can contain"));
     }
     let mut unfiltered = 0u64;
     for _ in 0..count {

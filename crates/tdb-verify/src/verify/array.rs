@@ -66,7 +66,7 @@ impl Verify {
                 &[]
             }
         };
-        let (replaced, damaged) = match array.replaced_fragments() {
+        let (replaced, damaged) = match array.superseded_fragments() {
             Ok(replaced) => replaced,
             Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
             Err(error) => {
@@ -137,11 +137,11 @@ fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
         && let Some((position, value)) = enumeration.values().enumerate().find(|(_, value)| !is_boolean(value))
     {
         let name = enumeration.name();
-        return wrong(format!("value {position} of enumeration {name:?} of bool has the bytes {value:?}, not 0 or 1"));
+        return wrong(format!("value {position} of bool enumeration {name:?}: expected 0 or 1, found bytes {value:?}"));
     }
     let position = enumeration.uneven_value()?;
     let what = format!(
-        "value {position} of enumeration {:?} has {} bytes, which is no multiple of the {} bytes of {}",
+        "value {position} of enumeration {:?} has {} bytes, expected a multiple of {} bytes of {}",
         enumeration.name(),
         enumeration.value(position).map_or(0, <[u8]>::len),
         enumeration.datatype().size(),
@@ -169,7 +169,7 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
             match array.read_enumeration(reference) {
                 Ok(enumeration) if enumeration.name() != reference.name => {
                     let what = format!(
-                        "the schema calls an enumeration {:?} that calls itself {:?}",
+                        "the schema refers to enumeration {:?}, but its file contains enumeration {:?}",
                         reference.name,
                         enumeration.name()
                     );
@@ -182,7 +182,8 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
         for label in schema.labels().iter().filter(|label| label.relative) {
             let there = array.storage().exists(&label.uri);
             if !matches!(there, Ok(true)) {
-                let what = format!("the array of label {:?} isn't there, at {}", label.name, label.uri);
+                let what =
+                    format!("the array of dimension label {:?} is missing: expected at {}", label.name, label.uri);
                 found.push(Finding::wrong(FindingKind::Unreadable, file.as_str(), what));
             }
         }

@@ -75,8 +75,9 @@ impl Boxes {
         let Self { file, kinds, tree, known, own, is_complete, found, .. } = self;
         checked.found.append(found);
         if known > 0 {
-            let what =
-                format!("of {known} tiles not around their cells; known of the format's writers, and not relied on");
+            let what = format!(
+                "MBRs of {known} tiles do not cover their cells; a known fault of the format's writers, which readers tolerate"
+            );
             checked.found.push(Finding::note(FindingKind::Mbr, file.as_str(), what));
         }
         check_nodes(checked, &tree, &file);
@@ -106,7 +107,7 @@ fn compare(stored: &NdRange, bounds: Option<&NdRange>, own: &NdRange, kinds: &[D
 }
 
 fn differs(stored: &NdRange, own: &NdRange, kinds: &[DimensionKind]) -> String {
-    format!("stored is {}, but the cells give {}", stored.display(kinds), own.display(kinds))
+    format!("stored {}, computed from the cells {}", stored.display(kinds), own.display(kinds))
 }
 
 /// Checks the inner nodes, which follow from the MBRs of the tiles.
@@ -117,15 +118,15 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
     }
     let mut boxes = (0..tree.leaf_count()).filter_map(|tile| tree.mbr(tile));
     if tree.is_covering() && built.level_count() == tree.level_count() && boxes.any(|one| is_uncertain(checked, &one)) {
-        let what = "inner nodes not around the tiles below them; known of the format's writers, and not relied on";
+        let what = "inner nodes do not cover the tiles below them; a known fault of the format's writers, which readers tolerate";
         checked.found.push(Finding::note(FindingKind::RTree, file, what));
         return;
     }
     let same_shape = built.level_count() == tree.level_count();
     let what = match tree.is_covering() {
-        true if same_shape => "inner nodes are larger than the tiles' boxes below them",
-        true => "it has another number of levels than its tiles need",
-        false => "an inner node doesn't bound the tiles below it",
+        true if same_shape => "inner nodes are larger than the MBRs of the tiles below them",
+        true => "the number of levels does not fit the number of tiles",
+        false => "an inner node does not cover the tiles below it",
     };
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
 }
@@ -139,7 +140,7 @@ fn is_uncertain(checked: &Checked<'_>, one: &NdRange) -> bool {
 
 fn check_domain(checked: &mut Checked<'_>, own: &NdRange, kinds: &[DimensionKind], file: &str, is_known: bool) {
     let Some(stored) = checked.fragment.non_empty_domain() else {
-        let what = format!("none is stored, but the cells give {}", own.display(kinds));
+        let what = format!("stored none, computed from the cells {}", own.display(kinds));
         checked.found.push(Finding::wrong(FindingKind::NonEmptyDomain, file, what));
         return;
     };
@@ -148,7 +149,9 @@ fn check_domain(checked: &mut Checked<'_>, own: &NdRange, kinds: &[DimensionKind
     }
     let what = differs(stored, own, kinds);
     checked.found.push(match is_known || is_uncertain(checked, own) {
-        true => Finding::note(FindingKind::NonEmptyDomain, file, format!("{what}; known of the format's writers")),
+        true => {
+            Finding::note(FindingKind::NonEmptyDomain, file, format!("{what}; a known fault of the format's writers"))
+        }
         false => Finding::wrong(FindingKind::NonEmptyDomain, file, what),
     });
 }

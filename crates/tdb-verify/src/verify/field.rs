@@ -1,6 +1,6 @@
 //! Verification of the tiles of a field: unfilters each tile and recomputes the statistics.
 
-use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummariser, Tiles};
+use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummarizer, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::{ArrayError, StoredTiles, TileReader};
 use tdb_types::{Cells, Datatype, Feature};
@@ -21,9 +21,9 @@ pub(crate) fn facts_of(
 ) -> TileFacts {
     let runs = visible_runs(tiles, schema, tile, cells.len());
     let is_whole = runs.clone().next().is_some_and(|run| run.len() == cells.len());
-    let mut summariser = TileSummariser::new(kind);
+    let mut summariser = TileSummarizer::new(kind);
     runs.into_iter().for_each(|run| summariser.add(cells, run));
-    TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummariser::whole(kind, cells)) }
+    TileFacts { visible: summariser.finish(cells), whole: (!is_whole).then(|| TileSummarizer::whole(kind, cells)) }
 }
 
 /// Checks that variable-length cells consist of whole values.
@@ -38,7 +38,7 @@ fn check_lengths(
     let size = attribute.datatype().size();
     match cells.var_cells().position(|cell| !cell.len().is_multiple_of(size)) {
         Some(cell) if size > 1 => {
-            let what = format!("cell {cell} doesn't consist of whole values of {size} bytes");
+            let what = format!("the length of cell {cell} is not a multiple of the value size of {size} bytes");
             Err(ArrayError::Corrupt { file: tiles.file().to_owned(), what })
         }
         _ => Ok(()),

@@ -44,7 +44,7 @@ pub(super) fn check_fragment(
     };
     let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Found::default() };
     if own.footer() != fragment.footer() && !differs_in_places_only(&own, fragment) {
-        let what = "its footer isn't the one that consolidated fragment metadata has";
+        let what = "the footer differs from the copy in consolidated fragment metadata";
         checked.found.push(Finding::wrong(FindingKind::Copies, checked.metadata_file(), what));
     }
     checked.check_all()?;
@@ -119,7 +119,7 @@ impl Checked<'_> {
         let (file, found) = (self.metadata_file(), &mut self.found);
         let mut expect = |what: &str, stored: u64, expected: u64| {
             if stored != expected {
-                let what = format!("{what} is {stored}, but a dense fragment has {expected} there");
+                let what = format!("{what} is {stored}, expected {expected} in a dense fragment");
                 found.push(Finding::wrong(FindingKind::Counts, file.as_str(), what));
             }
         };
@@ -144,11 +144,11 @@ impl Checked<'_> {
             let whole = self.array.storage().describe(path);
             let finding = match entries.iter().find(|entry| entry.name == name) {
                 None => {
-                    let what = format!("missing; the metadata says that it has {expected} bytes");
+                    let what = format!("missing: expected {expected} bytes according to the metadata");
                     Finding::wrong(FindingKind::Unreadable, whole, what)
                 }
                 Some(entry) if entry.size != *expected => {
-                    let what = format!("{} bytes, but the metadata says {expected}", entry.size);
+                    let what = format!("found {} bytes, expected {expected} according to the metadata", entry.size);
                     Finding::wrong(FindingKind::FileSize, whole, what)
                 }
                 Some(_) => continue,
@@ -160,7 +160,7 @@ impl Checked<'_> {
         };
         for entry in entries.iter().filter(|entry| entry.size > 0 && !is_known(&entry.name)) {
             let whole = self.array.storage().describe(&format!("{}/{}", self.fragment.folder(), entry.name));
-            self.found.push(Finding::note(FindingKind::Unused, whole, "no field of the fragment is stored here"));
+            self.found.push(Finding::note(FindingKind::Unused, whole, "belongs to no field of the fragment"));
         }
     }
 }

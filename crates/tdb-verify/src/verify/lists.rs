@@ -11,7 +11,7 @@ use tdb_types::{ByteReader, TimestampedName};
 use super::finding::{Finding, FindingKind};
 use tdb_job::MaintainError;
 use tdb_job::{Target, list};
-use tdb_maintain::{Left, Reason};
+use tdb_maintain::{Reason, Retained};
 use tdb_maintain::{Vacuum, metadata_lists};
 
 /// Checks the superseded fragments and files of an array or group.
@@ -34,7 +34,7 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
     match Vacuum::fragments().plan(array) {
         Ok(plan) => {
             let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
-            found.extend(left.map(|Left { path, why, .. }| hides(array.storage(), path, why)));
+            found.extend(left.map(|Retained { path, why, .. }| hides(array.storage(), path, why)));
         }
         Err(error) => unread(array.storage().describe(""), &error, found),
     }
@@ -50,7 +50,9 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
         match (list.verdict, list.renamed) {
             (Err(why), _) => found.push(hides(target.storage(), &list.path, &why)),
             (Ok(()), Some(name)) if list.targets > 0 => {
-                let what = format!("its UUID isn't that of the consolidated file {name}, as release 2.21.1 writes it");
+                let what = format!(
+                    "the UUID differs from the UUID of the consolidated file {name}, as written by release 2.21.1"
+                );
                 let file = target.storage().describe(&list.path);
                 found.push(Finding::note(FindingKind::Replacement, file, what));
             }
@@ -61,7 +63,7 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
 
 /// Reports a vacuum file with hidden files but no replacement.
 fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
-    let what = format!("it takes others out of sight, and {why}");
+    let what = format!("readers ignore the listed files, but {why}");
     Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
 }
 
@@ -121,15 +123,15 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         found.extend(match first_wrong {
             Some(line) => {
                 let what =
-                    format!("line {line} names neither a fragment nor a file, so that what it named counts again");
+                    format!("line {line} names neither a fragment nor a file, and the original entry is visible again");
                 Some(Finding::wrong(FindingKind::Replacement, file, what))
             }
             None if lines == 0 && is_joined() => {
-                let what = "it lists nothing, so that what it listed counts again";
+                let what = "the list is empty, and the formerly listed files are visible again";
                 Some(Finding::wrong(FindingKind::Replacement, file, what))
             }
             None if lines == 0 => {
-                let what = "it lists nothing, as releases up to 2.25 write it where there is no metadata to join";
+                let what = "the list is empty, as releases up to 2.25 write it without metadata to consolidate";
                 Some(Finding::note(FindingKind::Unused, file, what))
             }
             None => None,

@@ -70,11 +70,11 @@ impl<'c> CellOrder<'c> {
         self.judge_last(None);
         let Some(first) = self.first else { return self.may_repeat };
         let why = match self.check.is_promised() {
-            true => "as writers that were told not to check leave them",
+            true => "as left by writers with disabled checks",
             false => "writers of its format had another order",
         };
         let what = format!(
-            "cells of {} of {} tiles aren't in global order; readers have to sort them ({why})",
+            "cells of {} of {} tiles are not in global order; readers have to sort them ({why})",
             self.disordered, self.taken
         );
         checked.found.push(Finding::note(FindingKind::CellOrder, checked.folder(), what).of_tile(first));
@@ -131,7 +131,7 @@ impl Ends {
         self.taken += 1;
         let Some([first, last]) = own.and_then(|own| own.ends.get(self.dimension)) else { return };
         if self.bounds.get(tile) != Some((&first[..], &last[..])) {
-            let what = "the first and last cell in global order aren't those that are stored";
+            let what = "the first and last cell in global order differ from the stored bounds";
             let finding = Finding::wrong(FindingKind::CellOrder, self.file.as_str(), what);
             self.found.push(finding.of_field(&self.name).of_tile(tile));
         }

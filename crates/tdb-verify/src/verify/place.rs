@@ -54,7 +54,7 @@ impl Verify {
             .map(|entry| entry.name.as_str())
             .collect();
         if let Some(part) = folders.iter().find(|name| is_part_of_array(&**storage, name)) {
-            let what = format!("there is no schema, but {part}, which belongs to an array: its schema is lost");
+            let what = format!("the schema is missing, but {part} belongs to an array: the schema is lost");
             report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(""), what));
             return Ok(());
         }
@@ -148,12 +148,12 @@ fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     }
     match &node.kind {
         NodeKind::Missing => {
-            let what = format!("the group has a member {:?}, but nothing is there", node.name);
+            let what = format!("member {:?} of the group is missing", node.name);
             report.push(Finding::wrong(FindingKind::Member, at(), what));
         }
         NodeKind::Failed(error) => report.push(Finding::wrong(FindingKind::Member, at(), error.to_string())),
         NodeKind::Outside => {
-            let what = format!("member {:?} lies outside of its group's folder, and wasn't looked at", node.name);
+            let what = format!("member {:?} is outside of the group's folder, and was not checked", node.name);
             report.push(Finding::note(FindingKind::Member, at(), what));
         }
         _ => {}
@@ -168,7 +168,7 @@ fn other_kind(node: &TreeNode) -> Option<String> {
         NodeKind::Group | NodeKind::Repeated | NodeKind::Cycle => MemberKind::Group,
         _ => return None,
     };
-    let what = || format!("the group says that member {:?} is of kind {stated}, but it is of kind {there}", node.name);
+    let what = || format!("member {:?} has kind {stated} in the group, but found kind {there}", node.name);
     (stated != there).then(what)
 }
 

@@ -1,7 +1,7 @@
 //! Comparison of stored statistics with those of the cells.
 
 use tdb_array::tdb_fragment::{
-    Distrust, FieldSummariser, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
+    Distrust, FieldSummarizer, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
     TileSummary, Tiles, ValueStatistics,
 };
 use tdb_types::{Datatype, Scalar};
@@ -36,8 +36,8 @@ pub(super) struct Comparison<'a> {
     stored: Option<TileStatistics>,
     totals: Option<FieldTotals>,
     kind: StatisticsKind,
-    visible: FieldSummariser,
-    whole: FieldSummariser,
+    visible: FieldSummarizer,
+    whole: FieldSummarizer,
     /// Number of tiles so far.
     taken: u64,
     /// `true` if all tiles were readable.
@@ -86,7 +86,7 @@ impl<'a> Comparison<'a> {
         stored: Option<TileStatistics>,
         totals: Option<FieldTotals>,
     ) -> Self {
-        let (visible, whole) = (FieldSummariser::new(kind), FieldSummariser::new(kind));
+        let (visible, whole) = (FieldSummarizer::new(kind), FieldSummarizer::new(kind));
         let (notes, found) = (Notes::default(), Found::default());
         Self { of, stored, totals, kind, visible, whole, taken: 0, is_complete: true, notes, found }
     }
@@ -220,7 +220,7 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
 
 fn differs<U: std::fmt::Display>(theirs: Statistic<U>, ours: Statistic<U>) -> String {
     let show = |statistic: Statistic<U>| statistic.stored().map_or("none".to_owned(), |value| value.to_string());
-    format!("stored is {}, but the cells give {}", show(theirs), show(ours))
+    format!("stored {}, computed from the cells {}", show(theirs), show(ours))
 }
 
 /// Judges sums of floats. In dense tiles, floats may have been added in another order than stored.
@@ -273,12 +273,14 @@ impl Notes {
 impl KnownQuirk {
     fn into_finding(self, of: &Compared<'_>) -> Finding {
         let what = match (self.tiles, self.totals) {
-            (0, _) => "of all tiles together".to_owned(),
+            (0, _) => "over all tiles".to_owned(),
             (tiles, false) => format!("of {tiles} tiles"),
-            (tiles, true) => format!("of {tiles} tiles and of all together"),
+            (tiles, true) => format!("of {tiles} tiles and over all tiles"),
         };
-        let what =
-            format!("not what the cells give, {what}; known of its writers ({}), and not relied on", self.distrust);
+        let what = format!(
+            "differs from the cells, {what}; a known fault of its writers ({}), which readers tolerate",
+            self.distrust
+        );
         Finding { severity: Severity::Note, ..Finding::wrong(self.kind, of.file.as_str(), what).of_field(&of.name) }
     }
 }

@@ -26,8 +26,7 @@ pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
         found.push(match is_held_here(storage) {
             true => Finding::note(FindingKind::Interrupted, file, "fragments are being consolidated"),
             false => {
-                let what = "fragments are being joined, or that was interrupted: cells of an array with duplicates may be there twice until \
-                            `tdb vacuum` or `tdb consolidate` finishes or undoes it";
+                let what = "a consolidation is running or was interrupted: cells of an array with duplicates may be counted twice until `tdb vacuum` or `tdb consolidate` completes it or rolls it back";
                 Finding::wrong(FindingKind::Interrupted, file, what)
             }
         });
@@ -66,18 +65,17 @@ fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Find
     }
     let folder = storage.describe(path);
     if files.is_some_and(|files| is_unwritten(&files, name)) {
-        let what = "a fragment without metadata and commit: its writing is going on, or was interrupted";
+        let what = "a fragment without metadata and commit: its write is in progress or was interrupted";
         return Some(Finding::note(FindingKind::Uncommitted, folder, what));
     }
     let is_of_maintenance = || name.start() < name.end() || is_replaced(array, path);
     if is_held(storage) && is_of_maintenance() {
         let what = format!(
-            "no commit names this fragment, which a consolidation writes or a vacuum removes: {MAINTENANCE_LOCK} says that \
-             somebody maintains the array"
+            "no commit names this fragment, which a consolidation writes or a vacuum deletes: {MAINTENANCE_LOCK} shows that a job is running"
         );
         return Some(Finding::note(FindingKind::Uncommitted, folder, what));
     }
-    let what = "no commit names this fragment: its commit is lost, or its writing or removal was interrupted";
+    let what = "no commit names this fragment: its commit is lost, or its write or deletion was interrupted";
     Some(Finding::wrong(FindingKind::Uncommitted, folder, what))
 }
 

@@ -147,7 +147,7 @@ fn a_consolidated_fragment_without_commit_hides_the_others() {
     assert!(open(&storage).fragments().unwrap().is_empty(), "the vacuum file hides them");
     let (fragment, list) = (format!("__fragments/{name}"), format!("__commits/{name}.vac"));
     let found = short(&look(&storage));
-    assert_eq!(found, [(fragment.clone(), "set aside".to_owned()), (list.clone(), "set aside".to_owned())]);
+    assert_eq!(found, [(fragment.clone(), "quarantine".to_owned()), (list.clone(), "quarantine".to_owned())]);
     // Repairs that affect readers run only on request.
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
     assert!(open(&storage).fragments().unwrap().is_empty());
@@ -174,7 +174,7 @@ fn commits_of_lost_fragments() {
     let lost = without(&all, |path| path.starts_with(&format!("__fragments/{name}/")));
     let storage = on(&lost);
     assert!(open(&storage).fragments().is_err());
-    assert_eq!(short(&look(&storage)), [(commit.clone(), "set aside".to_owned())]);
+    assert_eq!(short(&look(&storage)), [(commit.clone(), "quarantine".to_owned())]);
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 0);
     assert_eq!(mend(&storage, &Doctor::new().only([commit])).unwrap(), 1);
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);

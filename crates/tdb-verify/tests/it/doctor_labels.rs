@@ -57,11 +57,11 @@ fn leftovers_in_labels() {
     let array = open(&storage);
     let found = Doctor::new().plan(&array).unwrap().found().to_vec();
     let expected = [
-        (".tdb-9-1.tmp".to_owned(), "set aside"),
+        (".tdb-9-1.tmp".to_owned(), "quarantine"),
         ("__labels/other".to_owned(), "leave"),
-        (format!("{label}/__commits/.tdb-9-0.tmp"), "set aside"),
-        (format!("{label}/{fragment}"), "set aside"),
-        (format!("{label}/{gathered}"), "set aside"),
+        (format!("{label}/__commits/.tdb-9-0.tmp"), "quarantine"),
+        (format!("{label}/{fragment}"), "quarantine"),
+        (format!("{label}/{gathered}"), "quarantine"),
     ];
     let expected: BTreeMap<&str, String> =
         expected.iter().map(|(path, remedy)| (path.as_str(), (*remedy).to_owned())).collect();

@@ -8,7 +8,7 @@ use crate::fragments_support::{Kind, Random, create, dense, open, sparse, storag
 use tdb_advise::{Advise, Sample};
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
-use tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, NewCells, NewColumn, TimeRange};
+use tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, TimeRange, WriteBatch, WriteColumn};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
@@ -342,9 +342,9 @@ fn what_replaces_vanished_fragments_is_verified() {
 fn a_write_that_is_going_on_is_a_note() {
     let write = |storage: &Arc<dyn Storage>| {
         let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap();
-        let cells = NewCells::new().with("x", &[1i32]).with("y", &[1i32]).with("a", &[1i32]);
+        let cells = WriteBatch::new().with("x", &[1i32]).with("y", &[1i32]).with("a", &[1i32]);
         let cells =
-            cells.with("s", NewColumn::optional_strings([Some("s")])).with("n", NewColumn::options([Some(1.5)]));
+            cells.with("s", WriteColumn::optional_strings([Some("s")])).with("n", WriteColumn::options([Some(1.5)]));
         array.write().names(Names::new().at(60).seeded(60)).cells(cells)
     };
     let sound = FaultyStorage::sound(filled(0));

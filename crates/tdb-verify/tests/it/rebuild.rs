@@ -86,7 +86,7 @@ fn check(case: &Case, counts: &Counts) {
     let all = case.files();
     let array = case.array();
     let mut fragments = array.fragments().unwrap().to_vec();
-    fragments.extend(array.replaced_fragments().unwrap().0);
+    fragments.extend(array.superseded_fragments().unwrap().0);
     let seen = case.seen(TimeRange::ALL);
     for fragment in fragments {
         let context = format!("{} {}", case.name, fragment.name());
@@ -122,7 +122,7 @@ fn check(case: &Case, counts: &Counts) {
         let rebuilt = result.unwrap_or_else(|error| panic!("{context}: {error}"));
         count(&counts.rebuilt);
         assert!(rebuilt.lost.is_none(), "{context}");
-        assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever counted")), is_older, "{context}");
+        assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever committed")), is_older, "{context}");
         let verify = match case.key() {
             Some(key) => Verify::new().threads(1).key(key.clone()),
             None => Verify::new().threads(1),
@@ -136,7 +136,7 @@ fn check(case: &Case, counts: &Counts) {
             (fragment.schema_name().to_owned(), fragment.footer().header().clone(), fragment.rtree().unwrap())
         };
         let again: Vec<Fragment> =
-            now.fragments().unwrap().iter().cloned().chain(now.replaced_fragments().unwrap().0).collect();
+            now.fragments().unwrap().iter().cloned().chain(now.superseded_fragments().unwrap().0).collect();
         let again = again.into_iter().find(|other| other.name() == fragment.name()).unwrap();
         if again.schema_name() == fragment.schema_name() {
             assert_eq!(own(&again).1, own(&fragment).1, "{context}");
@@ -279,7 +279,7 @@ fn whatever_breaks() {
 /// ones.
 mod old_formats {
     use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    use tdb_array::{CreateOptions, NewCells, NewColumn};
+    use tdb_array::{CreateOptions, WriteBatch, WriteColumn};
     use tdb_filters::FilterPipeline;
     use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
 
@@ -307,7 +307,7 @@ mod old_formats {
     fn write(disk: &Disk, format: u32, y: &[i32], x: &[i32]) {
         let a: Vec<i64> = (0..y.len() as i64).collect();
         let s: Vec<String> = a.iter().map(|number| "ab".repeat(1 + *number as usize % 3)).collect();
-        let cells = NewCells::new().with("y", y).with("x", x).with("a", &a).with("s", NewColumn::strings(&s));
+        let cells = WriteBatch::new().with("y", y).with("x", x).with("a", &a).with("s", WriteColumn::strings(&s));
         open(disk).write().version(version(format)).cells(cells).unwrap();
     }
 
@@ -398,7 +398,7 @@ mod old_formats {
             );
             let rebuilt = rebuild_of(&fragment).plan(&open(&disk), name).unwrap().run().unwrap();
             // Damaged metadata still commits the fragment.
-            assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever counted")), "{fixture}");
+            assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever committed")), "{fixture}");
             assert_eq!(Case::on(disk.clone()).seen(TimeRange::ALL), case.seen(TimeRange::ALL), "{fixture}");
             Doctor::new().undo(&open(&disk)).unwrap();
             assert_eq!(disk.read(&metadata_of(&fragment)).unwrap(), b"damaged");

@@ -57,7 +57,7 @@ fn a_member_of_another_kind_is_found() {
             let report = verified(&storage);
             // Members removed by newer details cause no findings.
             for said in report.findings.iter().filter(|finding| finding.kind == FindingKind::Member) {
-                let says = format!("is of kind {stated}, but it is of kind {there}");
+                let says = format!("has kind {stated} in the group, but found kind {there}");
                 assert!(said.what.contains(&says) && !report.is_sound(), "{said}");
                 found.push((member.uri.clone(), there.to_string()));
             }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, NewCells};
+use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, WriteBatch};
 use tdb_job::MaintainError;
 use tdb_storage::{Entry, MemoryStorage, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::peak_while;
@@ -28,7 +28,7 @@ fn array(tiles: u32) -> Arc<MemoryStorage> {
     let x: Vec<u32> = (0..tiles * CAPACITY).collect();
     let a: Vec<u32> = x.iter().map(|x| x.wrapping_mul(2_654_435_761)).collect();
     let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(NewCells::new().with("x", &x).with("a", &a)).unwrap();
+    array.write().cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
     storage
 }
 
@@ -75,7 +75,7 @@ fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
     CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
     let cells: Vec<u32> = (0..tiles * 2).collect();
     let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(NewCells::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
+    array.write().cells(WriteBatch::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
     storage
 }
 
@@ -169,7 +169,7 @@ fn a_lost_replacement_is_found() {
     CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     for x in [1u32, 2] {
-        open().write().cells(NewCells::new().with("x", &[x]).with("a", &[x])).unwrap();
+        open().write().cells(WriteBatch::new().with("x", &[x]).with("a", &[x])).unwrap();
     }
     let report = tdb_maintain::ConsolidateFragments::new().plan(&open()).unwrap().run().unwrap();
     assert!(Verify::new().threads(1).storage(storage.clone()).unwrap().is_sound());

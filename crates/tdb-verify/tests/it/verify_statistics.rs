@@ -8,7 +8,7 @@ use tdb_array::tdb_fragment::{
     StatisticsRules, TileValues, Tiles, tdb_rtree::DimRange, tdb_rtree::RTree,
 };
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Fragment, NewCells, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Fragment, TimeRange, WriteBatch};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Feature, Limits, Scalar};
@@ -178,7 +178,7 @@ fn sums_that_are_no_numbers_may_have_any_bits() {
         .create_on(&(storage.clone() as Arc<dyn Storage>), &ArrayDefinition::new(schema).unwrap())
         .unwrap();
     let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    let cells = NewCells::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);
+    let cells = WriteBatch::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);
     open().write().cells(cells).unwrap();
     let array = open();
     let fragment = &array.fragments().unwrap()[0];
@@ -205,7 +205,7 @@ fn huge_values_and_nans_in_the_place_of_others_are_found() {
     let shared: Arc<dyn Storage> = storage.clone();
     CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(NewCells::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5])).unwrap();
+    array.write().cells(WriteBatch::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5])).unwrap();
     let path = format!("__fragments/{}/a0.tdb", storage.list("__fragments").unwrap()[0].name);
     let sound = storage.read(&path).unwrap();
     let at = sound.windows(8).position(|bytes| bytes == 2.5_f64.to_le_bytes()).unwrap();

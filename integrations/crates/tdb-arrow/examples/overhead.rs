@@ -15,7 +15,7 @@ use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_array::tdb_storage::{MemoryStorage, Storage};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_arrow::{ArrowOptions, Conversion, Reader};
 
 const CELLS: u64 = 1_000_000;
@@ -120,9 +120,9 @@ fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
     let places: Vec<u64> = (0..cells).collect();
     let numbers: Vec<f64> = (0..cells).map(|cell| mixed(cell) as f64 / 8.0).collect();
     let kinds: Vec<u8> = (0..cells).map(|cell| (mixed(cell) % 200) as u8).collect();
-    let maybe = NewColumn::options((0..cells).map(|cell| (cell % 7 > 0).then_some(mixed(cell) as i32)));
-    let texts = |text: fn(u64) -> String| NewColumn::strings((0..cells).map(move |cell| text(mixed(cell))));
-    let cells = NewCells::new()
+    let maybe = WriteColumn::options((0..cells).map(|cell| (cell % 7 > 0).then_some(mixed(cell) as i32)));
+    let texts = |text: fn(u64) -> String| WriteColumn::strings((0..cells).map(move |cell| text(mixed(cell))));
+    let cells = WriteBatch::new()
         .with("d", &places)
         .with("number", &numbers)
         .with("maybe", maybe)

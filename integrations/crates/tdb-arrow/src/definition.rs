@@ -274,7 +274,7 @@ fn held(field: &Field, data_type: &DataType) -> Result<(Datatype, CellValNum)> {
     let refused = |why| Err(Error::Refused { field: field.name().clone(), data_type: data_type.clone(), why });
     let list = |item: &Field, number: CellValNum| match held(field, item.data_type()) {
         Ok((datatype, CellValNum::ONE)) => Ok((datatype, number)),
-        Ok(_) => refused("a list of lists or strings; a cell has values of fixed size only"),
+        Ok(_) => refused("lists of lists or strings are not supported; the values of a cell need a fixed size"),
         Err(error) => Err(error),
     };
     let fixed = |size: i32| u32::try_from(size).ok().and_then(NonZeroU32::new).map(CellValNum::Fixed);
@@ -286,24 +286,26 @@ fn held(field: &Field, data_type: &DataType) -> Result<(Datatype, CellValNum)> {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Ok((Datatype::Blob, CellValNum::Var)),
         DataType::FixedSizeBinary(size) => match fixed(*size) {
             Some(number) => Ok((Datatype::Blob, number)),
-            None => refused("cells of no bytes"),
+            None => refused("values without bytes are not supported"),
         },
         DataType::FixedSizeList(item, size) => match fixed(*size) {
             Some(number) => list(item, number),
-            None => refused("cells of no values"),
+            None => refused("lists without values are not supported"),
         },
         DataType::List(item) | DataType::LargeList(item) => list(item, CellValNum::Var),
-        DataType::Dictionary(..) => refused("a dictionary within a list or dictionary; use its values"),
-        DataType::Null => refused("a field without a type; leave it out, or cast it"),
-        DataType::Float16 => refused("there are no floats of 16 bits; cast it to Float32"),
+        DataType::Dictionary(..) => {
+            refused("dictionaries within lists or dictionaries are not supported; use the values")
+        }
+        DataType::Null => refused("the field has no type; leave it out, or cast it"),
+        DataType::Float16 => refused("floats of 16 bits are not supported; cast it to Float32"),
         DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
-            refused("there are no decimals; cast it to Float64, or to an integer")
+            refused("decimals are not supported; cast it to Float64 or to an integer")
         }
-        DataType::Interval(_) => refused("there are no intervals; cast it to a Duration, or an integer"),
+        DataType::Interval(_) => refused("intervals are not supported; cast it to a Duration or an integer"),
         DataType::Struct(_) | DataType::Map(..) | DataType::Union(..) => {
-            refused("a cell has values of one type; make each part a field of its own")
+            refused("a cell has values of a single type; split it into one field per part")
         }
-        DataType::RunEndEncoded(..) => refused("decode the runs first"),
+        DataType::RunEndEncoded(..) => refused("run-end encoding is not supported; decode it first"),
         _ => refused("cast it to a List"),
     }
 }

@@ -14,20 +14,20 @@ pub enum Error {
     #[error(transparent)]
     Array(#[from] ArrayError),
     /// The new schema contradicts itself or the format.
-    #[error("the new schema: {0}")]
+    #[error("invalid new schema: {0}")]
     Schema(#[from] SchemaError),
     /// The definition in the metadata of an Arrow schema is unreadable.
-    #[error("the metadata {key:?} of the Arrow schema: {source}", key = crate::SCHEMA_KEY)]
+    #[error("invalid metadata {key:?} of the Arrow schema: {source}", key = crate::SCHEMA_KEY)]
     Definition {
         /// Cause.
         #[source]
         source: SchemaTextError,
     },
     /// The metadata of the Arrow schema have no array definition. The dimensions are unknown.
-    #[error("the Arrow schema says nothing of an array (no metadata {key:?}); name its dimensions", key = crate::SCHEMA_KEY)]
+    #[error("the Arrow schema has no array definition (metadata {key:?}); name the dimensions", key = crate::SCHEMA_KEY)]
     NoDefinition,
     /// An array cannot hold values of this Arrow type.
-    #[error("field {field:?}: an array can't hold {data_type}: {why}")]
+    #[error("field {field:?}: arrays do not support {data_type}: {why}")]
     Refused {
         /// Name of the field.
         field: String,
@@ -37,7 +37,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A column of a batch has another type than the field of the array.
-    #[error("field {field:?}: {data_type} doesn't fit {per_cell} of {datatype}")]
+    #[error("field {field:?}: cannot convert {data_type} to {per_cell} of {datatype}")]
     WrongType {
         /// Name of the field.
         field: String,
@@ -70,7 +70,7 @@ pub enum Error {
     },
     /// A batch has too many values for 32-bit offsets.
     #[error(
-        "field {field:?}: {values} values in a batch are too many for offsets of 32 bits; use larger offsets, or smaller batches"
+        "field {field:?}: {values} values in a batch exceed offsets of 32 bits; use larger offsets, or smaller batches"
     )]
     TooLarge {
         /// Name of the field.
@@ -79,7 +79,7 @@ pub enum Error {
         values: u64,
     },
     /// The columns of a batch differ from the schema of the conversion.
-    #[error("a batch with the columns {found:?}, for a schema of {expected:?}")]
+    #[error("the batch does not fit the schema: expected columns {expected:?}, found {found:?}")]
     Columns {
         /// Field names of the schema.
         expected: Vec<String>,
@@ -87,7 +87,7 @@ pub enum Error {
         found: Vec<String>,
     },
     /// The Arrow schema lacks a required field.
-    #[error("the Arrow schema has no field {field:?}, which the array needs: {why}")]
+    #[error("the Arrow schema lacks field {field:?}: {why}")]
     MissingField {
         /// Name of the field.
         field: String,
@@ -104,10 +104,10 @@ pub enum Error {
 #[non_exhaustive]
 pub enum Problem {
     /// The bytes are not valid UTF-8.
-    #[error("not valid UTF-8; read strings as binary to have their bytes")]
+    #[error("not valid UTF-8; read strings as binary to get their bytes")]
     NotUtf8,
     /// The position is outside of the enumeration.
-    #[error("position {position} is outside of enumeration {enumeration:?}, which has {len} values")]
+    #[error("position {position} is outside of enumeration {enumeration:?} with {len} values")]
     OutsideEnumeration {
         /// Name of the enumeration.
         enumeration: String,
@@ -117,7 +117,7 @@ pub enum Problem {
         len: usize,
     },
     /// The value is missing from the enumeration.
-    #[error("{value} isn't in enumeration {enumeration:?}; extend that first")]
+    #[error("{value} is not in enumeration {enumeration:?}; extend the enumeration first")]
     NotInEnumeration {
         /// Name of the enumeration.
         enumeration: String,
@@ -125,7 +125,7 @@ pub enum Problem {
         value: String,
     },
     /// A date or time overflows the target type.
-    #[error("{value} of {datatype} is beyond what the other type can hold")]
+    #[error("{value} of {datatype} is out of range of the other type")]
     OutOfRange {
         /// Number of units on the source side.
         value: i64,
@@ -133,7 +133,7 @@ pub enum Problem {
         datatype: Datatype,
     },
     /// A date or time is between two values of the array's unit.
-    #[error("{value} is no whole number of units of {datatype}")]
+    #[error("{value} is not a multiple of the unit of {datatype}")]
     NotWhole {
         /// Number of units in Arrow.
         value: i64,
@@ -141,7 +141,7 @@ pub enum Problem {
         datatype: Datatype,
     },
     /// A number outside of the array's datatype.
-    #[error("{value} is no {datatype}")]
+    #[error("{value} is not a valid {datatype}")]
     DoesNotFit {
         /// The number, as text.
         value: String,
@@ -149,7 +149,7 @@ pub enum Problem {
         datatype: Datatype,
     },
     /// A list contains a null. Cells of arrays cannot.
-    #[error("a null in a list; arrays have null cells, but no null values within one")]
+    #[error("null in a list; arrays support null cells, but not null values in a cell")]
     NullInList,
 }
 

@@ -14,7 +14,7 @@ use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use tdb_array::tdb_schema::ArrayDefinition;
 use tdb_array::tdb_types::CellValNum;
-use tdb_array::{Array, NewCells};
+use tdb_array::{Array, WriteBatch};
 
 use crate::dates::NO_TIME;
 use crate::{Error, Problem, Result};
@@ -59,8 +59,8 @@ pub(crate) use target::Target;
 /// # Errors
 /// [`Error::WrongType`] for a column of another type. [`Error::Cell`] for a cell that the array
 /// cannot hold. The write checks the rest, for example coordinates.
-pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> {
-    let mut cells = NewCells::new();
+pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<WriteBatch<'a>> {
+    let mut cells = WriteBatch::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let target = Target::of(array, field.name())?;
         cells = cells.with(field.name().clone(), target.cells(column)?.into_column());
@@ -73,8 +73,8 @@ pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<NewCells<'a>> 
 ///
 /// # Errors
 /// See [`cells`].
-pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Result<NewCells<'a>> {
-    let mut cells = NewCells::new();
+pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Result<WriteBatch<'a>> {
+    let mut cells = WriteBatch::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         if let Some(target) = Target::of_definition(definition, field.name())? {
             cells = cells.with(field.name().clone(), target.cells(column)?.into_column());

@@ -37,7 +37,7 @@ impl Layout {
             i32::try_from(number).map_err(|_| Error::Refused {
                 field: name.to_owned(),
                 data_type: DataType::Null,
-                why: "its cells have more values than lists of Arrow",
+                why: "its cells have more values than Arrow lists support",
             })
         };
         let item = element.data_type().map(|item| {

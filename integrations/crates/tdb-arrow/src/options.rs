@@ -3,7 +3,7 @@
 /// Options of the conversion to Arrow, where several types fit. `docs/guides/arrow.md` has the table of
 /// types.
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until something is made with them"]
+#[must_use = "options have no effect until they are used"]
 pub struct ArrowOptions {
     pub(crate) strings: bool,
     pub(crate) large: bool,

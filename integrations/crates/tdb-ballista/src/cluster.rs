@@ -53,7 +53,7 @@ impl fmt::Display for Address {
 
 /// A scheduler, with client options.
 #[derive(Clone, Debug)]
-#[must_use = "a cluster does nothing until a session is made for it"]
+#[must_use = "a cluster has no effect until a session is created for it"]
 pub struct Cluster {
     pub(crate) scheduler: Address,
     pub(crate) partitions: usize,

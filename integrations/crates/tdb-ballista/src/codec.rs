@@ -61,7 +61,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         let header = Header::from_bytes(bytes)?;
         match inputs {
             [input] => Ok(ScanPartsExec::new(header, input.clone(), self.arrays.clone())?),
-            _ => Err(DataFusionError::Execution(format!("a scan has one input, and not {}", inputs.len()))),
+            _ => Err(DataFusionError::Execution(format!("expected one input of a scan, found {}", inputs.len()))),
         }
     }
 

@@ -13,13 +13,13 @@ use ballista_core::error::BallistaError;
 #[non_exhaustive]
 pub enum Error {
     /// The address of a scheduler is invalid.
-    #[error("{address:?} is no address of a scheduler: write HOST:PORT")]
+    #[error("{address:?} is not the address of a scheduler: expected HOST:PORT")]
     Address {
         /// The given text.
         address: String,
     },
     /// No scheduler responds at the address.
-    #[error("no scheduler answers at {scheduler}: {why}")]
+    #[error("no scheduler responds at {scheduler}: {why}")]
     NoScheduler {
         /// Address of the scheduler.
         scheduler: String,
@@ -35,7 +35,7 @@ pub enum Error {
         waited: Duration,
     },
     /// The scheduler rejects the query.
-    #[error("the scheduler at {scheduler} refuses the query: {why}")]
+    #[error("the scheduler at {scheduler} rejects the query: {why}")]
     Refused {
         /// Address of the scheduler.
         scheduler: String,
@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// An executor disappeared with part of the result, after other rows were returned. The query
     /// does not restart, because a second run might return the rows in another order.
-    #[error("executor {executor} went away with a part of the result: {why}; run the query again")]
+    #[error("executor {executor} was lost with a part of the result: {why}; run the query again")]
     Result {
         /// Executor id.
         executor: String,
@@ -70,7 +70,7 @@ pub enum Error {
         why: String,
     },
     /// The scheduler reports success, but not the location of every partition.
-    #[error("the scheduler has forgotten where the result is: it knows {there} of its {wanted} partitions")]
+    #[error("the scheduler has lost the location of the result: expected {wanted} partitions, found {there}")]
     Incomplete {
         /// Number of known partitions.
         there: usize,
@@ -78,7 +78,7 @@ pub enum Error {
         wanted: usize,
     },
     /// A process cannot listen at an address.
-    #[error("can't listen at {address}: {source}")]
+    #[error("cannot listen at {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -86,7 +86,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A folder cannot be created or used.
-    #[error("can't work in {folder}: {source}")]
+    #[error("cannot use folder {folder}: {source}")]
     Folder {
         /// Path of the folder.
         folder: String,

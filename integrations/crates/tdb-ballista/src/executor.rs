@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Options of an executor.
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until an executor runs by them"]
+#[must_use = "options have no effect until an executor runs with them"]
 pub struct ExecutorOptions {
     scheduler: Address,
     listen: IpAddr,
@@ -179,7 +179,7 @@ async fn reach(scheduler: &Address, patience: Duration) -> Result<()> {
         let why = match tokio::time::timeout_at(end.into(), connected).await {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "it takes too long".to_owned(),
+            Err(_) => "timed out".to_owned(),
         };
         if Instant::now() + PAUSE >= end {
             return Err(Error::NoScheduler { scheduler: scheduler.to_string(), why });

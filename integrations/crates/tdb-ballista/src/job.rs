@@ -127,7 +127,7 @@ impl Run {
                 }
                 Given::None(error) if runs == RUNS => return Err(external(error)),
                 Given::None(error) => {
-                    log::warn!("job {} runs again: {error}", job.id());
+                    log::warn!("job {} restarts: {error}", job.id());
                     runs += 1;
                 }
             }

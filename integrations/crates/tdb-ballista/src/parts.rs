@@ -57,7 +57,7 @@ impl ScanPartsExec {
     /// The input has another schema.
     pub(crate) fn new(header: Header, input: Arc<dyn ExecutionPlan>, arrays: Option<Arc<Arrays>>) -> Result<Arc<Self>> {
         if input.schema().fields() != row_schema().fields() {
-            let message = format!("the parts of a scan are binary rows, and not {}", input.schema());
+            let message = format!("expected binary rows as the parts of a scan, found {}", input.schema());
             return Err(DataFusionError::Execution(message));
         }
         let properties = properties(&header, input.output_partitioning().partition_count());
@@ -108,7 +108,7 @@ impl Opener {
             true => Ok(cells),
             false => {
                 let message =
-                    format!("the scan has the columns {}, and not {schema}, as its plan says", cells.schema());
+                    format!("the scan has the columns {}, expected {schema} according to its plan", cells.schema());
                 Err(DataFusionError::Execution(message))
             }
         }
@@ -119,7 +119,7 @@ impl Opener {
 fn rows_of(batch: &RecordBatch) -> Vec<Result<Vec<u8>>> {
     match batch.columns().first().and_then(|column| column.as_binary_opt::<i32>()) {
         Some(rows) => rows.iter().flatten().map(|row| Ok(row.to_vec())).collect(),
-        None => vec![Err(DataFusionError::Execution("what a scan reads is no binary row".to_owned()))],
+        None => vec![Err(DataFusionError::Execution("expected binary rows as the input of a scan".to_owned()))],
     }
 }
 
@@ -163,7 +163,7 @@ impl ExecutionPlan for ScanPartsExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let Some(arrays) = self.arrays.clone() else {
-            return Err(DataFusionError::Execution("arrays are read by executors alone".to_owned()));
+            return Err(DataFusionError::Execution("only executors can read arrays".to_owned()));
         };
         let rows = self.input.execute(partition, context.clone())?;
         let (schema, metrics) = (self.schema(), self.metrics.clone());

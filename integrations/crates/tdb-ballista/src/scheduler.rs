@@ -20,7 +20,7 @@ use crate::{Error, Result};
 
 /// Options of a scheduler.
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until a scheduler runs by them"]
+#[must_use = "options have no effect until a scheduler runs with them"]
 pub struct SchedulerOptions {
     listen: SocketAddr,
     host: Option<String>,

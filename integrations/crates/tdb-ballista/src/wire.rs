@@ -86,7 +86,7 @@ impl Header {
         let schema = Schema::try_from(&schema).map_err(|error| wrong(error.into()))?;
         let columns = schema.fields().len();
         if let Some((column, _)) = orders.iter().flatten().find(|(column, _)| *column as usize >= columns) {
-            let message = format!("an order is by column {column} of {columns}");
+            let message = format!("invalid order: column {column} of {columns}");
             return Err(wrong(DataFusionError::Execution(message)));
         }
         Ok(Self { query, uri, schema: Arc::new(schema), orders })
@@ -94,7 +94,7 @@ impl Header {
 }
 
 fn wrong(error: DataFusionError) -> DataFusionError {
-    error.context("a scan of an array that was sent here")
+    error.context("cannot decode a received scan")
 }
 
 type Parts<'a> = (u64, String, &'a [u8], Vec<Vec<SortColumn>>);

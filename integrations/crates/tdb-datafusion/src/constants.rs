@@ -78,9 +78,9 @@ fn pair(side: &Expr, constant: &Expr, schema: &DFSchemaRef) -> Result<()> {
     if fits {
         return Ok(());
     }
-    let what = format!("{constant} is no value of column {name:?}, which is {}", types[0]);
+    let what = format!("{constant} is not a value of column {name:?} of type {}", types[0]);
     Err(error::plan(format!(
-        "DELETE: {what}, and would be rounded to one; write one that is, such as date_trunc(…) gives"
+        "DELETE: {what}, and would be rounded; write a value of the type, for example with date_trunc(…)"
     )))
 }
 

@@ -78,12 +78,12 @@ impl Creation {
             None | Some("sparse") => false,
             Some("dense") => true,
             Some(other) => {
-                return Err(error::plan(format!("option 'array' is '{other}', and not 'sparse' or 'dense'")));
+                return Err(error::plan(format!("option 'array' is '{other}': expected 'sparse' or 'dense'")));
             }
         };
         let Some(dimensions) = self.options.get("dimensions") else {
             return Err(error::plan(
-                "a new array takes OPTIONS ('dimensions' 'COLUMN,…'): the columns that say where a cell is",
+                "a new array needs OPTIONS ('dimensions' 'COLUMN,…') with the columns of the coordinates",
             ));
         };
         let mut builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
@@ -99,12 +99,12 @@ impl Creation {
             if let Some(name) = key.strip_prefix("domain.").or_else(|| key.strip_prefix("tile."))
                 && !names.contains(&name)
             {
-                return Err(error::plan(format!("option '{key}': {name:?} is none of the dimensions {dimensions}")));
+                return Err(error::plan(format!("option '{key}': {name:?} is not one of the dimensions {dimensions}")));
             }
         }
         for name in names {
             let field = columns.field_with_name(name);
-            let field = field.map_err(|_| error::plan(format!("there is no column {name:?} to be a dimension")))?;
+            let field = field.map_err(|_| error::plan(format!("no column {name:?} for the dimension")))?;
             array = array.dimension(self.dimension(field, is_dense)?);
         }
         Ok(array)
@@ -112,9 +112,7 @@ impl Creation {
 
     fn number<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
         let Some(text) = self.options.get(key) else { return Ok(None) };
-        parse(text)
-            .map(Some)
-            .ok_or_else(|| error::plan(format!("option '{key}' is '{text}', which is none of its values")))
+        parse(text).map(Some).ok_or_else(|| error::plan(format!("option '{key}' is '{text}': not a valid value")))
     }
 
     fn filters(&self) -> Result<FilterPipeline> {
@@ -126,7 +124,7 @@ impl Creation {
             Some("none") => Vec::new(),
             Some(other) => {
                 return Err(error::plan(format!(
-                    "option 'filters' is '{other}', and not 'zstd', 'gzip', 'lz4' or 'none'"
+                    "option 'filters' is '{other}': expected 'zstd', 'gzip', 'lz4' or 'none'"
                 )));
             }
         };
@@ -140,34 +138,34 @@ impl Creation {
         if matches!(datatype, Datatype::StringUtf8 | Datatype::StringAscii) {
             if domain.is_some() || tile.is_some() || is_dense {
                 return Err(error::plan(format!(
-                    "column {name:?} holds strings: they have no domain, no tiles, and are no dimension of a dense array"
+                    "column {name:?} has strings: a string dimension has no domain and no tiles, and dense arrays do not support it"
                 )));
             }
             return Ok(Dimension::string(name));
         }
         if !datatype.may_be_dimension() {
-            return Err(error::plan(format!("column {name:?} can't be a dimension: its cells are {datatype}")));
+            return Err(error::plan(format!("column {name:?} cannot be a dimension: its cells are {datatype}")));
         }
         let (low, high) = match domain {
             Some(text) => {
                 let ends = text.split_once("..").map(|(low, high)| (low, high.strip_prefix('=').unwrap_or(high)));
                 let ends = ends.and_then(|(low, high)| Some((value(datatype, low)?, value(datatype, high)?)));
                 ends.ok_or_else(|| {
-                    error::plan(format!("option 'domain.{name}' is '{text}', and not FIRST..LAST of {datatype}"))
+                    error::plan(format!("option 'domain.{name}' is '{text}': expected FIRST..LAST of {datatype}"))
                 })?
             }
             None if is_dense => {
                 return Err(error::plan(format!(
-                    "a dense array takes the domain of each dimension: 'domain.{name}' 'FIRST..LAST'"
+                    "a dense array needs the domain of each dimension: 'domain.{name}' 'FIRST..LAST'"
                 )));
             }
             None => everything(datatype.physical()),
         };
         let dimension = Dimension::new(name, datatype, low, high);
         match tile {
-            None if is_dense => {
-                Err(error::plan(format!("a dense array takes the length of tiles: 'tile.{name}' 'NUMBER'")))
-            }
+            None if is_dense => Err(error::plan(format!(
+                "a dense array needs the tile extent of each dimension: 'tile.{name}' 'NUMBER'"
+            ))),
             None if domain.is_none() => Ok(match usual_extent(datatype.physical()) {
                 Some(extent) => dimension.with_tile_extent(extent),
                 None => dimension,
@@ -176,7 +174,7 @@ impl Creation {
             Some(text) => {
                 let extent = Scalar::parse(datatype.physical(), text);
                 let extent = extent.ok_or_else(|| {
-                    error::plan(format!("option 'tile.{name}' is '{text}', and no number of {datatype}"))
+                    error::plan(format!("option 'tile.{name}' is '{text}': expected a number of {datatype}"))
                 })?;
                 Ok(dimension.with_tile_extent(extent))
             }

@@ -7,7 +7,7 @@ use tdb_array::{ArrayError, ErrorCategory};
 /// its [`category`](ArrayError::category).
 pub(crate) fn of_array(uri: &str, error: ArrayError) -> DataFusionError {
     let hint = match error.category() {
-        ErrorCategory::Key => "; its key comes of the function that the opener was given (Opener::with_keys)",
+        ErrorCategory::Key => "; the key comes from the function of the opener (Opener::with_keys)",
         _ => "",
     };
     let table = format!("table {uri:?}{hint}");

@@ -59,7 +59,7 @@ fn local(name: &str) -> Result<Option<PathBuf>> {
 /// Returns a form of the path that DataFusion reads literally: a URI if the path contains pattern
 /// characters. Folders end with a slash, even if only `name` has one.
 fn exact(name: &str, path: &Path) -> Result<String> {
-    let failed = || error::plan(format!("{name:?} is no path of a file in UTF-8"));
+    let failed = || error::plan(format!("{name:?} is not a file path in UTF-8"));
     let is_folder = name.ends_with('/') || path.is_dir();
     let mut text = path.to_str().ok_or_else(failed)?.to_owned();
     if text.contains(PATTERN) {
@@ -105,7 +105,9 @@ impl TableProviderFactory for ExactFiles {
         if let Some((name, _)) =
             command.locations.iter().zip(&locations).find(|(name, exact)| ending(name) != ending(exact))
         {
-            return Err(error::plan(format!("{name:?}: DataFusion finds no file with such an ending; rename it")));
+            return Err(error::plan(format!(
+                "{name:?}: DataFusion finds no files with this extension; rename the file"
+            )));
         }
         let table = self.0.create(state, &CreateExternalTable { locations, ..command.clone() }).await?;
         check(&command.locations.join(", "), &table.schema())?;
@@ -121,7 +123,7 @@ pub(crate) fn check(name: &str, schema: &SchemaRef) -> Result<()> {
     match schema.fields().iter().find(|field| has_dictionary_of_booleans(field)) {
         None => Ok(()),
         Some(field) => Err(error::plan(format!(
-            "{name:?}: column {:?} holds dictionaries of booleans, which DataFusion cannot read; write the file with plain booleans",
+            "{name:?}: column {:?} has dictionaries of booleans, which DataFusion does not support; write the file with plain booleans",
             field.name()
         ))),
     }

@@ -84,7 +84,8 @@ impl TableFunctionImpl for InfoFunction {
         let (uri, time) = match &given[..] {
             [uri] => (uri, None),
             [uri, when] => {
-                let moment = time::moment(when).ok_or_else(|| error::plan(format!("{name}: {when:?} is no time")))?;
+                let moment =
+                    time::moment(when).ok_or_else(|| error::plan(format!("{name}: {when:?} is not a valid time")))?;
                 (uri, Some(TimeRange::until(moment.1)))
             }
             _ => return Err(usage()),

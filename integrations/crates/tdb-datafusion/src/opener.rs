@@ -40,7 +40,7 @@ impl Opener {
             let path = uri.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(uri);
             match path.split_once("://") {
                 Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                    Err(StorageError::BadPath { path: uri.to_owned(), why: "only local folders are opened here" })
+                    Err(StorageError::BadPath { path: uri.to_owned(), why: "this opener supports local folders only" })
                 }
                 _ => Ok(Arc::new(LocalStorage::new(path))),
             }
@@ -89,7 +89,7 @@ impl Opener {
         let recent = self.recent.as_ref()?;
         let last = recent.array(uri, time)?;
         let again = match last.is_opened_with((self.key)(uri).as_ref()) {
-            true => last.opened_again(time).ok(),
+            true => last.refreshed(time).ok(),
             false => None,
         };
         match &again {

@@ -19,7 +19,7 @@ pub enum DenseCells {
 
 /// Options for an array as a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "options do nothing until a table is opened with them"]
+#[must_use = "options have no effect until a table is opened with them"]
 pub struct TableOptions {
     pub(crate) time: Option<TimeRange>,
     pub(crate) budget: usize,
@@ -107,7 +107,7 @@ impl TableOptions {
     pub(crate) fn with_sql(mut self, options: &HashMap<String, String>) -> Result<Self> {
         for (key, value) in options {
             let key = key.strip_prefix("format.").unwrap_or(key);
-            let wrong = |what: &str| error::plan(format!("option '{key}' is '{value}', and not {what}"));
+            let wrong = |what: &str| error::plan(format!("option '{key}' is '{value}': expected {what}"));
             self = match key {
                 "at" => self.between(TimeRange::until(time::moment(value).ok_or_else(|| wrong("a time"))?.1)),
                 "between" => self.between(time::between(value).ok_or_else(|| wrong("FIRST..LAST"))?),
@@ -125,7 +125,7 @@ impl TableOptions {
                 },
                 _ => {
                     let known = "at, between, budget, partitions, dense, strings_as_binary";
-                    return Err(error::plan(format!("there is no option '{key}' of tables; there are {known}")));
+                    return Err(error::plan(format!("unknown table option '{key}'; known options are {known}")));
                 }
             };
         }

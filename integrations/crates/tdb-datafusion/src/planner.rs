@@ -41,8 +41,7 @@ fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
             LogicalPlan::Filter(filter) if !has_subquery(filter)? => {}
             LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => is_nothing = true,
             _ => {
-                let what =
-                    "compare its columns with constants, not with other tables, and leave out ORDER BY and LIMIT";
+                let what = "compare its columns with constants only, without other tables, ORDER BY and LIMIT";
                 return Err(error::plan(format!("DELETE from array {:?}: {what}", delete.table_name.to_string())));
             }
         }
@@ -52,7 +51,7 @@ fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
         return Ok(LogicalPlan::Dml(delete.clone()));
     }
     let Some(source) = delete.target.downcast_ref::<DefaultTableSource>() else {
-        return Err(error::plan("DELETE from a table that isn't one"));
+        return Err(error::plan("DELETE needs a table"));
     };
     let source = provider_as_source(source.table_provider.clone());
     let input = LogicalPlanBuilder::scan(delete.table_name.clone(), source, None)?.filter(lit(false))?.build()?;

@@ -26,7 +26,7 @@ const STORED_AS: &str = "TILEDB";
 
 /// Options of a [`session`].
 #[derive(Clone, Debug)]
-#[must_use = "options do nothing until a session is made of them"]
+#[must_use = "options have no effect until a session is created from them"]
 pub struct SessionOptions {
     opener: Opener,
     table: TableOptions,

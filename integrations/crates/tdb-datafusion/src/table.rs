@@ -89,7 +89,7 @@ impl TdbTable {
             Some(opener) if self.opened.options.time.is_none() => {
                 Self::open(&self.opened.uri, opener, self.opened.options.clone().between(time)).await
             }
-            _ => Err(error::plan(format!("{:?} is opened at a time already", self.opened.uri))),
+            _ => Err(error::plan(format!("{:?} is already opened at a time", self.opened.uri))),
         }
     }
 
@@ -150,7 +150,7 @@ impl TableProvider for TdbTable {
     async fn delete_from(&self, state: &dyn Session, filters: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
         if !is_planner_of(state) {
             return Err(error::plan(
-                "DELETE from an array takes a session of tdb-datafusion, whose planner checks its condition",
+                "DELETE from an array needs a session of tdb-datafusion, whose planner checks the condition",
             ));
         }
         write::delete(&self.opened, state, &filters)

@@ -10,9 +10,9 @@ use tdb_cli::{Context, Exit, Failure, FurtherCommand, Result};
 
 fn main() -> ExitCode {
     let commands = [
-        OfSql { name: "sql", about: "SQL over arrays: a statement, a file of them, or a prompt" },
-        OfSql { name: "scheduler", about: "Hand out the tasks of SQL queries to executors" },
-        OfSql { name: "executor", about: "Run the tasks that a scheduler hands out" },
+        OfSql { name: "sql", about: "Run SQL statements, a file of statements, or an interactive prompt" },
+        OfSql { name: "scheduler", about: "Distribute the tasks of SQL queries to executors" },
+        OfSql { name: "executor", about: "Run tasks of a scheduler" },
     ];
     tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), |all, command| all.command(command)))
 }
@@ -35,8 +35,8 @@ impl FurtherCommand for OfSql {
 
     fn run(&self, _: &ArgMatches, _: &Context) -> Result<()> {
         // Passes the whole command line, including options before the command.
-        let not_found = Failure::new(Exit::Unsupported, "the program tdb-sql, which has SQL, is not there");
-        let hint = "`cargo install --path integrations/crates/tdb-full` installs it beside tdb";
+        let not_found = Failure::new(Exit::Unsupported, "the program tdb-sql for SQL commands is not installed");
+        let hint = "run `cargo install --path integrations/crates/tdb-full` to install it next to tdb";
         other_program::run("tdb-sql", env::args_os().skip(1), not_found.with_hint(hint))
     }
 }

@@ -150,8 +150,8 @@ def odd(folder):
         with tiledb.open(str(array)) as opened:
             assert opened.schema.sparse and opened.nonempty_domain() is None
         case("no-columns", 2, "d", table=pa.table({}))
-        case("twice", 2, "two columns are called", table=pa.table([ints, ints, ints], names=["d", "a", "a"]))
-        case("twice-dimension", 2, "two columns are called", table=pa.table([ints, ints], names=["d", "d"]))
+        case("twice", 2, "two columns are named", table=pa.table([ints, ints, ints], names=["d", "a", "a"]))
+        case("twice-dimension", 2, "two columns are named", table=pa.table([ints, ints], names=["d", "d"]))
         case("nulls", 0, "2 cells", table=pa.table({"d": ints, "a": nulls}))
         case("null-places", 1, "null", table=pa.table({"d": pa.array([1, None]), "a": ints}))
         # Strings that are none: whoever wrote the file has not looked.

@@ -86,7 +86,7 @@ struct Bounded {
 /// Timeout without data. The words `response body` let [`broke_off`](crate::said::broke_off)
 /// recognize a truncated body.
 #[derive(Debug, thiserror::Error)]
-#[error("nothing has come of the {what} for {silence:?}")]
+#[error("received no data of the {what} for {silence:?}")]
 struct Silent {
     what: &'static str,
     silence: Duration,

@@ -75,7 +75,7 @@ impl Profile {
         match named {
             Some(name) if !found => Err(UrlError::Profile {
                 file: credentials.display().to_string(),
-                why: format!("neither it nor {} has the profile {name:?}", config.display()),
+                why: format!("no profile {name:?} in this file or in {}", config.display()),
             }),
             _ => Ok(found.then_some(profile)),
         }
@@ -103,7 +103,7 @@ fn load(file: &Path) -> Result<Option<Ini>, UrlError> {
         // The parser's message could quote a line with a key.
         Err(ini::Error::Parse(error)) => Err(UrlError::Profile {
             file: file.display().to_string(),
-            why: format!("line {} can't be read", error.line),
+            why: format!("line {} cannot be parsed", error.line),
         }),
         Err(ini::Error::Io(error)) => {
             Err(UrlError::Profile { file: file.display().to_string(), why: error.to_string() })

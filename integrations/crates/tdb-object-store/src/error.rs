@@ -16,77 +16,74 @@ use crate::unsigned::is_unsigned;
 pub enum StoreProblem {
     /// The store rejected the credentials: a wrong or expired key or token.
     #[error(
-        "the credentials are refused, or have expired ({said}): check the keys in the environment or the profile, or get new ones"
+        "the credentials are invalid or have expired ({said}): check the keys in the environment or the profile, or get new ones"
     )]
     Unauthenticated {
         /// Message of the store.
         said: String,
     },
     /// The credentials are valid, but lack permission.
-    #[error("access is denied ({said}): ask for permission, or give the credentials of somebody who has it")]
+    #[error("access denied ({said}): get permission, or use other credentials")]
     Denied {
         /// Message of the store.
         said: String,
     },
     /// The bucket or container does not exist.
     #[error(
-        "there is no such bucket or container: check its name, and which server and account the environment or the profile says"
+        "the bucket or container does not exist: check its name, and the server and account in the environment or the profile"
     )]
     NoBucket,
     /// The store rejected an unsigned request. Requests are unsigned if no credentials were found.
     #[error(
-        "the store refuses requests that are not signed ({said}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
-         AWS_PROFILE"
+        "the store rejects unsigned requests ({said}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
     )]
     Unsigned {
         /// Message of the store.
         said: String,
     },
     /// The bucket is in another region.
-    #[error("the bucket is in another region{}: set AWS_REGION to it", named(region.as_deref()))]
+    #[error("the bucket is in another region{}: set AWS_REGION to its region", named(region.as_deref()))]
     WrongRegion {
         /// Region of the bucket, if the store named it.
         region: Option<String>,
     },
     /// No response or an incomplete one: the store is unreachable, or the connection broke.
     #[error(
-        "the store can't be reached, or the connection broke ({said}): check its address and the network, and try again"
+        "the store is unreachable, or the connection was lost ({said}): check its address and the network, and try again"
     )]
     CutOff {
         /// Description of the failure.
         said: String,
     },
     /// The store was overloaded or failed on every attempt.
-    #[error("the store was too busy or failed each time it was asked ({said}): try again later")]
+    #[error("the store was overloaded or failed at each attempt ({said}): try again later")]
     Busy {
         /// Last message of the store.
         said: String,
     },
     /// The store ignores write conditions. Two writers could overwrite each other's files.
-    #[error("this store ignores the condition that a file must not be there yet: nothing is written to it")]
+    #[error("the store ignores the condition that a new file must not exist: refusing to write to it")]
     IgnoresConditions,
     /// The web server cannot list folders, which is required to find the files of an array.
-    #[error(
-        "this server lists no folders: of servers of the web, arrays are read from those that speak WebDAV (PROPFIND)"
-    )]
+    #[error("the server does not list folders: expected a web server with WebDAV (PROPFIND)")]
     ListsNothing,
     /// The store does not support the operation.
-    #[error("this store can't do that ({said})")]
+    #[error("the store does not support the operation ({said})")]
     NotSupported {
         /// Description of the operation.
         said: String,
     },
     /// The store returned the whole file for a range request.
-    #[error("this store ignores ranges, and answers with whole files: nothing can be read from it")]
+    #[error("the store ignores ranges and returns whole files: refusing to read from it")]
     IgnoresRanges,
     /// The store returned another range of the file.
-    #[error("the store answered with another part of the file ({said})")]
+    #[error("the store returned another part of the file ({said})")]
     OtherPart {
         /// Description of the range.
         said: String,
     },
     /// A response had the wrong number of bytes.
-    #[error("the store answered with {got} bytes instead of {asked}")]
+    #[error("the store returned {got} bytes, expected {asked}")]
     WrongLength {
         /// Number of bytes requested.
         asked: u64,
@@ -94,7 +91,7 @@ pub enum StoreProblem {
         got: u64,
     },
     /// A response exceeded its size limit, or a listing has no end.
-    #[error("the store answers with too much, or without end ({said})")]
+    #[error("the response of the store is too large or endless ({said})")]
     TooMuch {
         /// Description of the response.
         said: String,
@@ -153,7 +150,7 @@ pub enum UrlError {
         source: url::ParseError,
     },
     /// The scheme is not supported.
-    #[error("{url}: stores are {}", SCHEMES.join(", "))]
+    #[error("{url}: unknown scheme, expected one of {}", SCHEMES.join(", "))]
     Scheme {
         /// The URL.
         url: String,
@@ -213,7 +210,7 @@ const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed"
 /// Name of web servers in `object_store`.
 const WEB: &str = "HttpStore";
 /// Message for writes to web servers.
-const READ_ONLY: &str = "arrays are read from servers of the web, and not written to them";
+const READ_ONLY: &str = "web servers are read-only: arrays cannot be written to them";
 /// Message of `object_store` for a redirect without a target.
 const REDIRECTED: &str = "Received redirect without LOCATION";
 /// Message of `object_store` for a whole file in place of a range.

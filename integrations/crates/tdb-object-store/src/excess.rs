@@ -15,11 +15,11 @@ const PAGE: u64 = 64 << 10;
 /// A response exceeded its size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Excess {
-    #[error("an answer of more than {0} bytes")]
+    #[error("a response of more than {0} bytes")]
     Answer(u64),
     #[error("a listing of more than {0} bytes")]
     Listing(u64),
-    #[error("a listing that begins again where it was before")]
+    #[error("a listing that returns to an earlier page")]
     Circle,
 }
 

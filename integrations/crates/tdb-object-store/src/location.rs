@@ -95,7 +95,7 @@ impl Stores {
         let (bucket, path) = parts(url);
         let parsed = Url::parse(&bucket).map_err(|source| UrlError::Malformed { url: clean(url), source })?;
         if parsed.fragment().is_some() || !matches!(parsed.path(), "" | "/") {
-            return Err(wrong("its bucket or its settings contain a character that they can't".to_owned()));
+            return Err(wrong("the bucket or the settings contain an invalid character".to_owned()));
         }
         let path = path_of(parsed.scheme(), path).map_err(|why| wrong(why.to_owned()))?;
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,11 +239,11 @@ fn path_of(scheme: &str, path: &str) -> Result<String, &'static str> {
         return Ok(path.to_owned());
     }
     if path.contains('#') {
-        return Err("write a # of a name as %23");
+        return Err("write # in a name as %23");
     }
     let names = path.split('/').map(|part| {
-        let name = percent_decode_str(part).decode_utf8().map_err(|_| "its path is not UTF-8")?;
-        if name.contains('/') { Err("a name in it contains a slash") } else { Ok(name) }
+        let name = percent_decode_str(part).decode_utf8().map_err(|_| "the path is not UTF-8")?;
+        if name.contains('/') { Err("a name in the path contains a slash") } else { Ok(name) }
     });
     Ok(names.collect::<Result<Vec<_>, _>>()?.join("/"))
 }
@@ -332,6 +332,9 @@ mod tests {
     #[test]
     fn secrets_are_not_repeated() {
         let error = open("ftp://user:SECRET@host/a?sig=SECRET").unwrap_err().to_string();
-        assert!(error.starts_with("ftp://host/a: stores are s3,") && !error.contains("SECRET"), "{error}");
+        assert!(
+            error.starts_with("ftp://host/a: unknown scheme, expected one of s3,") && !error.contains("SECRET"),
+            "{error}"
+        );
     }
 }

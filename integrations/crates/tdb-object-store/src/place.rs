@@ -43,7 +43,7 @@ impl Place {
     pub(crate) fn location(&self, path: &str) -> Result<Path> {
         check_path(path)?;
         let whole = joined(&self.root, path);
-        let bad = |_| StorageError::BadPath { path: path.to_owned(), why: "no object of a store can be called so" };
+        let bad = |_| StorageError::BadPath { path: path.to_owned(), why: "not a valid name of an object in a store" };
         Path::parse(whole).map_err(bad)
     }
 

@@ -20,10 +20,7 @@ fn runtime() -> io::Result<&'static Runtime> {
             Builder::new_multi_thread().worker_threads(THREADS).thread_name("tdb-requests").enable_all().build();
         built.map_err(|error| error.kind())
     };
-    RUNTIME
-        .get_or_init(begin)
-        .as_ref()
-        .map_err(|kind| io::Error::new(*kind, "the threads for requests could not be started"))
+    RUNTIME.get_or_init(begin).as_ref().map_err(|kind| io::Error::new(*kind, "cannot start the threads for requests"))
 }
 
 /// Runs a future on the runtime and blocks until it completes. Blocks on a plain channel, and
@@ -34,7 +31,7 @@ pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + '
         // The send fails only if the waiting thread has ended.
         let _ = sender.send(future.await);
     });
-    receiver.recv().map_err(|_| io::Error::other("a request ended without an answer"))
+    receiver.recv().map_err(|_| io::Error::other("a request ended without a response"))
 }
 
 /// Runs a stream on the runtime, and passes its items to `take` on this thread. Stops at the end of

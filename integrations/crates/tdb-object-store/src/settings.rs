@@ -36,7 +36,7 @@ impl Settings {
                 return Err(unknown(&name, known));
             }
             if value.is_empty() || place.replace(value.into_owned()).is_some() {
-                return Err(format!("the setting {name:?} has no value, or several"));
+                return Err(format!("expected one value of the setting {name:?}"));
             }
         }
         Ok(settings)
@@ -78,7 +78,7 @@ fn unknown(name: &str, known: &[&str]) -> String {
     // If the user forgot the parameter name, this text may be the secret.
     let shown = name.chars().take(20).all(|letter| letter.is_ascii_lowercase() || letter == '_');
     let name = if shown && name.len() <= 20 { format!("{name:?} ") } else { String::new() };
-    format!("there is no setting {name}for such URLs; known are: {known}")
+    format!("unknown setting {name}for this kind of URL; known settings are {known}")
 }
 
 #[cfg(test)]

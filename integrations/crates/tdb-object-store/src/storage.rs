@@ -254,7 +254,7 @@ impl Storage for ObjectStorage {
 
 fn not_the_root(path: &str) -> Result<()> {
     if path.is_empty() {
-        let why = "expected a path below the root, found an empty path";
+        let why = "empty path, but the operation is not possible on the root";
         return Err(StorageError::BadPath { path: String::new(), why });
     }
     Ok(())

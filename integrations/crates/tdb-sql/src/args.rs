@@ -7,16 +7,16 @@ use clap::Args;
 use tdb_cli::RowFormat;
 
 const AFTER_HELP: &str = "\
-Tables are arrays, by their paths or URIs, and files of Parquet, CSV, JSON and Arrow:
+Tables are arrays (by path or URI), and Parquet, CSV, JSON and Arrow files:
   tdb sql \"SELECT chrom, count(*), avg(qual) FROM 'variants.tdb' WHERE pos BETWEEN 10000 AND 20000 GROUP BY chrom\"
-  tdb sql \"SELECT * FROM 'variants.tdb@2024-05-01' LIMIT 10\"     the array as it was on a day
-  tdb sql \"SELECT * FROM tdb_fragments('variants.tdb')\"          as also tdb_metadata, tdb_schema, tdb_enumerations
-  tdb sql -f queries.sql --format csv                            statements of a file, each ended by ;
-  tdb sql --group s3://bucket/cohort                             a prompt, where the group's arrays are tables
-  tdb sql \"EXPLAIN ANALYZE SELECT …\"                             what was read, and what was left out by what
+  tdb sql \"SELECT * FROM 'variants.tdb@2024-05-01' LIMIT 10\"     the array as of a day
+  tdb sql \"SELECT * FROM tdb_fragments('variants.tdb')\"          also tdb_metadata, tdb_schema, tdb_enumerations
+  tdb sql -f queries.sql --format csv                            run the statements of a file, each ended by ;
+  tdb sql --group s3://bucket/cohort                             open a prompt with the arrays of the group as tables
+  tdb sql \"EXPLAIN ANALYZE SELECT …\"                             print the executed plan, with I/O and skipped data
 
-Integers that exceed their type are errors: CAST(v AS BIGINT) * v computes in a wider one, and
---set datafusion.execution.enable_ansi_mode=false lets them wrap around.";
+Integer overflow is an error: CAST(v AS BIGINT) * v computes in a wider type, and
+--set datafusion.execution.enable_ansi_mode=false wraps around.";
 
 /// Run SQL statements, a file of statements, or an interactive prompt
 #[derive(Clone, Debug, Default, Args)]
@@ -75,9 +75,7 @@ pub struct SqlArgs {
 fn statements(text: &str) -> Result<String, String> {
     let is_comment = text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_whitespace));
     match text.starts_with('-') && !is_comment {
-        true => {
-            Err("there is no such option; a statement that begins with a comment has a space behind `--`".to_owned())
-        }
+        true => Err("unknown option; write a space after `--` to begin a statement with a comment".to_owned()),
         false => Ok(text.to_owned()),
     }
 }

@@ -108,7 +108,7 @@ impl SqlCommand {
 }
 
 fn no_threads(error: &io::Error) -> Failure {
-    Failure::new(Exit::Unavailable, format!("threads: {error}"))
+    Failure::new(Exit::Unavailable, format!("cannot start threads: {error}"))
 }
 
 impl Settings {
@@ -116,7 +116,7 @@ impl Settings {
         let at = args.at.as_deref().map(|text| tdb_cli::parse_time(text).map_err(|why| wrong("--at", &why)));
         let pair = |text: &String| match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
-            _ => Err(wrong("--set", "a setting is KEY=VALUE")),
+            _ => Err(wrong("--set", "expected KEY=VALUE")),
         };
         Ok(Self {
             groups: args.groups.iter().map(|text| named_group(text)).collect::<Result<_>>()?,
@@ -152,7 +152,7 @@ fn named_group(text: &str) -> Result<(String, String)> {
     let name = name.split('.').next().unwrap_or(name);
     match is_name(name) {
         true => Ok((name.to_owned(), text.to_owned())),
-        false => Err(wrong("--group", &format!("{text} has no name that tables could have; give one as NAME={text}"))),
+        false => Err(wrong("--group", &format!("{text} does not end in a name for the tables; pass NAME={text}"))),
     }
 }
 

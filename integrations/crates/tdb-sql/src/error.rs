@@ -109,12 +109,12 @@ fn message(error: &DataFusionError) -> String {
                 let place = text.find(" at Line: ").unwrap_or(text.len());
                 format!("SQL: {}", &text[..place])
             }
-            ParserError::RecursionLimitExceeded => "SQL: the statement nests too deeply".to_owned(),
+            ParserError::RecursionLimitExceeded => "SQL: the statement is nested too deeply".to_owned(),
         },
         _ => error.strip_backtrace(),
     };
     if let Some(value) = value_that_is_null(&text) {
-        return format!("value {value} of a row of VALUES is NULL, and its column is NOT NULL");
+        return format!("value {value} of a row of VALUES is NULL, but its column is NOT NULL");
     }
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -166,7 +166,7 @@ fn hint(error: &DataFusionError) -> Option<String> {
         return Exit::Key.eq(&found.category().into()).then(|| match found.key_problem() {
             // All arrays of a session share a key.
             Some(KeyProblem::NotNeeded) => "leave out `--key-file`, and unset TDB_KEY and TDB_KEY_FILE".to_owned(),
-            _ => "`--key-file FILE`, TDB_KEY or TDB_KEY_FILE give a key".to_owned(),
+            _ => "pass `--key-file FILE`, or set TDB_KEY or TDB_KEY_FILE".to_owned(),
         });
     }
     if let Some(found) = error.diagnostic() {
@@ -185,13 +185,13 @@ fn hint(error: &DataFusionError) -> Option<String> {
             let text = error.to_string();
             let word = text.split_once("end of statement, found: ")?.1.split(' ').next()?;
             let is_word = word.chars().all(|c| c == '_' || c.is_alphanumeric());
-            is_word.then(|| format!("if {word} is a name, write it in double quotes: it is a word of SQL, too"))
+            is_word.then(|| format!("if {word} is a name, write it in double quotes, because it is also a keyword"))
         }
         DataFusionError::ArrowError(error, _) if matches!(**error, ArrowError::ArithmeticOverflow(_)) => {
-            Some("CAST(… AS BIGINT) or CAST(… AS DECIMAL(38)) computes in a wider type".to_owned())
+            Some("use CAST(… AS BIGINT) or CAST(… AS DECIMAL(38)) to compute in a wider type".to_owned())
         }
         DataFusionError::ResourcesExhausted(_) => {
-            Some("`--memory SIZE` allows more, and `--threads 1` shares it among fewer".to_owned())
+            Some("pass a larger `--memory SIZE`, or `--threads 1` to share it among fewer threads".to_owned())
         }
         _ => None,
     }

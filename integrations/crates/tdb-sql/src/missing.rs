@@ -16,7 +16,7 @@ impl Runner<'_> {
         let failed = |exit, message: String| failure_at(error, place, (exit, &message), &name);
         let known = self.tables().await;
         if let Some(near) = nearest(&name, known.iter().map(String::as_str)) {
-            return failed(Exit::Usage, format!("there is no table {name:?}"))
+            return failed(Exit::Usage, format!("no table is named {name:?}"))
                 .with_hint(format!("did you mean {}?", quoted(near)));
         }
         // The time is not part of the path.
@@ -26,7 +26,7 @@ impl Runner<'_> {
             .map_or(&*name, |(path, _)| path);
         match self.context.why_no_array(path) {
             Some(why) if why.hint().is_some_and(|hint| hint.starts_with("did you mean")) => {
-                failed(Exit::Unavailable, format!("there is no table and no array {path:?}")).with_hint(why.hint().unwrap_or_default())
+                failed(Exit::Unavailable, format!("no table and no array is named {path:?}")).with_hint(why.hint().unwrap_or_default())
             }
             Some(why) if path.contains('/') => {
                 let failed = failed(why.exit(), format!("no array at {path:?}: {}", why.message()));
@@ -35,8 +35,8 @@ impl Runner<'_> {
                     None => failed,
                 }
             }
-            _ => failed(Exit::Usage, format!("there is no table {name:?}, and no array at that path"))
-                .with_hint("SHOW TABLES says which tables there are; names with capitals stand in double quotes, paths in single ones"),
+            _ => failed(Exit::Usage, format!("no table is named {name:?}, and no array is at that path"))
+                .with_hint("run SHOW TABLES for a list of tables; write names with capitals in double quotes, and paths in single quotes"),
         }
     }
 
@@ -78,11 +78,11 @@ fn at_store(context: &Context, store: &str, place: &Place<'_>) -> Option<Failure
         let failed = Failure::new(why.exit(), format!("no array at {uri:?}: {}", why.message()));
         return Some(failed.in_text(place.text, bytes));
     }
-    let failed = Failure::new(Exit::Unsupported, format!("{scheme}:// is no kind of place that can be opened"));
+    let failed = Failure::new(Exit::Unsupported, format!("{scheme}:// is not a known scheme"));
     let hint = match nearest(scheme, known.iter().copied()) {
         Some(near) => format!("did you mean {near}://?"),
         None => format!(
-            "there are paths of this machine, and {}",
+            "use a local path, or one of {}",
             known.iter().map(|known| format!("{known}://")).collect::<Vec<_>>().join(", ")
         ),
     };

@@ -23,7 +23,7 @@ pub(crate) async fn caught<T>(future: impl Future<Output = Result<T>>) -> Result
     result.unwrap_or_else(|_| {
         let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).take();
         let message = format!("the statement failed within DataFusion: {}", said.as_deref().unwrap_or("it panicked"));
-        let hint = "leave out columns until it runs; a file that it reads may be damaged";
+        let hint = "leave out columns until the statement runs; a file that it reads may be damaged";
         Err(Failure::new(Exit::Unsupported, message).with_hint(hint))
     })
 }

@@ -18,16 +18,16 @@ use completion::Names;
 pub(crate) use completion::quoted;
 
 const HELP: &str = "\
-A statement ends with ; and may take several lines. Tab completes keywords and names, the arrows go back in history.
+A statement ends with ; and may span several lines. Tab completes keywords and names, arrow keys browse the history.
 
-  \\d            tables                \\d TABLE      a table's columns
-  \\?            this help             \\q or Ctrl-D  the end
-  Ctrl-C ends the statement that runs, or drops the lines that were typed
+  \\d            tables                \\d TABLE      columns of a table
+  \\?            this help             \\q or Ctrl-D  quit
+  Ctrl-C cancels the running statement, or discards the typed lines
 ";
 
 /// Reads and runs statements until the user quits.
 pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
-    let failed = |error: ReadlineError| Failure::new(Exit::Unavailable, format!("the terminal: {error}"));
+    let failed = |error: ReadlineError| Failure::new(Exit::Unavailable, format!("cannot use the terminal: {error}"));
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
     let mut editor: Editor<Names, FileHistory> = Editor::with_config(config).map_err(failed)?;
     editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
@@ -36,7 +36,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
         // The file may not exist yet.
         let _ = editor.load_history(file);
     }
-    say("SQL over arrays. \\? says what there is, \\q ends it.");
+    say("SQL over arrays. Type \\? for help, \\q to quit.");
     let mut typed = String::new();
     loop {
         let prompt = if typed.is_empty() { "tdb> " } else { "...> " };

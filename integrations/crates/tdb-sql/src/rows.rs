@@ -48,8 +48,8 @@ impl Values {
         match schema.fields().iter().zip(&self.0).find_map(unwritten) {
             None => Ok(()),
             Some((name, number)) => {
-                let message = format!("column {name:?}: {number} is a date or time that has no text");
-                Err(Failure::new(Exit::Unsupported, message).with_hint("CAST(… AS BIGINT) gives the number"))
+                let message = format!("column {name:?}: the date or time {number} has no text form");
+                Err(Failure::new(Exit::Unsupported, message).with_hint("use CAST(… AS BIGINT) to read the number"))
             }
         }
     }
@@ -202,7 +202,7 @@ mod tests {
             Values::of(&batch).unwrap().check(&batch.schema()).err().map(|failure| failure.message().to_owned())
         };
         assert_eq!(unwritten(times(vec![Some(0), None, Some(253_402_300_799)])), None);
-        let said = "column \"when\": 9000000000000000 is a date or time that has no text";
+        let said = "column \"when\": the date or time 9000000000000000 has no text form";
         assert_eq!(unwritten(times(vec![Some(0), Some(9_000_000_000_000_000)])).as_deref(), Some(said));
         let list = ListArray::from_iter_primitive::<Time64MicrosecondType, _, _>([Some(vec![Some(-1)])]);
         assert!(unwritten(Arc::new(list)).is_some());

@@ -105,9 +105,8 @@ impl Runner<'_> {
         let is_known = self.session.table_exist(drop.name.clone()).unwrap_or(true);
         match !is_known && self.session.table_provider(drop.name.clone()).await.is_ok() {
             true => {
-                let message =
-                    format!("{} is a table by its path, and not of the session, which alone can be dropped", drop.name);
-                Err(Failure::usage(message).with_hint("`tdb remove` removes arrays"))
+                let message = format!("{} is a table by path; DROP TABLE needs a table of the session", drop.name);
+                Err(Failure::usage(message).with_hint("run `tdb remove` to remove an array"))
             }
             false => Ok(()),
         }

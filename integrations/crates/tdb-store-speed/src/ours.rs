@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_storage::Storage;
 use tdb_store_testkit::Seen;
 
@@ -78,10 +78,10 @@ fn read(array: &Array, task: Task) -> Result<()> {
 fn write(storage: &Arc<dyn Storage>, cells: u32) -> Result<()> {
     let positions: Vec<u32> = (0..cells).collect();
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position)).collect();
-    let cells = NewCells::new()
+    let cells = WriteBatch::new()
         .with("position", &positions)
         .with("depth", &depths)
-        .with("name", NewColumn::strings(positions.iter().map(|position| format!("n{position}"))));
+        .with("name", WriteColumn::strings(positions.iter().map(|position| format!("n{position}"))));
     ArrayOptions::new().open_on(storage.clone())?.write().cells(cells)?;
     Ok(())
 }

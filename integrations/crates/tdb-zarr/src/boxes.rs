@@ -48,7 +48,7 @@ impl Boxes {
                 ranges[dimension].start / side..ranges[dimension].end.div_ceil(side)
             })
             .collect();
-        let too_many = || format!("it has more than {MAX_BOXES} boxes of cells that fit the budget; give a larger one");
+        let too_many = || format!("more than {MAX_BOXES} subarrays are needed for this budget; pass a larger budget");
         if count(&sides) > MAX_BOXES {
             return Err(too_many());
         }

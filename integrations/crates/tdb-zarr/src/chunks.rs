@@ -114,7 +114,7 @@ fn check_size(node: &ArrayNode, shape: &[u64]) -> Result<()> {
     };
     let bytes = elements(shape).and_then(|count| count.checked_mul(size));
     if bytes.is_none_or(|bytes| bytes > MAX_CHUNK) {
-        let why = format!("its chunks of {shape:?} have more than the {MAX_CHUNK} bytes that are held in memory");
+        let why = format!("chunks of {shape:?} exceed the limit of {MAX_CHUNK} bytes in memory");
         return Err(Error::unsupported(&node.path, why));
     }
     Ok(())
@@ -131,7 +131,8 @@ fn in_shard(node: &ArrayNode, shape: &[u64]) -> Result<Vec<u64>> {
         shape.len() == node.chunks.len() && elements(divided).is_some_and(|count| count <= MAX_IN_SHARD)
     });
     divided.ok_or_else(|| {
-        let why = format!("its shards of {:?} don't consist of up to {MAX_IN_SHARD} chunks of {shape:?}", node.chunks);
+        let why =
+            format!("shards of {:?} cannot be divided into up to {MAX_IN_SHARD} chunks of {shape:?}", node.chunks);
         Error::unsupported(&node.path, why)
     })
 }

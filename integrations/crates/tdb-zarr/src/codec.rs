@@ -72,7 +72,7 @@ pub(crate) fn register() {
             PACKERS.iter().find(|(known, _)| *known == name).map(|(_, packer)| *packer)
         };
         let create = move |metadata: &MetadataV3| {
-            let unknown = || PluginCreateError::from("no codec of this name");
+            let unknown = || PluginCreateError::from("unknown codec");
             let packer = find(metadata.name()).ok_or_else(unknown)?;
             let level = metadata.configuration().and_then(|all| all.get("level")?.as_i64());
             let level = level.and_then(|level| i32::try_from(level).ok()).unwrap_or(0);
@@ -90,7 +90,7 @@ impl Bounded {
             Packer::Zstd => unpack::zstd(packed, limit),
             Packer::Blosc => blosc::unpack(packed, limit),
             Packer::Lz4 => {
-                let cut = UnpackError::Damaged("it is cut off");
+                let cut = UnpackError::Damaged("truncated");
                 let Some((len, rest)) = packed.split_first_chunk() else { return Err(cut) };
                 let len = u32::from_le_bytes(*len) as usize;
                 if len > limit {
@@ -119,7 +119,7 @@ impl Bounded {
                 encoder.finish().map_err(failed)
             }
             Packer::Zlib | Packer::Blosc | Packer::Lz4 => {
-                Err(CodecError::Other(format!("nothing is written with {:?}", self.packer)))
+                Err(CodecError::Other(format!("writing with {:?} is not supported", self.packer)))
             }
         }
     }

@@ -74,7 +74,7 @@ pub(crate) fn bounded(codecs: &[Value]) -> Result<Vec<Value>, String> {
 }
 
 fn bounded_codec(codec: &Value) -> Result<Value, String> {
-    let name = name(codec).ok_or_else(|| format!("the codec {codec} has no name"))?;
+    let name = name(codec).ok_or_else(|| format!("codec {codec} has no name"))?;
     let mut configuration = codec.get("configuration").cloned().unwrap_or_else(|| json!({}));
     if let Some(name) = bounded_name(name) {
         return Ok(json!({ "name": name, "configuration": configuration }));
@@ -83,14 +83,14 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
         "sharding_indexed" => {
             for key in ["codecs", "index_codecs"] {
                 let Some(inner) = configuration.get_mut(key) else { continue };
-                let codecs = inner.as_array().ok_or_else(|| format!("the {key} of {name} are no list"))?;
+                let codecs = inner.as_array().ok_or_else(|| format!("{key} of codec {name} are not a list"))?;
                 let names = codecs.iter().filter_map(|codec| self::name(codec));
                 // Compressed indices could claim any length, and nested shards could nest without
                 // end.
                 if names.clone().any(|name| name == "sharding_indexed")
                     || key == "index_codecs" && names.clone().any(|name| !["bytes", "crc32c"].contains(&name))
                 {
-                    return Err(format!("the {key} {inner}"));
+                    return Err(format!("unsupported {key} {inner}"));
                 }
                 *inner = Value::Array(bounded(codecs)?);
             }
@@ -103,7 +103,7 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
                 false => Ok(json!({ "name": name, "configuration": configuration })),
             }
         }
-        _ => Err(format!("the codec {name}")),
+        _ => Err(format!("unsupported codec {name}")),
     }
 }
 
@@ -135,16 +135,16 @@ pub(crate) fn sharding(codecs: &[Value]) -> Result<Option<Sharding>, String> {
     let configured = |key: &str| codec.get("configuration").and_then(|all| all.get(key));
     let list = |key: &str| {
         let list = configured(key).and_then(Value::as_array);
-        list.ok_or_else(|| format!("{key} of its shards are no list"))
+        list.ok_or_else(|| format!("{key} of the shards is not a list"))
     };
     let is_at_start = match configured("index_location").map(Value::as_str) {
         None | Some(Some("end")) => false,
         Some(Some("start")) => true,
-        Some(_) => return Err("index_location of its shards is neither start nor end".to_owned()),
+        Some(_) => return Err("index_location of the shards is neither start nor end".to_owned()),
     };
     let shape: Option<Vec<u64>> = list("chunk_shape")?.iter().map(Value::as_u64).collect();
     Ok(Some(Sharding {
-        shape: shape.ok_or("chunk_shape of its shards is no list of lengths")?,
+        shape: shape.ok_or("chunk_shape of the shards is not a list of lengths")?,
         codecs: list("codecs")?.clone(),
         index_codecs: list("index_codecs")?.clone(),
         is_at_start,

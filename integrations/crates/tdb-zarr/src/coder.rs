@@ -60,7 +60,7 @@ impl Coder {
                 Ok(Self { array, shape: shape.iter().filter_map(|len| NonZeroU64::new(*len)).collect(), form })
             }
             Some(Err(error)) => Err(Error::metadata(path, error.to_string())),
-            None => Err(Error::metadata(path, "its parts contradict one another")),
+            None => Err(Error::metadata(path, "its parts contradict each other")),
         }
     }
 
@@ -110,7 +110,7 @@ impl Coder {
             ArrayBytes::Fixed(values) => {
                 let expected = self.form.size().map(|size| size as u64 * count);
                 if expected != Some(values.len() as u64) {
-                    return Err("it unpacks to another number of bytes than it should".to_owned());
+                    return Err("unexpected uncompressed size".to_owned());
                 }
                 Ok(Cells { values: values.into_owned(), offsets: None })
             }
@@ -121,18 +121,18 @@ impl Coder {
                     && offsets.last().is_some_and(|end| *end <= values.len() as u64)
                     && offsets.len() as u64 == count + 1;
                 if !is_sound {
-                    return Err("its cells aren't as many as there should be".to_owned());
+                    return Err("unexpected number of cells".to_owned());
                 }
                 Ok(Cells { values: values.into_owned(), offsets: Some(offsets) })
             }
-            ArrayBytes::Optional(_) => Err("its cells are of another type".to_owned()),
+            ArrayBytes::Optional(_) => Err("unexpected type of cells".to_owned()),
         }
     }
 }
 
 /// Runs code of other crates on untrusted input. Converts a panic to an error.
 fn told<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    caught(run).unwrap_or_else(|| Err("its parts contradict one another".to_owned()))
+    caught(run).unwrap_or_else(|| Err("its parts contradict each other".to_owned()))
 }
 
 fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {

@@ -166,7 +166,7 @@ impl Element {
             1 => Ok(Self::new(json!("uint8"), Form::Unsigned(1), datatype)),
             2 => Ok(Self::new(json!("uint16"), Form::Unsigned(2), datatype)),
             4 => Ok(Self::new(json!("uint32"), Form::Unsigned(4), datatype)),
-            _ => Err(format!("no data type of Zarr holds {datatype}")),
+            _ => Err(format!("no Zarr data type for {datatype}")),
         }
     }
 
@@ -178,7 +178,7 @@ impl Element {
             Datatype::Char | Datatype::Blob | Datatype::GeomWkb | Datatype::Any => {
                 Self::new(json!("variable_length_bytes"), Form::Bytes, datatype)
             }
-            _ => return Err(format!("no data type of Zarr holds cells of any number of {datatype} values")),
+            _ => return Err(format!("no Zarr data type for cells with a variable number of {datatype} values")),
         };
         Ok(element.with_values(CellValNum::Var))
     }
@@ -189,7 +189,7 @@ impl Element {
     /// Returns the reason why an array cannot hold the type.
     pub(crate) fn of_zarr(data_type: &Value) -> Result<Self, String> {
         let name = data_type.as_str().or_else(|| data_type.get("name")?.as_str());
-        let name = name.ok_or_else(|| format!("the data type {data_type} has no name"))?;
+        let name = name.ok_or_else(|| format!("data type {data_type} has no name"))?;
         let of = |form, datatype| Self::new(data_type.clone(), form, datatype);
         if let Some((_, form, datatype)) = NUMBERS.iter().find(|(known, ..)| *known == name) {
             return Ok(of(*form, *datatype));
@@ -198,7 +198,7 @@ impl Element {
         let length = || {
             let length = configured("length_bytes").and_then(Value::as_u64);
             let length = length.filter(|length| (1..=MAX_ELEMENT).contains(length));
-            length.ok_or_else(|| format!("the data type {name} says no length_bytes from 1 to {MAX_ELEMENT}"))
+            length.ok_or_else(|| format!("data type {name}: expected length_bytes from 1 to {MAX_ELEMENT}"))
         };
         let values = |count: u64| u32::try_from(count).ok().and_then(CellValNum::from_code).unwrap_or(CellValNum::ONE);
         Ok(match name {
@@ -215,7 +215,10 @@ impl Element {
                 match datatype {
                     Some(datatype) if scale == 1 => of(Form::Time, datatype),
                     _ => {
-                        return Err(format!("{name} in units of {scale} {unit}; convert it to one of {}", units(name)));
+                        return Err(format!(
+                            "unsupported unit of {name}, {scale} {unit}; convert it to one of {}",
+                            units(name)
+                        ));
                     }
                 }
             }
@@ -249,7 +252,7 @@ impl Element {
             Some((bytes, number)) => {
                 Ok(Self::new(data_type.clone(), Form::Raw(bytes as usize), Datatype::Blob).with_values(number))
             }
-            None => Err(format!("the data type {name}; convert it to one that docs/guides/zarr.md lists")),
+            None => Err(format!("unsupported data type {name}; convert it to a type in docs/guides/zarr.md")),
         }
     }
 }

@@ -15,7 +15,7 @@ pub enum Error {
     #[error(transparent)]
     Array(#[from] ArrayError),
     /// The new schema contradicts itself or the format.
-    #[error("{path}: the new schema: {source}")]
+    #[error("{path}: invalid new schema: {source}")]
     Schema {
         /// Path of the Zarr folder.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum Error {
         source: SchemaError,
     },
     /// A schema cannot be serialized as text.
-    #[error("the schema can't be told as text: {0}")]
+    #[error("cannot write the schema as text: {0}")]
     SchemaText(#[from] SchemaTextError),
     /// A file or folder cannot be read or written.
     #[error("{path}: {source}")]
@@ -36,13 +36,13 @@ pub enum Error {
         source: io::Error,
     },
     /// The target already exists.
-    #[error("{path}: something is there already")]
+    #[error("{path}: already exists")]
     AlreadyThere {
         /// Path of the target.
         path: PathBuf,
     },
     /// The folder is neither a Zarr array nor a Zarr group.
-    #[error("{path}: no Zarr array or group (no zarr.json, .zarray or .zgroup)")]
+    #[error("{path}: not a Zarr array or group: expected zarr.json, .zarray or .zgroup")]
     NotZarr {
         /// Path of the folder.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum Error {
         why: String,
     },
     /// An array cannot hold the Zarr data.
-    #[error("{path}: an array can't hold this: {why}")]
+    #[error("{path}: not supported by arrays: {why}")]
     Unsupported {
         /// Path of the file.
         path: PathBuf,
@@ -64,7 +64,7 @@ pub enum Error {
         why: String,
     },
     /// Zarr cannot hold the array or group.
-    #[error("{what}: Zarr can't hold this: {why}")]
+    #[error("{what}: not supported by Zarr: {why}")]
     Refused {
         /// Name of the array, field or member.
         what: String,
@@ -82,7 +82,7 @@ pub enum Error {
         why: String,
     },
     /// The index of a shard is unreadable.
-    #[error("{path}: the shard can't be read: {why}")]
+    #[error("{path}: cannot read the shard: {why}")]
     Shard {
         /// Path of the shard.
         path: PathBuf,
@@ -90,7 +90,7 @@ pub enum Error {
         why: String,
     },
     /// A cell cannot be converted.
-    #[error("field {field:?}, in the box of cells that begins at {near:?}: {why}")]
+    #[error("field {field:?}, in the subarray that begins at {near:?}: {why}")]
     Cell {
         /// Name of the field.
         field: String,

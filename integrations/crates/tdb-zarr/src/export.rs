@@ -15,7 +15,7 @@ use crate::options::Work;
 
 /// Builder of an export. Set options, then call [`array`](Self::array) or [`group`](Self::group).
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is written before there is an array or a group"]
+#[must_use = "has no effect until an array or a group is given"]
 pub struct Export {
     select: Option<Vec<String>>,
     ranges: Vec<(String, RangeInclusive<Coordinate>)>,

@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
         Err(error) => return Err(error),
     };
     if !metadata.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidData, "it is no file"));
+        return Err(io::Error::new(ErrorKind::InvalidData, "not a regular file"));
     }
     Ok(Some((File::open(path)?, metadata.len())))
 }
@@ -48,7 +48,7 @@ fn read_from(mut file: File, part: Range<u64>, size: u64, limit: u64) -> io::Res
     let invalid = |why: String| io::Error::new(ErrorKind::InvalidData, why);
     let len = part.end.saturating_sub(part.start);
     if len > limit {
-        return Err(invalid(format!("{len} bytes are more than the {limit} that there may be")));
+        return Err(invalid(format!("{len} bytes exceed the limit of {limit}")));
     }
     if part.start > 0 {
         file.seek(SeekFrom::Start(part.start))?;
@@ -58,7 +58,7 @@ fn read_from(mut file: File, part: Range<u64>, size: u64, limit: u64) -> io::Res
     if bytes.len() as u64 == len {
         return Ok(bytes);
     }
-    Err(invalid(format!("bytes {} to {} lie outside of its {size}", part.start, part.end)))
+    Err(invalid(format!("bytes {} to {} are outside of the file of {size} bytes", part.start, part.end)))
 }
 
 /// The folders reached by symbolic links.
@@ -82,7 +82,7 @@ impl Links {
         let end = fs::canonicalize(folder).map_err(Error::io(folder))?;
         match self.reached.insert(end) {
             true => Ok(()),
-            false => Err(Error::unsupported(folder, "another link has led to the same folder")),
+            false => Err(Error::unsupported(folder, "another link leads to the same folder")),
         }
     }
 }

@@ -29,13 +29,13 @@ pub(crate) fn to_json(form: Form, bytes: &[u8]) -> Result<Value, String> {
         Form::Raw(_) | Form::Bytes => json!(BASE64.encode(bytes)),
         Form::Text => match std::str::from_utf8(bytes) {
             Ok(text) => json!(text),
-            Err(_) => return Err("the fill value is no valid UTF-8".to_owned()),
+            Err(_) => return Err("the fill value is not valid UTF-8".to_owned()),
         },
         Form::Utf32(_) => {
             let (chars, _) = bytes.as_chunks::<4>();
             let text = chars.iter().map(|char| char::from_u32(u32::from_le_bytes(*char)));
             let text: Option<String> = text.take_while(|char| *char != Some('\0')).collect();
-            json!(text.ok_or("the fill value is no valid UTF-32")?)
+            json!(text.ok_or("the fill value is not valid UTF-32")?)
         }
     })
 }
@@ -72,7 +72,7 @@ fn bits_to_json(bytes: &[u8]) -> Value {
 /// # Errors
 /// The value does not fit the type.
 pub(crate) fn from_json(form: Form, value: &Value) -> Result<Vec<u8>, String> {
-    let wrong = || format!("{value} is no fill value of the data type");
+    let wrong = || format!("{value} is not a valid fill value of the data type");
     let is_short = |size: usize, bytes: &Vec<u8>| bytes.len() <= size;
     if value.is_null() {
         return Ok(vec![0; form.size().unwrap_or(0)]);

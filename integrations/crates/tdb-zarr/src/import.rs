@@ -19,7 +19,7 @@ use crate::options::Work;
 /// Builder of an import. Set options, then call [`to_folder`](Self::to_folder) or
 /// [`to_storage`](Self::to_storage).
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is written before it is said where to"]
+#[must_use = "has no effect until a destination is given"]
 pub struct Import {
     create: CreateOptions,
     key: Option<EncryptionKey>,

@@ -30,12 +30,12 @@ impl Keys {
         let (has_prefix, usual) = match name {
             Some("default") => (true, "/"),
             Some("v2") => (false, "."),
-            _ => return Err(format!("its chunks are called by {value}, which is neither default nor v2")),
+            _ => return Err(format!("unsupported chunk key encoding {value}: expected default or v2")),
         };
         match separator.unwrap_or(usual) {
             "/" => Ok(Self { separator: '/', has_prefix }),
             "." => Ok(Self { separator: '.', has_prefix }),
-            other => Err(format!("the names of its chunks are parted by {other:?}")),
+            other => Err(format!("unsupported separator of chunk keys: {other:?}")),
         }
     }
 

@@ -73,12 +73,14 @@ impl Node {
 
     fn of_version_3(path: &Path, file: &Path, mut metadata: Attributes) -> Result<Self> {
         if metadata.get("zarr_format") != Some(&json!(3)) {
-            return Err(Error::metadata(file, "zarr_format isn't 3"));
+            return Err(Error::metadata(file, "expected zarr_format 3"));
         }
         let attributes = match metadata.remove("attributes") {
             None | Some(Value::Null) => Attributes::new(),
             Some(Value::Object(attributes)) => attributes,
-            Some(other) => return Err(Error::metadata(file, format!("the attributes are {other}, and no object"))),
+            Some(other) => {
+                return Err(Error::metadata(file, format!("expected attributes as an object, found {other}")));
+            }
         };
         match metadata.get("node_type").and_then(Value::as_str) {
             Some("group") => Ok(Self::Group(attributes)),
@@ -93,25 +95,26 @@ impl Node {
 impl ArrayNode {
     fn new(path: &Path, file: &Path, metadata: &Attributes, attributes: Attributes) -> Result<Self> {
         let wrong = |why: String| Error::metadata(file, why);
-        let member = |name: &str| metadata.get(name).ok_or_else(|| wrong(format!("there is no {name}")));
-        let shape = numbers(member("shape")?).ok_or_else(|| wrong("the shape is no list of lengths".to_owned()))?;
+        let member = |name: &str| metadata.get(name).ok_or_else(|| wrong(format!("missing {name}")));
+        let shape = numbers(member("shape")?).ok_or_else(|| wrong("the shape is not a list of lengths".to_owned()))?;
         if shape.len() > MAX_DIMENSIONS {
-            let why = format!("it has {} dimensions, more than the {MAX_DIMENSIONS} that are read", shape.len());
+            let why = format!("{} dimensions exceed the limit of {MAX_DIMENSIONS}", shape.len());
             return Err(Error::unsupported(file, why));
         }
         let grid = member("chunk_grid")?;
         if grid.get("name").and_then(Value::as_str) != Some("regular") {
-            return Err(Error::unsupported(file, format!("its chunks form no regular grid, but {grid}")));
+            return Err(Error::unsupported(file, format!("unsupported chunk grid, expected a regular grid: {grid}")));
         }
         let chunks = grid.get("configuration").and_then(|all| numbers(all.get("chunk_shape")?));
         let chunks = chunks.filter(|chunks| chunks.len() == shape.len() && chunks.iter().all(|len| *len > 0));
-        let chunks = chunks.ok_or_else(|| wrong(format!("{grid} is no chunk grid of a shape of {}", shape.len())))?;
+        let chunks = chunks
+            .ok_or_else(|| wrong(format!("chunk grid {grid} does not fit a shape of {} dimensions", shape.len())))?;
         let element = Element::of_zarr(member("data_type")?).map_err(|why| Error::unsupported(file, why))?;
         let fill = fill::from_json(element.form, member("fill_value")?).map_err(wrong)?;
-        let codecs = member("codecs")?.as_array().ok_or_else(|| wrong("codecs are no list".to_owned()))?.clone();
+        let codecs = member("codecs")?.as_array().ok_or_else(|| wrong("codecs are not a list".to_owned()))?.clone();
         let keys = Keys::of_metadata(member("chunk_key_encoding")?).map_err(|why| Error::unsupported(file, why))?;
         if metadata.get("storage_transformers").is_some_and(|all| *all != json!([])) {
-            return Err(Error::unsupported(file, "it has storage transformers"));
+            return Err(Error::unsupported(file, "storage transformers are not supported"));
         }
         let names = names(metadata.get("dimension_names"), shape.len()).map_err(wrong)?;
         let path = path.to_owned();
@@ -133,5 +136,5 @@ fn names(value: Option<&Value>, count: usize) -> Result<Vec<Option<String>>, Str
         name => name.as_str().map(|name| Some(name.to_owned())),
     };
     let names = names.and_then(|names| names.iter().map(name).collect());
-    names.ok_or_else(|| format!("dimension_names are no names of {count} dimensions"))
+    names.ok_or_else(|| format!("dimension_names are not a list of names of {count} dimensions"))
 }

@@ -28,15 +28,15 @@ const CONSOLIDATED: &str = "consolidated_metadata";
 pub(crate) fn read(file: &Path) -> Result<Option<Attributes>> {
     let wrong = |why: String| Error::metadata(file, why);
     let Some(bytes) = files::read(file, MAX_BYTES).map_err(Error::io(file))? else { return Ok(None) };
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is no JSON: it isn't UTF-8".to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("invalid JSON: not UTF-8".to_owned()))?;
     let scanned = Scanned::of(&text);
     if scanned.values > MAX_VALUES {
-        return Err(wrong(format!("it holds {} values, more than the {MAX_VALUES} that are read", scanned.values)));
+        return Err(wrong(format!("{} values exceed the limit of {MAX_VALUES}", scanned.values)));
     }
     match serde_json::from_str(&scanned.without_passed_over(&text)) {
         Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err(wrong("it holds no JSON object".to_owned())),
-        Err(error) => Err(wrong(format!("it is no JSON: {error}"))),
+        Ok(_) => Err(wrong("expected a JSON object".to_owned())),
+        Err(error) => Err(wrong(format!("invalid JSON: {error}"))),
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn check(text: &str) -> Result<(), String> {
     match text.len() as u64 <= MAX_BYTES && values <= MAX_VALUES {
         true => Ok(()),
         false => Err(format!(
-            "its metadata are {} bytes and {values} values of JSON; {MAX_BYTES} and {MAX_VALUES} are read",
+            "metadata of {} bytes and {values} JSON values exceed the limits of {MAX_BYTES} bytes and {MAX_VALUES} values",
             text.len()
         )),
     }

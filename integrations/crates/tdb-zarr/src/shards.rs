@@ -45,7 +45,7 @@ impl Shards {
     pub(crate) fn new(path: &Path, sharding: &Sharding, shape: Vec<u64>) -> Result<Self> {
         let of_index: Vec<u64> = shape.iter().copied().chain([2]).collect();
         let index = Coder::new(path, &of_index, Form::Unsigned(8), &ABSENT.to_le_bytes(), &sharding.index_codecs)?;
-        let no_length = || Error::metadata(path, "the index of its shards has no fixed length");
+        let no_length = || Error::metadata(path, "the shard index has no fixed length");
         let index_len = index.packed_len().ok_or_else(no_length)?;
         let chunks = shape.iter().product::<u64>().max(1);
         Ok(Self {
@@ -80,7 +80,7 @@ impl Shards {
         let Some(index) = self.kept_index(path, shard)? else { return Ok(None) };
         let Some(Some(place)) = index.0.get(within) else { return Ok(None) };
         let read = files::read_part(path, place.clone(), limit).map_err(|error| error.to_string())?;
-        read.map(Some).ok_or_else(|| "it has gone".to_owned())
+        read.map(Some).ok_or_else(|| "the file is gone".to_owned())
     }
 
     /// Calls `each` for the existing chunks of a shard, with their indices in the array.
@@ -132,11 +132,12 @@ impl Shards {
 
     fn read_index(&self, path: &Path) -> Result<Option<Index>, String> {
         let Some((_, size)) = files::open(path).map_err(|error| error.to_string())? else { return Ok(None) };
-        let cut = || format!("its {size} bytes are fewer than the {} of its index", self.index_len);
+        let cut = || format!("{size} bytes are too few for the index of {} bytes", self.index_len);
         let start = if self.is_at_start { 0 } else { size.checked_sub(self.index_len).ok_or_else(cut)? };
         let end = Some(start + self.index_len).filter(|end| *end <= size).ok_or_else(cut)?;
         let packed = files::read_part(path, start..end, self.index_len).map_err(|error| error.to_string())?;
-        let cells = self.index.decode(packed.ok_or("it has gone")?).map_err(|why| format!("its index: {why}"))?;
+        let cells =
+            self.index.decode(packed.ok_or("the file is gone")?).map_err(|why| format!("invalid index: {why}"))?;
         Index::of(&cells, size).map(Some)
     }
 }
@@ -152,8 +153,11 @@ impl Index {
                 return Ok(None);
             }
             let end = start.checked_add(len).filter(|end| *end <= size);
-            let outside =
-                || format!("its index has chunk {number} at {start}, {len} bytes long, outside of its {size} bytes");
+            let outside = || {
+                format!(
+                    "invalid index: chunk {number} at offset {start} with {len} bytes is outside of the file of {size} bytes"
+                )
+            };
             end.map(|end| Some(start..end)).ok_or_else(outside)
         };
         entries.iter().enumerate().map(place).collect::<Result<_, _>>().map(Self)

@@ -11,7 +11,7 @@ use crate::object::Attributes;
 pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Result<Attributes, String> {
     let member = |name: &str| metadata.get(name).cloned().unwrap_or(Value::Null);
     if member("zarr_format") != json!(2) {
-        return Err("zarr_format isn't 2".to_owned());
+        return Err("expected zarr_format 2".to_owned());
     }
     let filters = member("filters").as_array().cloned().unwrap_or_default();
     let (data_type, endian) = data_type(&member("dtype"), &filters)?;
@@ -25,7 +25,7 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
             let order: Vec<usize> = (0..dimensions).rev().collect();
             codecs.push(json!({ "name": "transpose", "configuration": { "order": order } }));
         }
-        Some(other) => return Err(format!("the order {other:?}")),
+        Some(other) => return Err(format!("unsupported order {other:?}")),
     }
     let mut to_bytes = json!({ "name": "bytes", "configuration": { "endian": endian } });
     let mut behind = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
             Some(name @ ("vlen-utf8" | "vlen-bytes")) => to_bytes = json!({ "name": name }),
             Some("shuffle") => behind.push(codec(&filter, "numcodecs.shuffle")),
             Some("crc32c") => behind.push(codec(&filter, "crc32c")),
-            _ => return Err(format!("the filter {filter}")),
+            _ => return Err(format!("unsupported filter {filter}")),
         }
     }
     codecs.push(to_bytes);
@@ -44,7 +44,7 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
         let name = match compressor.get("id").and_then(Value::as_str) {
             Some(name @ ("blosc" | "gzip" | "zstd" | "zlib")) => name,
             Some("lz4") => "numcodecs.lz4",
-            _ => return Err(format!("the compressor {compressor}")),
+            _ => return Err(format!("unsupported compressor {compressor}")),
         };
         codecs.push(codec(&compressor, name));
     }
@@ -77,7 +77,7 @@ fn codec(of: &Value, name: &str) -> Value {
 
 /// Returns the data type, and the byte order.
 fn data_type(dtype: &Value, filters: &[Value]) -> Result<(Value, &'static str), String> {
-    let unknown = || format!("the data type {dtype}");
+    let unknown = || format!("unsupported data type {dtype}");
     let text = dtype.as_str().filter(|text| text.is_ascii()).ok_or_else(unknown)?;
     let (order, rest) = text.split_at_checked(1).ok_or_else(unknown)?;
     let endian = match order {

@@ -1,4 +1,4 @@
-//! What the reference library is known to get wrong in aggregates.
+//! Known defects of the reference library in aggregates.
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
@@ -8,9 +8,9 @@ use crate::scalars::integer_of;
 use crate::values::Kind;
 use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, FilterSpec, RangesSpec};
 
-/// Why the library's aggregates aren't worth asking for; `None` if they are.
+/// Returns why the library's aggregates are unreliable. Returns `None` if they are reliable.
 pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static str> {
-    // Whatever order is asked for, those of sparse arrays come from an unordered read.
+    // The library computes aggregates of sparse arrays in unordered reads, for any layout.
     let mut unordered = question.clone();
     if case.array.array_type == ArrayType::Sparse {
         unordered.query.layout = Layout::Unordered;
@@ -23,20 +23,20 @@ pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static 
     is_wrong(case, &unordered).or_else(|| several.then_some("loses cells in several ranges of strings"))
 }
 
-/// Why the library refuses aggregates; `None` if it should compute them.
+/// Returns why the library refuses aggregates. Returns `None` if there is no known reason.
 pub fn refuses_aggregates(aggregates: &[(&AggregateSpec, Kind)], message: &str) -> Option<&'static str> {
     let mut null_counts = aggregates.iter().filter(|(aggregate, _)| aggregate.function == AggregateFunction::NullCount);
     let unbound = null_counts.any(|(_, kind)| is_unbound(kind));
     (unbound && message.contains("tile min metadata that's not present"))
-        .then_some("looks for least values to count nulls, of fields that have none")
+        .then_some("needs minimum values to count nulls, also of fields without minimum values")
 }
 
-/// Whether tiles have no least and greatest value of the field.
+/// `true` if tiles store no minimum and maximum of the field.
 fn is_unbound(kind: &Kind) -> bool {
     !kind.is_number() && !matches!(kind.datatype, Datatype::Char | Datatype::StringAscii)
 }
 
-/// Why an aggregate of the library's isn't worth asking for; `None` if it is.
+/// Returns why the library fails on an aggregate. Returns `None` if there is no known reason.
 pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> {
     let name = aggregate.field.as_ref()?;
     let mut added = case.steps.iter().filter_map(|step| match step {
@@ -47,42 +47,40 @@ pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> 
     is_added.then_some("crashes on aggregates of attributes that a fragment lacks")
 }
 
-/// Why an aggregate of the library's is wrong; `None` if it should be right.
+/// Returns why an aggregate of the library is wrong. Returns `None` if there is no known reason.
 pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, kind: Kind) -> Option<&'static str> {
     let name = aggregate.field.as_ref()?;
     let changes = |filter: &FilterSpec| matches!(filter, FilterSpec::ScaleFloat { .. } | FilterSpec::Webp { .. });
     let attributes = case.final_attributes();
     let mut changed = attributes.iter().filter(|attribute| attribute.filters.filters.iter().any(changes));
     if changed.any(|attribute| attribute.name == *name) {
-        return Some("believes statistics of values that filters have changed since");
+        return Some("uses statistics of values that filters have changed");
     }
     let counts_nulls = aggregate.function == AggregateFunction::NullCount;
     if counts_nulls && is_unbound(&kind) {
-        return Some("believes numbers of nulls that were never counted, of fields without least values");
+        return Some("uses null counts that were never computed, of fields without minimum values");
     }
     if case.array.array_type == ArrayType::Sparse {
         return None;
     }
     if case.array.dimensions.iter().any(|dimension| dimension.name == *name) {
         return counts_along_another(case, question)
-            .then_some("counts dense dimensions up along the wrong one, where the result isn't in the order of cells");
+            .then_some("advances dense coordinates along the wrong dimension if the result is not in cell order");
     }
     if kind.cell_val_num.is_none() && (kind.nullable || attributes.len() > 1) {
-        return Some(
-            "believes statistics of variable-size fields of dense fragments, which may be those of other cells",
-        );
+        return Some("uses statistics of variable-size fields of dense fragments, which may belong to other cells");
     }
     case.steps
         .contains(&Step::Consolidate("fragments"))
-        .then_some("believes statistics of consolidated dense tiles, which count cells that nobody wrote")
+        .then_some("uses statistics of consolidated dense tiles, which include cells that were never written")
 }
 
 fn extent(dimension: &DimensionSpec) -> Option<i128> {
     dimension.extent.as_ref().map(|extent| integer_of(dimension.datatype.physical(), extent))
 }
 
-/// Where tiles have one coordinate along all but the dimension that cells run along first, results in another order than
-/// that of cells are taken for ones in it.
+/// `true` if the result is in another order than the cells, and tiles have one coordinate along all
+/// dimensions but the slowest. The library then assumes cell order.
 fn counts_along_another(case: &Case, question: &Question) -> bool {
     let dimensions = &case.array.dimensions;
     let others = match case.array.cell_order {

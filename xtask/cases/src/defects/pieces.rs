@@ -1,4 +1,5 @@
-//! Dense reads that give coordinates, where ranges fall into more pieces than the datatype of a dimension can count.
+//! Dense reads of coordinates whose ranges have more pieces than the datatype of a dimension can
+//! count.
 
 use tdb_types::ArrayType;
 
@@ -6,8 +7,9 @@ use crate::case::{Case, Question};
 use crate::scalars::{integer_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
-/// Ranges are cut where tiles end, and the pieces counted in the datatype of the dimension. Where that holds no such number, the
-/// reading of coordinates ends early: cells lack them.
+/// The library splits ranges at tile boundaries and counts the pieces in the datatype of the
+/// dimension. If the count overflows, the read of coordinates ends early, and cells lack
+/// coordinates.
 pub fn miscounts(case: &Case, question: &Question) -> Option<&'static str> {
     let query = &question.query;
     let gives_coordinates = case.array.dimension_names().any(|name| query.fields.iter().any(|field| field == name));
@@ -24,7 +26,7 @@ pub fn miscounts(case: &Case, question: &Question) -> Option<&'static str> {
         .then_some("counts pieces of ranges in the datatype of a dense dimension, and loses coordinates")
 }
 
-/// How many pieces ranges fall into.
+/// Returns the number of pieces of all ranges.
 fn pieces(dimension: &DimensionSpec, ranges: &[&(Bytes, Bytes)]) -> Option<i128> {
     let integer = |bytes: &Bytes| integer_of(dimension.datatype.physical(), bytes);
     let (start, extent) = (integer(&dimension.domain.as_ref()?.0), integer(dimension.extent.as_ref()?));

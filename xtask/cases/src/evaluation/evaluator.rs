@@ -1,15 +1,15 @@
-//! Which cells a question asks for, decided cell by cell.
+//! A plain evaluator of questions.
 
 use crate::case::{Case, Question};
 use crate::scalars::order_of;
 use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, RangesSpec};
 
-/// Says of cells whether a question asks for them.
+/// Decides whether a question selects a cell.
 pub struct Evaluator<'a> {
     case: &'a Case,
     selection: &'a Selection,
-    /// The intervals of each dimension that has some.
+    /// Intervals of each dimension. A dimension without ranges has no intervals.
     ranges: Vec<Vec<Interval>>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Evaluator<'a> {
         Self { case, selection: &question.selection, ranges: ranges.collect() }
     }
 
-    /// Whether the cell with these coordinates is asked for.
+    /// `true` if the question selects the cell with these coordinates.
     pub fn holds(&self, cell: &[&[u8]]) -> bool {
         let mut dimensions = self.case.array.dimensions.iter().zip(&self.ranges).zip(cell);
         let in_ranges = dimensions.all(|((dimension, ranges), value)| {

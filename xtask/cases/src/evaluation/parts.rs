@@ -1,4 +1,4 @@
-//! Points and boxes as the library can be asked for them: box by box.
+//! Converts points and boxes to subarrays for separate reads by the library.
 
 use tdb_types::Datatype;
 
@@ -7,14 +7,14 @@ use crate::scalars::order_of;
 use crate::selection::{Interval, Selection};
 use tdb_reference::model::{Bytes, DimensionSpec, RangesSpec};
 
-/// How many boxes the library is asked for, one by one.
+/// Maximum number of subarrays for separate reads.
 const MOST: usize = 40;
 
-/// What a box has along a dimension: a range, or all.
+/// The side of a subarray along a dimension: a range, or `None` for the whole domain.
 pub type Side = Option<(Bytes, Bytes)>;
 
-/// Boxes that hold the cells of a question's points and boxes and no others, each once, but that they may overlap; `None` if there
-/// are too many to ask for them one by one.
+/// Returns subarrays that together contain exactly the cells of a question's points and boxes. The
+/// subarrays are distinct, but may overlap. Returns `None` if there are too many.
 pub fn parts(case: &Case, question: &Question) -> Option<Vec<Vec<Side>>> {
     let dimensions = &case.array.dimensions;
     if question.selection.count() > 10 * MOST {
@@ -53,7 +53,7 @@ pub fn parts(case: &Case, question: &Question) -> Option<Vec<Vec<Side>>> {
     Some(parts)
 }
 
-/// All points and boxes as boxes with both ends.
+/// Converts points and boxes to subarrays with closed ranges.
 fn boxes(case: &Case, selection: &Selection) -> Vec<Vec<Side>> {
     let point =
         |point: &Vec<Bytes>| point.iter().map(|value| Some((value.clone(), value.clone()))).collect::<Vec<Side>>();
@@ -69,7 +69,8 @@ fn boxes(case: &Case, selection: &Selection) -> Vec<Vec<Side>> {
     points.chain(boxes).collect()
 }
 
-/// The domain, or the current domain where there is one; of strings what cells may have.
+/// Returns the current domain of a dimension, or its domain. For strings, returns the range of
+/// generated coordinates.
 pub fn limits(case: &Case, index: usize) -> (Bytes, Bytes) {
     let of_domain = |dimension: &DimensionSpec| {
         let strings = || (Bytes::default(), Bytes(vec![b'~'; 41]));
@@ -86,7 +87,7 @@ fn common(datatype: Datatype, a: &(Bytes, Bytes), b: &(Bytes, Bytes)) -> Option<
     (order(low) <= order(high)).then(|| (low.clone(), high.clone()))
 }
 
-/// The same coordinates in ranges that are in order and don't overlap.
+/// Merges ranges into sorted, disjoint ranges.
 pub fn merge(datatype: Datatype, mut ranges: Vec<(Bytes, Bytes)>) -> Vec<(Bytes, Bytes)> {
     let order = |bytes: &Bytes| order_of(datatype, bytes);
     ranges.sort_by_cached_key(|(low, _)| order(low));
@@ -114,7 +115,7 @@ fn product(pieces: &[Vec<Side>]) -> Vec<Vec<Side>> {
     })
 }
 
-/// A part as ranges of a query.
+/// Converts a subarray to ranges of a query.
 pub fn as_ranges(case: &Case, part: &[Side]) -> Vec<RangesSpec> {
     let sides = case.array.dimensions.iter().zip(part);
     let ranges = sides.filter_map(|(dimension, side)| {

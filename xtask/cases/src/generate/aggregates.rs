@@ -7,7 +7,7 @@ use super::super::random::Random;
 use super::super::values::Kind;
 use tdb_reference::model::{AggregateFunction, AggregateSpec};
 
-/// The functions of a field.
+/// Aggregate functions with a field.
 const FUNCTIONS: [AggregateFunction; 5] = [
     AggregateFunction::Sum,
     AggregateFunction::Min,
@@ -16,10 +16,10 @@ const FUNCTIONS: [AggregateFunction; 5] = [
     AggregateFunction::NullCount,
 ];
 
-/// Gives each question some of the aggregates that its fields have, or none.
+/// Gives each question a random subset of the supported aggregates.
 pub fn ask(random: &mut Random, case: &mut Case) {
     let attributes = case.final_attributes();
-    // What time travel selects may be an older schema, which has other attributes.
+    // Time travel may select an older schema with other attributes.
     let evolved = attributes != case.array.attributes;
     let all = candidates(case, true);
     let of_dimensions = candidates(case, false);
@@ -27,7 +27,7 @@ pub fn ask(random: &mut Random, case: &mut Case) {
         let known = if evolved && question.query.timestamps.is_some() { &of_dimensions } else { &all };
         let percent = *random.pick(&[0, 10, 30, 60, 100]);
         let mut some = random.subset(known, percent);
-        // Of one aggregate metadata may say enough where it doesn't of several.
+        // A single aggregate can sometimes be answered from metadata when several cannot.
         if random.percent(30) {
             some = vec![random.pick(known).clone()];
         }
@@ -49,13 +49,14 @@ fn candidates(case: &Case, with_attributes: bool) -> Vec<AggregateSpec> {
     std::iter::once(AggregateSpec::count()).chain(of_fields).collect()
 }
 
-/// Whether the library computes it of such cells.
+/// `true` if the library supports the aggregate for this kind of cells.
 pub fn is_theirs(function: AggregateFunction, kind: &Kind) -> bool {
     match function {
         AggregateFunction::Count => true,
         AggregateFunction::NullCount => kind.nullable,
         AggregateFunction::Min | AggregateFunction::Max if kind.datatype == Datatype::StringAscii => {
-            // Room for one byte is refused, and so is any other.
+            // The library refuses the minimum and maximum of single characters with any buffer
+            // size.
             kind.cell_val_num != Some(1)
         }
         _ => kind.is_number() && kind.datatype != Datatype::Bool,

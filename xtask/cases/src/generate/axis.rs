@@ -1,4 +1,4 @@
-//! Random dimensions, and the coordinates that cells of an array share.
+//! Random dimensions, with a pool of coordinates that the cells of an array share.
 
 use tdb_types::{Datatype, Scalar};
 
@@ -8,21 +8,22 @@ use super::text;
 use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
-/// A dimension with the coordinates that its cells have.
+/// A dimension with a pool of coordinates.
 #[derive(Clone, Debug)]
 pub struct Axis {
     pub spec: DimensionSpec,
-    /// For integers: the domain, or the current domain where there is one, and the extent.
+    /// For integers: the bounds of the current domain, or else of the domain.
     pub low: i128,
     pub high: i128,
     pub extent: i128,
-    /// For dense arrays: the highest coordinate that is written.
+    /// The maximum coordinate that is written, for dense arrays.
     pub written: i128,
-    /// Coordinates of cells and ends of ranges, all inside the current domain; ascending, each once.
+    /// Coordinates of cells and ends of ranges. They are inside of the current domain, sorted and
+    /// distinct.
     pub pool: Vec<Bytes>,
 }
 
-/// A dimension of a dense array, at most `most` coordinates long.
+/// Generates a dimension of a dense array with at most `most` coordinates.
 pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize) -> Axis {
     let physical = datatype.physical();
     let (least, greatest) = type_limits(physical);
@@ -37,7 +38,7 @@ pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize)
         return dense_to_the_end(random, name, datatype, most, (size, extent));
     }
     let tiles = (size + extent - 1) / extent;
-    // The last tile must end inside the type, whether or not the domain does.
+    // The last tile must end before the maximum of the type, even if the domain ends earlier.
     let most = greatest - least;
     let (size, tiles) = if tiles * extent > most { (most / extent * extent, most / extent) } else { (size, tiles) };
     let highest_start = greatest - tiles * extent;
@@ -52,7 +53,8 @@ pub fn dense(random: &mut Random, name: String, datatype: Datatype, most: usize)
     integer_axis(random, name, datatype, (low, low + size - 1, extent), false)
 }
 
-/// A dimension whose domain ends where the datatype does, and whose last tile ends there, or beyond it if it can.
+/// Generates a dimension whose domain ends at the maximum of the datatype. The last tile ends at
+/// this maximum or beyond.
 fn dense_to_the_end(
     random: &mut Random,
     name: String,
@@ -63,15 +65,15 @@ fn dense_to_the_end(
     let physical = datatype.physical();
     let (least, greatest) = type_limits(physical);
     let (size, extent) = match physical.size() {
-        // The library refuses tiles that end beyond these.
+        // The library refuses tiles that end beyond the maximum of 64-bit types.
         8 => (size / extent * extent, extent),
-        // All coordinates but one.
+        // All coordinates of the type but one.
         1 if most > 255 && random.percent(30) => (255, random.integer(1, greatest)),
         _ => (size, extent),
     };
     let low = if size == 255 { least + 1 } else { greatest + 1 - size };
     let mut axis = integer_axis(random, name, datatype, (low, greatest, extent), false);
-    // Where nothing is in the last tile, the library writes too.
+    // If the last tile contains no cells, the library can write the array.
     if random.percent(50) && axis.last_tile() > low {
         axis.written = axis.last_tile() - 1;
     }
@@ -87,7 +89,7 @@ fn integer_axis(
 ) -> Axis {
     let physical = datatype.physical();
     let purpose = Purpose::Values { datatype, var: false, ascending, constant: false };
-    // Dense arrays store no coordinates, but schemas hold their pipelines all the same.
+    // Dense arrays store no coordinates, but their schemas store the filters.
     let filters = if random.percent(60) { filters::pipeline(random, purpose) } else { Default::default() };
     let bytes = |value| integer_bytes(physical, value);
     let spec =
@@ -95,7 +97,8 @@ fn integer_axis(
     Axis { spec, low, high, extent, written: high, pool: Vec::new() }
 }
 
-/// A dimension of a sparse array; `alone` if it is the only one, so that coordinates ascend in the files.
+/// Generates a dimension of a sparse array. `alone` is `true` for the only dimension, whose
+/// coordinates ascend in the files.
 pub fn sparse(random: &mut Random, name: String, datatype: Datatype, alone: bool) -> Axis {
     if datatype == Datatype::StringAscii {
         let purpose = Purpose::Values { datatype, var: true, ascending: false, constant: false };
@@ -125,12 +128,13 @@ pub fn sparse(random: &mut Random, name: String, datatype: Datatype, alone: bool
         _ => random.integer(1, 30.min(extent_limit)),
     };
     if random.percent(20) {
-        // It ends where the datatype does; the last tile may end beyond it, but not beyond 64 bits.
+        // The domain ends at the maximum of the datatype. The last tile may end beyond it, but not
+        // beyond 64 bits.
         let size = if datatype.size() == 8 { size / extent * extent } else { size };
         return integer_axis(random, name, datatype, (greatest + 1 - size, greatest, extent), alone);
     }
     let tiles = (size + extent - 1) / extent;
-    // The last tile must end inside the type.
+    // The last tile must end before the maximum of the type.
     let (size, tiles) = if tiles * extent > most { (most / extent * extent, most / extent) } else { (size, tiles) };
     let highest_start = greatest - tiles * extent;
     let low = match random.below(5) {
@@ -159,7 +163,7 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
     if random.percent(60) {
         let purpose = Purpose::Values { datatype, var: false, ascending: false, constant: false };
         axis.spec.filters = filters::pipeline(random, purpose);
-        // What scaling gives back needn't lie in the domain, nor in order.
+        // Scaling may move coordinates out of the domain or change their order.
         if filters::scale_of(&axis.spec.filters).is_some() {
             axis.spec.filters = Default::default();
         }
@@ -168,29 +172,29 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
 }
 
 impl Axis {
-    /// Where the last tile of the domain begins.
+    /// Returns the first coordinate of the last tile of the domain.
     fn last_tile(&self) -> i128 {
         let (low, high) = self.ends();
         low + (high - low) / self.extent * self.extent
     }
 
-    /// The whole domain, also where there is a current one.
+    /// Returns the bounds of the domain, even if there is a current domain.
     fn ends(&self) -> (i128, i128) {
         let integer = |bytes: &Bytes| integer_of(self.spec.datatype.physical(), bytes);
         self.spec.domain.as_ref().map_or((0, 0), |(low, high)| (integer(low), integer(high)))
     }
 
-    /// Whether the last tile ends where the datatype does, or beyond it.
+    /// `true` if the last tile ends at or beyond the end of the datatype.
     pub fn is_beyond(&self) -> bool {
         self.last_tile() + self.extent > type_limits(self.spec.datatype.physical()).1
     }
 
-    /// Whether cells are written in such a tile, which the library can't consolidate.
+    /// `true` if cells are written in such a tile. The library cannot consolidate them.
     pub fn is_written_to_the_end(&self) -> bool {
         self.is_beyond() && self.written >= self.last_tile()
     }
 
-    /// Chooses the coordinates that cells have.
+    /// Chooses the coordinates of cells.
     pub fn fill_pool(&mut self, random: &mut Random, count: usize) {
         let datatype = self.spec.datatype;
         let mut pool = match (&self.spec.domain, datatype.is_float()) {
@@ -215,7 +219,7 @@ impl Axis {
         pool.into_iter().map(|value| integer_bytes(physical, value)).collect()
     }
 
-    /// Random ends of a range.
+    /// Generates a random range.
     pub fn range(&self, random: &mut Random) -> (Bytes, Bytes) {
         let datatype = self.spec.datatype;
         let mut ends = [self.range_end(random), self.range_end(random)];
@@ -227,7 +231,8 @@ impl Axis {
         (low, high)
     }
 
-    /// A coordinate: one of a cell, an end of the domain, or any.
+    /// Generates a coordinate: the coordinate of a cell, a bound of the domain, or an arbitrary
+    /// value.
     pub fn range_end(&self, random: &mut Random) -> Bytes {
         let datatype = self.spec.datatype;
         let is_integer = self.spec.domain.is_some() && !datatype.is_float();
@@ -259,7 +264,8 @@ fn float_pool(random: &mut Random, datatype: Datatype, (low, high): (&Bytes, &By
         pool.push(float_bytes(datatype, 0.0));
     }
     pool.retain(|bytes| (first..=last).contains(&value(bytes)));
-    // Zeros of one sign only: whether those of both are the same coordinate, the library's readers don't agree.
+    // Uses zeros of one sign only. The library's readers disagree on whether both zeros are the
+    // same coordinate.
     let zero = *random.pick(&[0.0, -0.0]);
     pool.iter_mut().filter(|bytes| value(bytes) == 0.0).for_each(|bytes| *bytes = float_bytes(datatype, zero));
     if pool.is_empty() {
@@ -268,7 +274,8 @@ fn float_pool(random: &mut Random, datatype: Datatype, (low, high): (&Bytes, &By
     pool
 }
 
-/// Strings; mostly without empty ones and zero bytes, on which the library isn't to be relied.
+/// Generates strings. Most pools have no empty strings and no zero bytes, which the library handles
+/// unreliably.
 fn string_pool(random: &mut Random, count: usize) -> Vec<Bytes> {
     let mut pool = text::strings(random, count);
     if random.percent(75) {

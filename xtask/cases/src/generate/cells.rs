@@ -6,7 +6,7 @@ use super::super::random::Random;
 use super::filters;
 use tdb_reference::model::{AttributeSpec, Bytes, Column};
 
-/// How the values of a column are distributed.
+/// The distribution of a column's values.
 #[derive(Clone, Copy)]
 enum Style {
     AnyBits,
@@ -16,7 +16,7 @@ enum Style {
     Extreme,
 }
 
-/// A column of so many cells; `full` if none may be without bytes.
+/// Generates a column of `cells` cells. If `full` is `true`, no cell is empty.
 pub fn column(random: &mut Random, attribute: &AttributeSpec, cells: usize, full: bool) -> Column {
     let mut source = Source::new(random, attribute);
     source.needs_bytes |= full;
@@ -43,7 +43,7 @@ pub fn column(random: &mut Random, attribute: &AttributeSpec, cells: usize, full
     Column { name: attribute.name.clone(), values: Bytes(values), offsets, validity }
 }
 
-/// Nulls one by one, or in runs, so that tiles are null as a whole next to others.
+/// Generates single nulls or runs of nulls. Some tiles contain only nulls.
 fn validity(random: &mut Random, cells: usize) -> Bytes {
     let (nulls, run) = (*random.pick(&[0, 10, 50, 100]), *random.pick(&[1, 1, 10, 100]));
     let mut validity = Vec::with_capacity(cells);
@@ -55,7 +55,7 @@ fn validity(random: &mut Random, cells: usize) -> Bytes {
     Bytes(validity)
 }
 
-/// A fill cell, which the attribute's filters may meet too.
+/// Generates a fill value that the attribute's filters accept.
 pub fn fill_value(random: &mut Random, attribute: &AttributeSpec, fill: &mut [u8]) {
     let mut source = Source::new(random, attribute);
     let mut values = Vec::new();
@@ -92,11 +92,11 @@ impl Source {
             scale: filters::scale_of(filters),
             run: Vec::new(),
             needs_bytes,
-            // String encodings take lengths up to 255 for granted in the library.
+            // The library's string encodings assume lengths up to 255.
             may_be_huge: filters.filters.is_empty(),
             longest: *random.pick(&[1, 4, 4, 30]),
         };
-        // Every fragment's constant is the same, so that fragments can be merged.
+        // All fragments use the same constant, because merged cells must be constant too.
         source.run = vec![b'7'; source.datatype.size()];
         if attribute.datatype.is_float() || attribute.datatype == Datatype::Bool {
             source.run = vec![0; source.datatype.size()];

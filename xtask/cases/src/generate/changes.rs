@@ -1,4 +1,4 @@
-//! More that can happen to an array: enumerations that get more values, current domains that become wider, evolution of
+//! Further operations on an array: extended enumerations, expanded current domains, evolution of
 //! encrypted arrays.
 
 use tdb_types::ArrayType;
@@ -11,10 +11,10 @@ use super::{conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
-/// When what comes at last is written.
+/// Timestamp of the last writes.
 const LATE: u64 = FIRST_TIMESTAMP + 1000;
 
-/// A time to come, before which all schemas are made.
+/// A future timestamp, later than all schemas.
 pub const AFTER_ALL: u64 = 2_000_000_000_000;
 
 /// Adds steps that change the array further.
@@ -32,7 +32,7 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
             .flatten();
         case.steps.push(Step::Write(write));
         if let Some(condition) = condition {
-            // Of the past the library sees the first schema alone, since all of them are made now.
+            // The schemas are created now. A read of the past sees only the first one.
             case.steps.push(Step::Delete(condition, AFTER_ALL));
             for question in case.questions.iter_mut().filter(|question| question.query.timestamps.is_none()) {
                 question.query.timestamps = Some((0, AFTER_ALL));
@@ -41,7 +41,7 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
     }
     let ranges = match &array.current_domain {
         Some(current) => Some(axes.iter_mut().zip(current).map(|(axis, old)| widened(axis, old)).collect()),
-        // An array without one gets one.
+        // An array without a current domain gets one.
         None if random.percent(25) => axes.iter().map(whole).collect::<Option<Vec<_>>>(),
         None => None,
     };
@@ -54,14 +54,14 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
     case.encrypted |= evolved && random.percent(25);
 }
 
-/// Values that the enumeration hasn't yet.
+/// Generates values that the enumeration does not contain yet.
 fn more_values(random: &mut Random, old: &EnumerationSpec) -> EnumerationSpec {
     let count = random.between(1, 4);
     if old.cell_val_num.is_some() {
         let values = (0..count).flat_map(|value| (value as u32 * 7 + 1).to_le_bytes()).collect();
         return EnumerationSpec { values: Bytes(values), ..old.clone() };
     }
-    // No string of the generator has a `+`.
+    // No generated string contains a `+`.
     let strings: Vec<String> = (0..count).map(|value| format!("+{value}")).collect();
     let starts = (0..count).map(|value| 2 * value as u64).collect();
     EnumerationSpec { values: Bytes(strings.concat().into_bytes()), offsets: Some(starts), ..old.clone() }
@@ -75,12 +75,12 @@ fn append(old: &mut EnumerationSpec, added: &EnumerationSpec) {
     }
 }
 
-/// All of the dimension's domain, unless that is one of floats or strings.
+/// Returns the domain of the dimension, or `None` for floats and strings.
 fn whole(axis: &Axis) -> Option<(Bytes, Bytes)> {
     axis.spec.domain.clone().filter(|_| !axis.spec.datatype.is_float())
 }
 
-/// All of the dimension's domain, as a current domain; what of it cells may use from then on.
+/// Expands the current domain to the domain, and allows cells to use all of it.
 fn widened(axis: &mut Axis, old: &(Bytes, Bytes)) -> (Bytes, Bytes) {
     let Some(domain) = whole(axis) else { return old.clone() };
     let physical = axis.spec.datatype.physical();

@@ -16,7 +16,7 @@ const COMPARISONS: [Comparison; 6] = [
     Comparison::GreaterOrEqual,
 ];
 
-/// A field that can be compared, and values to compare it with.
+/// A field for comparisons, with values to compare it with.
 struct Comparable<'a> {
     name: &'a str,
     values: Vec<Bytes>,
@@ -24,14 +24,15 @@ struct Comparable<'a> {
     is_float: bool,
 }
 
-/// What a condition is for. The library can't delete by values that an enumeration lacks.
+/// The purpose of a condition. The library cannot delete by values that an enumeration lacks.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     Delete,
     Read,
 }
 
-/// A condition on fields of the array that some cells of the last write may fulfil; `None` if no field can be compared.
+/// Generates a condition that some cells of the last write may match. Returns `None` if no field
+/// can be compared.
 pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &WriteSpec) -> Option<Condition> {
     let attributes = array.attributes.iter();
     let attributes = attributes.filter_map(|attribute| comparable(random, array, attribute, last, Purpose::Delete));
@@ -41,10 +42,11 @@ pub fn condition(random: &mut Random, array: &ArraySpec, axes: &[Axis], last: &W
     (!fields.is_empty()).then(|| tree(random, &fields, &[], 3))
 }
 
-/// Gives most questions a condition on fields that the array has at last.
+/// Gives most questions a condition on fields of the final schema.
 pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     let attributes = case.final_attributes();
-    // Where a fragment lacks an attribute of the condition, the library shows no cell of it, or fails in dense arrays.
+    // If a fragment lacks an attribute of the condition, the library returns none of the fragment's
+    // cells. In dense arrays it fails.
     let is_old = |attribute: &&AttributeSpec| case.array.attributes.iter().any(|old| old == *attribute);
     let attributes: Vec<&AttributeSpec> = attributes.iter().filter(is_old).collect();
     let nullable = attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| &*attribute.name);
@@ -62,7 +64,7 @@ pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
         conditions.push(is_asked.then(|| tree(random, &fields, &nullable, 4)));
     }
     for (question, condition) in case.questions.iter_mut().zip(conditions) {
-        // What time travel selects may be an older schema, which has other attributes.
+        // Time travel may select an older schema with other attributes.
         if question.query.timestamps.is_none() {
             question.query.condition = condition;
         }
@@ -92,7 +94,7 @@ fn comparable<'a>(
     }
     let text = matches!(attribute.datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8);
     let opaque = attribute.datatype.is_bytes() || attribute.datatype.is_string() || attribute.datatype == Datatype::Any;
-    // Of fixed-size characters the library compares the first alone.
+    // The library compares only the first of several fixed-size characters.
     let partly = attribute.datatype == Datatype::Char && attribute.cell_val_num.is_some_and(|number| number > 1);
     if partly || !text && (opaque || attribute.cell_val_num != Some(1)) {
         return None;
@@ -111,14 +113,15 @@ fn comparable<'a>(
     Some(Comparable { name, values, has_order: true, is_float: attribute.datatype.is_float() })
 }
 
-/// The ends of the type and the numbers next to zero; of floats zeros of both signs and NaNs, too.
+/// Generates the limits of the type and numbers next to zero. For floats, these include zeros of
+/// both signs and NaNs.
 fn extreme(random: &mut Random, size: usize) -> Bytes {
     let mut bytes = vec![*random.pick(&[0, 0xff]); size];
     bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
     Bytes(bytes)
 }
 
-/// A value that no enumeration has, now or later.
+/// Returns a value that the enumeration never contains.
 fn lacking_value(enumeration: &EnumerationSpec) -> Bytes {
     match enumeration.cell_val_num {
         Some(_) => Bytes(3_u32.to_le_bytes().to_vec()),
@@ -140,7 +143,7 @@ fn enumeration_values(enumeration: &EnumerationSpec) -> Vec<Bytes> {
     }
 }
 
-/// Fields of `nullable` may be tested for null, too.
+/// Generates a condition with up to `depth` levels. Fields in `nullable` may be tested for null.
 fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth: usize) -> Condition {
     if depth > 1 && random.percent(45) {
         let (left, right) = (tree(random, fields, nullable, depth - 1), tree(random, fields, nullable, depth - 1));
@@ -154,13 +157,14 @@ fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth
     let (name, count) = (field.name.to_owned(), random.between(1, 12));
     let condition = if random.percent(30) {
         let values = (0..count).map(|_| random.pick(&field.values).clone());
-        // The empty string alone is a set without bytes, which the library refuses.
+        // A set of only the empty string has no bytes, and the library refuses it.
         let values: Vec<Bytes> = values.filter(|value| !value.is_empty()).collect();
         if values.is_empty() {
             return tree(random, fields, nullable, depth);
         }
         match random.percent(50) {
-            // The library compares the bytes of floats in sets. Ours makes a set of these.
+            // The library compares the bytes of floats in sets. tdb converts these comparisons to a
+            // set.
             negated if field.is_float => equalities(&name, &values, negated),
             negated => Condition::Member { field: name, values, negated },
         }
@@ -171,7 +175,7 @@ fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth
     if random.percent(15) { Condition::Not(Box::new(condition)) } else { condition }
 }
 
-/// A set as comparisons.
+/// Converts a set to comparisons.
 fn equalities(field: &str, values: &[Bytes], negated: bool) -> Condition {
     let (comparison, join): (_, fn(Condition, Condition) -> Condition) = match negated {
         true => (Comparison::NotEqual, Condition::and),

@@ -1,4 +1,4 @@
-//! Cells that a writer gives in another order than the one that it says they have.
+//! Cells written in another order than the declared global order.
 
 use tdb_types::{ArrayType, Layout};
 
@@ -8,10 +8,10 @@ use super::axis::Axis;
 use super::writes::global_key;
 use tdb_reference::model::{ArraySpec, Bytes, WriteSpec};
 
-/// Has some of the writes say that their cells are in global order, which they aren't: within what become tiles, or at all.
-/// False if the case has none that could.
+/// Declares the cells of some writes as being in global order, although they are shuffled: within
+/// tiles, tile by tile, or completely. Returns `false` if no write can be shuffled.
 pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) -> bool {
-    // What a consolidation makes of such fragments is the library's own mistake.
+    // A consolidation of such fragments depends on defects of the library.
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
     if case.array.array_type != ArrayType::Sparse || is_merged {
         return false;
@@ -30,7 +30,7 @@ pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) -> bool {
 fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: &mut WriteSpec) {
     let count = cell_count(axes, write);
     let mut places: Vec<usize> = (0..count).collect();
-    // Along the Hilbert curve nobody here knows where cells belong.
+    // Positions along the Hilbert curve are not computed here.
     if array.cell_order != Layout::Hilbert {
         let cell = |axis: &Axis, place| {
             let column = write.cells.iter().find(|column| column.name == axis.spec.name);
@@ -44,7 +44,7 @@ fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: 
         0 => places.chunks_mut(capacity).for_each(|tile| random.shuffle(tile)),
         1 => {
             let mut tiles: Vec<Vec<usize>> = places.chunks(capacity).map(<[usize]>::to_vec).collect();
-            // A tile that isn't full stays the last one.
+            // An incomplete tile must stay the last one.
             random.shuffle(&mut tiles[..count / capacity]);
             places = tiles.concat();
         }
@@ -56,7 +56,7 @@ fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: 
     }
 }
 
-/// How many cells a write has.
+/// Returns the number of cells of a write.
 fn cell_count(axes: &[Axis], write: &WriteSpec) -> usize {
     let Some(axis) = axes.first() else { return 0 };
     let column = write.cells.iter().find(|column| column.name == axis.spec.name);

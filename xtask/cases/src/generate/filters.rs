@@ -1,17 +1,17 @@
-//! Random filter pipelines: what the library accepts, writes, and can read back.
+//! Random filter pipelines that the library accepts, writes, and reads back.
 //!
-//! Some combinations are written but can't be read, or crash the library; `docs/internals/conformance.md` lists them. They are
-//! left out by the rules of [`Stage`].
+//! The library cannot read some combinations, or crashes. [`Stage`] excludes these combinations,
+//! and `docs/internals/conformance.md` lists them.
 
 use tdb_types::Datatype;
 
 use super::super::random::Random;
 use tdb_reference::model::{FilterSpec, Pipeline};
 
-/// What a pipeline is for.
+/// The data that a pipeline filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Cells of a fixed number of values, or the values of variable-size cells.
+    /// Cells with a fixed number of values, or the values of variable-size cells.
     Values {
         datatype: Datatype,
         var: bool,
@@ -22,18 +22,18 @@ pub enum Purpose {
     Validity,
 }
 
-/// What the filters so far have made of the data.
+/// The data after the filters so far.
 struct Stage {
     datatype: Datatype,
-    /// Whether filters before have left metadata, which a compressor would take for cells.
+    /// `true` if earlier filters have left metadata, which a compressor would process as cells.
     metadata: bool,
-    /// Whether the bytes are no longer values: compressed.
+    /// `true` if the bytes are compressed, and are no longer values.
     opaque: bool,
-    /// Whether the values are no longer in ascending order.
+    /// `true` if the values are no longer in ascending order.
     mixed: bool,
 }
 
-/// A random pipeline, often empty.
+/// Generates a pipeline, which is often empty.
 pub fn pipeline(random: &mut Random, purpose: Purpose) -> Pipeline {
     let count = random.weighted(&[40, 35, 17, 8]);
     let datatype = match purpose {
@@ -49,7 +49,7 @@ pub fn pipeline(random: &mut Random, purpose: Purpose) -> Pipeline {
         filters.push(filter);
     }
     let max_chunk_size = match random.below(20) {
-        // The library takes no list of filters that is empty.
+        // The library does not accept a chunk size for an empty pipeline.
         _ if filters.is_empty() => None,
         0 => Some(0),
         1 => Some(u32::try_from(random.between(1, 100_000)).unwrap_or(1)),
@@ -58,7 +58,7 @@ pub fn pipeline(random: &mut Random, purpose: Purpose) -> Pipeline {
     Pipeline { filters, max_chunk_size }
 }
 
-/// A pipeline for all kinds of dimensions alike.
+/// Generates a pipeline that fits all kinds of dimensions.
 pub fn coordinate_pipeline(random: &mut Random) -> Pipeline {
     let count = random.below(3);
     let filters = (0..count).map(|_| match random.below(4) {
@@ -118,7 +118,7 @@ impl Stage {
         codec(random)
     }
 
-    /// Another type for the deltas, of a size that divides the values.
+    /// Returns another datatype for the deltas, whose size divides the value size.
     fn reinterpretation(&self, random: &mut Random, purpose: Purpose) -> Option<Datatype> {
         let plain = matches!(purpose, Purpose::Values { var: false, .. });
         let types = [Datatype::Int8, Datatype::UInt16, Datatype::Int32, Datatype::UInt64];
@@ -172,7 +172,7 @@ impl Stage {
     }
 }
 
-/// Which types bit-width reduction and positive delta work on, or at least take.
+/// `true` if bit-width reduction and positive delta accept the datatype.
 fn takes_windows(datatype: Datatype) -> bool {
     datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes()
 }
@@ -192,10 +192,11 @@ fn scale(random: &mut Random) -> FilterSpec {
     FilterSpec::ScaleFloat { factor, offset, byte_width: *random.pick(&[1, 2, 4, 8]) }
 }
 
-/// Whether the library fails on cells without bytes.
+/// `true` if the library fails on empty cells.
 pub fn needs_bytes(pipeline: &Pipeline) -> bool {
     let has = |wanted: fn(&FilterSpec) -> bool| pipeline.filters.iter().any(wanted);
-    // What passes an empty chunk through leaves no part at all, which these filters ask for.
+    // The passing filters do not create any part for an empty chunk, and the shuffling filters
+    // require a part.
     let passes =
         has(|filter| matches!(filter, FilterSpec::None | FilterSpec::ChecksumMd5 | FilterSpec::ChecksumSha256));
     let shuffles = has(|filter| {
@@ -215,12 +216,12 @@ pub fn needs_bytes(pipeline: &Pipeline) -> bool {
     })
 }
 
-/// Whether the cells must be of moderate size, so that differences don't overflow.
+/// `true` if the cells must be small numbers to prevent an overflow of differences.
 pub fn needs_small_steps(pipeline: &Pipeline) -> bool {
     pipeline.filters.iter().any(|filter| matches!(filter, FilterSpec::DoubleDelta { .. }))
 }
 
-/// Whether the cells must be floats that the filter's integers can hold.
+/// Returns the scale if the cells must be floats that fit the filter's integers.
 pub fn scale_of(pipeline: &Pipeline) -> Option<(f64, f64)> {
     pipeline.filters.iter().find_map(|filter| match filter {
         FilterSpec::ScaleFloat { factor, offset, .. } => Some((*factor, *offset)),
@@ -228,7 +229,7 @@ pub fn scale_of(pipeline: &Pipeline) -> Option<(f64, f64)> {
     })
 }
 
-/// Whether cells mustn't descend.
+/// `true` if the cells must not descend.
 pub fn needs_order(pipeline: &Pipeline) -> bool {
     pipeline.filters.iter().any(|filter| matches!(filter, FilterSpec::PositiveDelta { .. }))
 }

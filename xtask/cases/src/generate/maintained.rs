@@ -1,4 +1,4 @@
-//! Random histories of arrays that are maintained.
+//! Random histories of arrays with maintenance.
 
 use tdb_reference::{Ability, RELEASES, Release};
 use tdb_types::{ArrayType, FormatVersion, Layout};
@@ -14,10 +14,10 @@ use crate::entries::entries;
 use crate::history::{Deed, History as Maintained, Join, Side, Small, Turn};
 use tdb_reference::model::{ArraySpec, AttributeSpec, FilterSpec};
 
-/// Cells of a write at most: all of them are read many times.
+/// Maximum number of cells per write. All cells are read many times.
 const MOST_CELLS: usize = 2000;
 
-/// The history that belongs to a seed; `None` if the array can't be maintained by the library.
+/// Generates the history of a seed. Returns `None` if the library cannot maintain the array.
 pub fn maintained(seed: u64) -> Option<Maintained> {
     let random = &mut Random::new(seed);
     let case = case(random, &[0, 1, 1, 2, 5])?;
@@ -30,8 +30,9 @@ pub fn maintained(seed: u64) -> Option<Maintained> {
     Some(Maintained { array: case.array, encrypted: case.encrypted, version, creator, turns })
 }
 
-/// A history of the newest format, in which no two writes have the same time; with a release, one of an array that it could
-/// have made. Half of them join no fragments.
+/// Generates a history of the newest format, in which all writes have distinct timestamps. With a
+/// release, the array uses only features of that release. Half of the histories do not consolidate
+/// fragments.
 pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
     let random = &mut Random::new(seed);
     let whole = case(random, &[4, 5, 8])?;
@@ -56,7 +57,8 @@ pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
     Some(Maintained { array: case.array, encrypted: case.encrypted, version, creator, turns })
 }
 
-/// What the first releases can't do, but the newest does in their place: write at any time, and attributes without a name.
+/// Restores features that the newest release adds for the first releases: timestamps of writes, and
+/// anonymous attributes.
 fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
     let times: Vec<Option<u64>> = whole.writes().map(|write| write.timestamp).collect();
     let is_anonymous = case.array.attributes.iter().any(|attribute| attribute.name.is_empty());
@@ -72,11 +74,11 @@ fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
     case
 }
 
-/// An array with writes, deletes and evolutions.
+/// Generates an array with writes, deletes and evolutions.
 fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     let (mut array, mut axes) = schema::array(random);
-    // Of dense arrays with a current domain the library makes fragments that it can't read; nor can it read tiles that end
-    // beyond the datatype.
+    // The library cannot read consolidated fragments of dense arrays with a current domain, or
+    // tiles that end beyond the datatype.
     let is_dense = array.array_type == ArrayType::Dense;
     if overhang::is_beyond(&array) || is_dense && (array.current_domain.is_some() || schema::has_images(&array)) {
         return None;
@@ -95,7 +97,8 @@ fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false, repeated: false })
 }
 
-/// The case as far as an older release could make it, and that release's format. The first have other fragments.
+/// Reduces a case to the features of an older release. Returns the case with that release's format.
+/// Releases before format 7 have other fragments.
 fn in_older_format(random: &mut Random, case: &Case) -> Option<(Case, FormatVersion)> {
     let releases: Vec<_> = RELEASES.iter().filter(|release| release.format >= 7).collect();
     let release = **random.pick(&releases);
@@ -107,8 +110,8 @@ fn side(random: &mut Random) -> Side {
     *random.pick(&[Side::Ours, Side::Theirs])
 }
 
-/// Writes, deletes and evolutions, a few milliseconds apart at most.
-/// `gaps` are those between one write and the next.
+/// Generates writes, deletes and evolutions that are a few milliseconds apart. `gaps` are the
+/// possible gaps between writes.
 fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) -> Option<Vec<Step>> {
     let is_dense = array.array_type == ArrayType::Dense;
     let evolves = random.percent(25) && !schema::has_images(array);
@@ -121,7 +124,8 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
         if evolves && index > 0 && random.percent(25) {
             time += 1;
             if let Some(mut evolution) = history.evolution(random, index) {
-                // What was deleted by an attribute that is dropped later makes the library refuse the array.
+                // If cells were deleted by an attribute that is dropped later, the library refuses
+                // the array.
                 if deletes {
                     history.attributes.extend(dropped(array, &steps, &evolution.drop_attributes));
                     evolution.drop_attributes.clear();
@@ -134,7 +138,8 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
                 }
             }
         }
-        // Of dense arrays writes come in the order of their times: an attribute that a later fragment lacks shows older values.
+        // Dense writes are in timestamp order, because an attribute that a later fragment lacks
+        // shows older values.
         let when = if !is_dense && random.percent(10) { time.saturating_sub(3).max(FIRST_TIMESTAMP) } else { time };
         let when = if evolves { time } else { when };
         let place = if spots.is_empty() { axes } else { random.pick(&spots) };
@@ -155,7 +160,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
     Some(steps)
 }
 
-/// Small parts of a dense array, each for one who appends: between them are gaps that nobody writes.
+/// Generates small parts of a dense array, one per writer, with unwritten gaps in between.
 fn spots(random: &mut Random, axes: &[Axis]) -> Vec<Vec<Axis>> {
     let count = random.between(2, 3);
     let part = |random: &mut Random, axis: &Axis| {
@@ -166,12 +171,13 @@ fn spots(random: &mut Random, axes: &[Axis]) -> Vec<Vec<Axis>> {
     (0..count).map(|_| axes.iter().map(|axis| part(random, axis)).collect()).collect()
 }
 
-/// What nobody wrote is stored when fragments are joined, and float scaling would alter it.
+/// Consolidation stores fill values for unwritten cells, and float scaling would change these
+/// values.
 fn keep_fill_values(attribute: &mut AttributeSpec) {
     attribute.filters.filters.retain(|filter| !matches!(filter, FilterSpec::ScaleFloat { .. }));
 }
 
-/// The attributes of these names, as they were before they were dropped.
+/// Returns the attributes with these names in their state before the drop.
 fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
     let added = steps.iter().flat_map(|step| match step {
         Step::Evolve(evolution) => evolution.add_attributes.clone(),
@@ -181,7 +187,7 @@ fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<Attribute
     all.filter(|attribute| names.contains(&attribute.name)).collect()
 }
 
-/// All of it by random sides, with maintenance in between.
+/// Assigns each step to a random side, and adds maintenance in between.
 fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
     let times: Vec<u64> = case.steps.iter().filter_map(|step| Deed::Step(step.clone()).time()).collect();
     let is_dense = case.array.array_type == ArrayType::Dense;
@@ -210,12 +216,12 @@ fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
     turns
 }
 
-/// What maintenance depends on.
+/// Facts that restrict maintenance.
 #[derive(Clone, Copy)]
 struct Facts {
     is_dense: bool,
     has_deletes: bool,
-    /// Whether there are several writes of one time.
+    /// `true` if several writes have the same timestamp.
     repeats: bool,
 }
 
@@ -261,7 +267,7 @@ fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repea
         3 => join.max_fragment_size = Some(*random.pick(&[500, 2000, 20_000])),
         _ => {}
     }
-    // Nor can dense cells be told apart by their coordinates, to see that they were written at the same time.
+    // Dense cells have no coordinates, which would show equal write times.
     if is_dense && repeats {
         join.max_fragment_size = None;
     }

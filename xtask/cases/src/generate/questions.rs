@@ -9,7 +9,7 @@ use super::axis::Axis;
 use crate::scalars::order_of;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, QuerySpec, RangesSpec};
 
-/// A random read of an array that has these attributes and was changed at these times.
+/// Generates a read of an array with the given attributes and timestamps of changes.
 pub fn question(
     random: &mut Random,
     array: &ArraySpec,
@@ -33,7 +33,7 @@ pub fn question(
             let (a, b) = (*random.pick(times), *random.pick(times));
             if random.percent(50) { (0, a + random.below(2) as u64) } else { (a.min(b), a.max(b)) }
         });
-    // What time travel selects may be an older schema, which has other attributes.
+    // Time travel may select an older schema with other attributes.
     let fields = if timestamps.is_some() && attributes != array.attributes {
         Vec::new()
     } else {
@@ -43,7 +43,7 @@ pub fn question(
         let axis = axes.iter().find(|axis| axis.spec.name == ranges.dimension)?;
         Some((ranges, axis))
     }) {
-        // A defect of the library: see docs/internals/conformance.md.
+        // Avoids a defect of the library, see docs/internals/conformance.md.
         let strings = axis.spec.domain.is_none() && layout == Layout::Unordered;
         if strings {
             ranges.ranges.truncate(1);
@@ -77,13 +77,13 @@ fn axis_ranges(random: &mut Random, axis: &Axis, layout: Layout) -> Option<Range
     }
     let mut ranges: Vec<_> = (0..count).map(|_| axis.range(random)).collect();
     if random.percent(20) {
-        // The same once more.
+        // Repeats a range.
         ranges.push(random.pick(&ranges).clone());
     }
     Some(RangesSpec { dimension: axis.spec.name.clone(), ranges })
 }
 
-/// Sorts ranges, and drops those that overlap others.
+/// Sorts ranges, and removes overlapping ranges.
 pub fn make_disjoint(axis: &Axis, ranges: &mut RangesSpec) {
     let order = |bytes: &Bytes| order_of(axis.spec.datatype, bytes);
     ranges.ranges.sort_by_cached_key(|(low, _)| order(low));

@@ -1,4 +1,4 @@
-//! Cells of equal coordinates in one fragment of an array that doesn't allow them.
+//! Cells with equal coordinates in one fragment of an array without duplicates.
 
 use tdb_types::{ArrayType, Layout};
 
@@ -6,9 +6,9 @@ use super::super::case::{Case, Step};
 use super::super::random::Random;
 use tdb_reference::model::{DimensionSpec, WriteSpec};
 
-/// Has some cells of writes take the coordinates of others. The case stays as it is if it has none that could.
+/// Replaces the coordinates of some cells by those of other cells, if possible.
 pub fn repeat(random: &mut Random, case: &mut Case) {
-    // What a consolidation makes of such fragments is the library's own mistake.
+    // A consolidation of such fragments depends on defects of the library.
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
     if case.array.array_type != ArrayType::Sparse || case.array.allows_dups || is_merged {
         return;
@@ -21,7 +21,8 @@ pub fn repeat(random: &mut Random, case: &mut Case) {
             case.repeated = true;
         }
     }
-    // Ordered reads are judged by unordered ones, which go wrong with several ranges on strings.
+    // Ordered reads are checked with unordered reads, which are wrong for several ranges on
+    // strings.
     let is_string = |name: &str| {
         let mut dimensions = case.array.dimensions.iter().filter(|dimension| dimension.name == name);
         dimensions.any(|dimension| dimension.domain.is_none())
@@ -44,7 +45,7 @@ fn repeat_in(random: &mut Random, dimensions: &[DimensionSpec], write: &mut Writ
     let mut places: Vec<usize> = (0..count).collect();
     for place in 1..count {
         if random.percent(percent) {
-            // Cells that come in order stay so.
+            // Cells in global order stay in order.
             let other = if write.layout == Layout::GlobalOrder { place - 1 } else { random.below(place) };
             places[place] = places[other];
         }

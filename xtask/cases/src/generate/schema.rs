@@ -10,7 +10,7 @@ use super::text;
 use crate::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, EnumerationSpec, FilterSpec, Pipeline, WebpFormat};
 
-/// A random schema, and what the generator knows of its dimensions.
+/// Generates a schema, with the axes of its dimensions.
 pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
     let dense = random.percent(40);
     let mut axes = if dense { dense_axes(random) } else { sparse_axes(random) };
@@ -48,7 +48,8 @@ pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
     (spec, axes)
 }
 
-/// An attribute of images, if rows of tiles consist of whole pixels. It must be the last one.
+/// Generates an attribute with images, if rows of tiles consist of complete pixels. The attribute
+/// must be the last one.
 fn image(random: &mut Random, x: &Axis) -> Option<AttributeSpec> {
     let formats = [(3, [WebpFormat::Rgb, WebpFormat::Bgr]), (4, [WebpFormat::Rgba, WebpFormat::Bgra])];
     let fitting: Vec<WebpFormat> =
@@ -64,8 +65,8 @@ fn image(random: &mut Random, x: &Axis) -> Option<AttributeSpec> {
     Some(AttributeSpec { name, datatype, cell_val_num: Some(1), nullable, fill: None, filters, enumeration })
 }
 
-/// Whether images come back as they were given: the cells of arrays whose last tile ends with the datatype or beyond are given by
-/// another array.
+/// `true` if images are stored without changes. For an array whose last tile ends at or beyond the
+/// end of the datatype, another array provides the expected cells.
 fn keeps_pixels(image: &AttributeSpec) -> bool {
     image.filters.filters.iter().all(|filter| match filter {
         FilterSpec::Webp { lossless, format, .. } => *lossless && matches!(format, WebpFormat::Rgb | WebpFormat::Bgr),
@@ -73,7 +74,7 @@ fn keeps_pixels(image: &AttributeSpec) -> bool {
     })
 }
 
-/// Whether an attribute holds images.
+/// `true` if an attribute contains images.
 pub fn has_images(array: &ArraySpec) -> bool {
     let mut filters = array.attributes.iter().flat_map(|attribute| &attribute.filters.filters);
     filters.any(|filter| matches!(filter, FilterSpec::Webp { .. }))
@@ -148,7 +149,7 @@ fn sparse_settings(random: &mut Random, spec: &mut ArraySpec, axes: &mut [Axis])
     };
     if random.percent(25) {
         spec.cell_order = Layout::Hilbert;
-        // Along the curve coordinates don't ascend; and extents may be left out.
+        // In Hilbert order coordinates do not ascend, and extents are optional.
         for (axis, dimension) in axes.iter_mut().zip(&mut spec.dimensions) {
             if filters::needs_order(&axis.spec.filters) {
                 axis.spec.filters = Pipeline::default();
@@ -161,7 +162,7 @@ fn sparse_settings(random: &mut Random, spec: &mut ArraySpec, axes: &mut [Axis])
     }
 }
 
-/// An attribute that the array doesn't have yet.
+/// Generates an attribute that the array does not have yet.
 pub fn attribute(random: &mut Random, spec: &ArraySpec, index: usize) -> AttributeSpec {
     let dense = spec.array_type == ArrayType::Dense;
     let anonymous = index == 0 && random.percent(6);
@@ -203,7 +204,7 @@ fn attribute_type(random: &mut Random) -> Datatype {
     }
 }
 
-/// An enumeration of strings or integers.
+/// Generates an enumeration of strings or integers.
 pub fn enumeration(random: &mut Random, name: &str) -> EnumerationSpec {
     let count = random.below(6);
     let ordered = random.percent(30);
@@ -232,7 +233,7 @@ pub fn enumeration(random: &mut Random, name: &str) -> EnumerationSpec {
     EnumerationSpec { name, datatype, cell_val_num: None, ordered, values: Bytes(values), offsets }
 }
 
-/// Restricts all axes to a part of their domains.
+/// Restricts all axes to parts of their domains.
 fn current_domain(random: &mut Random, spec: &mut ArraySpec, axes: &mut [Axis]) {
     let ranges = axes.iter_mut().map(|axis| {
         let datatype = axis.spec.datatype;

@@ -1,4 +1,4 @@
-//! Random selections: points, boxes, prefixes, ranges with an end left out, and many ranges.
+//! Random selections: points, boxes, prefixes, open-ended ranges, and many ranges.
 
 use std::ops::Bound;
 
@@ -13,7 +13,7 @@ use crate::evaluation::{limits, merge};
 use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::{Bytes, RangesSpec, WriteSpec};
 
-/// Has most questions ask for points and boxes, for ranges without their ends, or for many ranges.
+/// Gives most questions points and boxes, open-ended ranges, or many ranges.
 pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     let mut questions = std::mem::take(&mut case.questions);
     for question in &mut questions {
@@ -33,7 +33,7 @@ fn ask_sets(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
     } else if random.percent(40) {
         ask_forms(random, case, axes, question);
     }
-    // Of few cells few fulfil a condition too.
+    // A condition would often leave none of the few selected cells.
     if random.percent(40) {
         question.query.condition = None;
     }
@@ -52,7 +52,8 @@ fn ask_sets(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
     }
 }
 
-/// Points: of cells that were written, of coordinates that any have, and of any coordinates; some of them twice.
+/// Generates points: of written cells, of coordinates from the pools, and of any coordinates. Some
+/// points are repeated.
 fn points(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<Vec<Bytes>> {
     let writes: Vec<&WriteSpec> = case.writes().filter(|write| !write.cells.is_empty()).collect();
     let mut points: Vec<Vec<Bytes>> = Vec::new();
@@ -71,7 +72,7 @@ fn points(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<
 fn coordinate(random: &mut Random, axis: &Axis) -> Bytes {
     match &axis.spec.domain {
         None if random.percent(8) => Bytes::default(),
-        // Those of floats; a current domain restricts none of them.
+        // Only for floats, which no current domain restricts.
         Some((low, high)) if axis.spec.datatype.is_float() && random.percent(15) => {
             random.pick(&[low, high]).to_owned().clone()
         }
@@ -79,7 +80,7 @@ fn coordinate(random: &mut Random, axis: &Axis) -> Bytes {
     }
 }
 
-/// The coordinates of a cell of a sparse write.
+/// Returns the coordinates of a random cell of a sparse write.
 fn cell(random: &mut Random, axes: &[Axis], write: &WriteSpec) -> Option<Vec<Bytes>> {
     let columns: Option<Vec<_>> =
         axes.iter().map(|axis| write.cells.iter().find(|column| column.name == axis.spec.name)).collect();
@@ -92,7 +93,8 @@ fn cell(random: &mut Random, axes: &[Axis], write: &WriteSpec) -> Option<Vec<Byt
     Some(columns.iter().map(|column| Bytes(column.cell(cells, place).to_vec())).collect())
 }
 
-/// Boxes that overlap, touch, or lie apart; some of their sides are intersections of two ranges.
+/// Generates boxes that overlap, touch, or are disjoint. Some of their sides are intersections of
+/// two ranges.
 fn boxes(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<Vec<Vec<Interval>>> {
     let mut boxes: Vec<Vec<Vec<Interval>>> = Vec::new();
     let open = *random.pick(&[0, 25, 60]);
@@ -104,7 +106,7 @@ fn boxes(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<V
             .collect();
         let (index, last) = (random.below(axes.len()), boxes.last());
         if let (true, Some([Interval::Ends(_, end)])) = (random.percent(20), last.map(|last| &last[index][..])) {
-            // Where the last one ends, or right behind it.
+            // Starts at the end of the previous box, or right after it.
             let start = match end {
                 Bound::Included(end) => [Bound::Included(end.clone()), Bound::Excluded(end.clone())],
                 Bound::Excluded(end) => [Bound::Included(end.clone()), Bound::Included(end.clone())],
@@ -123,7 +125,7 @@ fn boxes(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<V
 fn side(random: &mut Random, case: &Case, index: usize, axis: &Axis) -> Vec<Interval> {
     let range = axis.range(random);
     if random.percent(12) {
-        // Both hold the first range.
+        // The intersection of both parts is the range.
         let parts = [
             Interval::Ends(Bound::Included(range.0.clone()), Bound::Unbounded),
             Interval::Ends(Bound::Unbounded, Bound::Included(range.1)),
@@ -133,7 +135,8 @@ fn side(random: &mut Random, case: &Case, index: usize, axis: &Axis) -> Vec<Inte
     vec![interval(random, case, index, &range, true)]
 }
 
-/// A part of a range, in one of the forms that ours takes, or if `open` a range that may reach further.
+/// Returns a part of a range in one of tdb's forms. If `open` is `true`, the interval may be wider
+/// than the range.
 fn interval(random: &mut Random, case: &Case, index: usize, range: &(Bytes, Bytes), open: bool) -> Interval {
     let dimension = &case.array.dimensions[index];
     if dimension.domain.is_none() && open && random.percent(40) {
@@ -149,7 +152,7 @@ fn interval(random: &mut Random, case: &Case, index: usize, range: &(Bytes, Byte
     if is_sound(case, index, &interval) { interval } else { Interval::closed(range) }
 }
 
-/// Whether ours takes it: it holds something, and nothing outside of the domain.
+/// `true` if tdb accepts the interval: it is not empty, and inside of the domain.
 fn is_sound(case: &Case, index: usize, interval: &Interval) -> bool {
     let datatype = case.array.dimensions[index].datatype;
     let limits = limits(case, index);
@@ -160,7 +163,8 @@ fn is_sound(case: &Case, index: usize, interval: &Interval) -> bool {
     interval.as_range(datatype, &limits).is_some_and(is_inside)
 }
 
-/// Gives ours some of the question's ranges in other forms. They don't become wider where there are several.
+/// Expresses some of the question's ranges in other forms for tdb. Only a single range may become
+/// wider.
 fn ask_forms(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
     for (index, axis) in axes.iter().enumerate() {
         let name = &axis.spec.name;
@@ -176,10 +180,11 @@ fn ask_forms(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Que
     }
 }
 
-/// Up to a thousand ranges on one dimension, or up to thirty on each of two, in any order.
+/// Generates up to a thousand ranges on one dimension, or up to thirty on each of two, in any
+/// order.
 fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Question) {
     let layout = question.query.layout;
-    // Defects of the library: see docs/internals/conformance.md.
+    // Avoids defects of the library, see docs/internals/conformance.md.
     let is_asked = |axis: &Axis| axis.spec.domain.is_some() || layout != Layout::Unordered;
     let mut asked: Vec<&Axis> = axes.iter().filter(|axis| is_asked(axis)).collect();
     if layout == Layout::GlobalOrder || asked.is_empty() {
@@ -196,7 +201,7 @@ fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
         .iter()
         .any(|attribute| attribute.cell_val_num.is_none() && (fields.is_empty() || fields.contains(&attribute.name)));
     for axis in &asked {
-        // So that cells don't come a thousand times each.
+        // Limits how often each cell is returned.
         let count = match asked.len() {
             1 => (*random.pick(&[10, 100, 1000])).min(4 * axis.pool.len()),
             _ => (*random.pick(&[3, 10, 30])).min(2 * axis.pool.len()),
@@ -212,7 +217,8 @@ fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
     }
 }
 
-/// Ranges of a few coordinates each; some begin right behind the one before them, and some come twice.
+/// Generates ranges of a few coordinates each. Some are adjacent to the previous range, and some
+/// are repeated.
 fn narrow_ranges(random: &mut Random, axis: &Axis, count: usize) -> Vec<(Bytes, Bytes)> {
     let physical = axis.spec.datatype.physical();
     let is_integer = axis.spec.domain.is_some() && !physical.is_float();
@@ -232,7 +238,7 @@ fn narrow_ranges(random: &mut Random, axis: &Axis, count: usize) -> Vec<(Bytes, 
     ranges
 }
 
-/// A few coordinates.
+/// Generates a range of a few coordinates.
 fn narrow(random: &mut Random, axis: &Axis) -> (Bytes, Bytes) {
     let is_integer = axis.spec.domain.is_some() && !axis.spec.datatype.is_float();
     if is_integer && random.percent(50) {
@@ -250,7 +256,8 @@ fn narrow(random: &mut Random, axis: &Axis) -> (Bytes, Bytes) {
     (axis.pool[first].clone(), axis.pool[last].clone())
 }
 
-/// A point with one coordinate beyond the (current) domain, where the datatype has more.
+/// Returns a point with one coordinate outside of the (current) domain. Returns `None` if the
+/// domain covers the datatype.
 fn outside(random: &mut Random, axes: &[Axis]) -> Option<Vec<Bytes>> {
     let mut beyond = Vec::new();
     for (index, axis) in axes.iter().enumerate() {

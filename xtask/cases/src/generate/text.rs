@@ -3,8 +3,9 @@
 use super::super::random::Random;
 use tdb_reference::model::Bytes;
 
-/// A string as dimensions hold them, now and then empty or with zero bytes. In ASCII without its last character, since
-/// the library compares further bytes now with their signs and now without, and ends dimensions at that character.
+/// Generates a string for a dimension, sometimes empty or with zero bytes. Uses ASCII without the
+/// last character. The library compares other bytes sometimes as signed and sometimes as unsigned,
+/// and ends dimensions at the last ASCII character.
 pub fn string(random: &mut Random) -> Bytes {
     let length = match random.below(10) {
         0 => 0,

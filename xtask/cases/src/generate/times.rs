@@ -1,14 +1,14 @@
-//! When cells are written.
+//! Timestamps of writes.
 
 use super::super::case::{Case, Step};
 use super::super::overhang;
 use super::super::random::Random;
 
-/// The time of the first write; each further step comes ten milliseconds later.
+/// Timestamp of the first write. Each further step follows ten milliseconds later.
 pub(super) const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 
-/// Has some writes happen at the time of the one before, as careless programs do. Which of two such writes counts depends on the
-/// random names of their fragments, so that both sides must read the same array.
+/// Gives some writes the timestamp of the previous write. The random fragment names decide which
+/// write wins, and both sides must read the same array.
 pub(super) fn repeat(random: &mut Random, case: &mut Case) {
     if overhang::is_beyond(&case.array) {
         return;

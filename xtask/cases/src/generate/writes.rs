@@ -10,7 +10,7 @@ use super::cells;
 use crate::scalars::{integer_bytes, integer_of, order_of};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Column, WriteSpec};
 
-/// A random write into an array of these attributes.
+/// Generates a write to an array with these attributes.
 pub fn write(
     random: &mut Random,
     array: &ArraySpec,
@@ -36,14 +36,14 @@ pub fn write(
     };
     let dense = array.array_type == ArrayType::Dense;
     cells.extend(attributes.iter().map(|attribute| {
-        // Dense writes of empty cells crash the library now and then.
+        // The library sometimes crashes in dense writes of empty cells.
         let full = dense && random.percent(85);
         cells::column(random, attribute, count, full)
     }));
     WriteSpec { layout, subarray, timestamp: Some(timestamp), cells }
 }
 
-/// Where in a dense array, and in which order.
+/// Chooses the subarray and the layout of a dense write.
 fn dense_place(random: &mut Random, axes: &[Axis]) -> (Layout, Vec<(i128, i128)>) {
     if random.percent(20)
         && let Some(ranges) = whole_tiles(random, axes)
@@ -59,7 +59,7 @@ fn dense_place(random: &mut Random, axes: &[Axis]) -> (Layout, Vec<(i128, i128)>
     (*random.pick(&[Layout::RowMajor, Layout::ColMajor]), ranges)
 }
 
-/// Some tiles that lie wholly in the domain; none if there are none.
+/// Returns a subarray of complete tiles in the domain, or `None` if no tile is complete.
 fn whole_tiles(random: &mut Random, axes: &[Axis]) -> Option<Vec<(i128, i128)>> {
     let place = |axis: &Axis, random: &mut Random| {
         let physical = axis.spec.datatype.physical();
@@ -75,7 +75,7 @@ fn whole_tiles(random: &mut Random, axes: &[Axis]) -> Option<Vec<(i128, i128)>> 
     axes.iter().map(|axis| place(axis, random)).collect()
 }
 
-/// The coordinates of some cells, in the order in which they will be written.
+/// Generates the coordinates of cells in write order.
 fn sparse_rows(random: &mut Random, array: &ArraySpec, axes: &[Axis]) -> (Layout, Vec<Vec<Bytes>>) {
     let wanted = match random.below(40) {
         0 => 12_000,
@@ -104,7 +104,7 @@ fn key_of(axes: &[Axis], row: &[Bytes]) -> Key {
     axes.iter().zip(row).map(|(axis, bytes)| order_of(axis.spec.datatype, bytes)).collect()
 }
 
-/// Sorts as the array's global order does.
+/// Returns a key that sorts like the array's global order.
 pub(super) fn global_key(array: &ArraySpec, axes: &[Axis], row: &[Bytes]) -> (Vec<u64>, Key) {
     let mut tiles: Vec<u64> = axes.iter().zip(row).map(|(axis, bytes)| tile_of(axis, bytes)).collect();
     let mut cells = key_of(axes, row);

@@ -1,4 +1,4 @@
-//! Where releases order cells otherwise.
+//! Differences between releases in the order of cells.
 
 use tdb_types::{ArrayType, Layout};
 
@@ -6,7 +6,7 @@ use crate::scalars::integer_of;
 use tdb_reference::Release;
 use tdb_reference::model::{ArraySpec, DimensionSpec};
 
-/// Whether the release takes another order of cells for the global one, as far as the array is concerned: see
+/// `true` if the release has another global order for this array, see
 /// `docs/reference/format-notes.md`.
 pub fn orders_otherwise(array: &ArraySpec, release: Release) -> bool {
     let mut numbers = array.dimensions.iter().filter(|dimension| dimension.domain.is_some());

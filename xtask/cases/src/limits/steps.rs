@@ -1,4 +1,4 @@
-//! What an older release can do with an array.
+//! Reduces the steps of a case to the operations of an older release.
 
 use tdb_types::{ArrayType, Datatype, Layout};
 
@@ -8,14 +8,15 @@ use super::order::orders_otherwise;
 use tdb_reference::model::{AttributeSpec, Column, Condition};
 use tdb_reference::{Ability, NEWEST, Release};
 
-/// Takes away what the release can't do; `enumerated` are the attributes that were made to be enumerated.
+/// Removes operations that the release lacks. `enumerated` are the attributes that had an
+/// enumeration before.
 pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
     let attributes = all_attributes(case);
     let sizes: Vec<(String, usize)> =
         attributes.iter().map(|attribute| (attribute.name.clone(), attribute.datatype.size())).collect();
     let nullable: Vec<String> =
         attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| attribute.name.clone()).collect();
-    // The first releases that delete know no strings but ASCII.
+    // The first releases with deletes support only ASCII strings.
     let is_text = |attribute: &&AttributeSpec| attribute.cell_val_num.is_none() || attribute.datatype.is_string();
     let other = attributes.iter().filter(is_text).filter(|attribute| attribute.datatype != Datatype::StringAscii);
     let text: Vec<String> = other.map(|attribute| attribute.name.clone()).collect();
@@ -34,7 +35,7 @@ pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
         if !release.can(Ability::WriteTimes) {
             write.timestamp = None;
         }
-        // Release 2.2.9 crashes where it writes nullable cells in global order.
+        // Release 2.2.9 crashes in writes of nullable cells in global order.
         let nulls = release.library == "2.2.9" && !dense && !nullable.is_empty();
         if unsorted || nulls {
             write.layout = Layout::Unordered;
@@ -47,7 +48,7 @@ pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
             if !release.can(Ability::EmptyCells) {
                 fill_empty_cells(column, size, 0);
             } else if release.numbers() < [2, 4, 0] {
-                // The offset behind the last value was refused.
+                // Before 2.4 the offset after the last value was refused.
                 let last = column.offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(2));
                 fill_empty_cells(column, size, last);
             }
@@ -56,7 +57,8 @@ pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
 }
 
 fn can_delete(condition: &Condition, release: Release, enumerated: &[String], text: &[String]) -> bool {
-    // Releases between 2.17 and the newest lose their way in conditions on enumerations; older ones have none.
+    // Releases from 2.17 to the last but one are wrong in conditions on enumerations. Older
+    // releases have no enumerations.
     let enumerated = if release.library == NEWEST { &[] } else { enumerated };
     let unknown = if release.can(Ability::Utf8RunLengths) { &[][..] } else { text };
     let is_free_of = |names: &[String]| !names.iter().any(|name| condition.has_field(name));
@@ -74,15 +76,16 @@ fn can_tell(condition: &Condition, release: Release) -> bool {
 
 fn can_consolidate(release: Release, mode: &str, dense: bool, has_nulls: bool) -> bool {
     match mode {
-        // Garbage in variable-size cells that nobody wrote, or a crash, before 2.1; no nulls before 2.3.
+        // Before 2.1, unwritten variable-size cells become garbage, or the release crashes. Before
+        // 2.3, nullable cells are not supported.
         "fragments" => (!dense || release.numbers() >= [2, 1, 0]) && (!has_nulls || release.numbers() >= [2, 3, 0]),
         "fragment_meta" => release.can(Ability::Vacuum),
-        // Behind a consolidation of fragments these leave arrays that 2.30.0 doesn't open.
+        // Release 2.30.0 cannot open arrays after these modes follow a consolidation of fragments.
         _ => release.can(Ability::CurrentDomains),
     }
 }
 
-/// Puts one value into each empty cell from the `first` on.
+/// Puts one value into each empty cell, starting with cell `first`.
 fn fill_empty_cells(column: &mut Column, size: usize, first: usize) {
     let Some(offsets) = &column.offsets else { return };
     let (mut values, mut starts) = (Vec::new(), vec![0]);

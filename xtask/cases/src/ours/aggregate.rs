@@ -1,4 +1,4 @@
-//! Aggregates by our library.
+//! Aggregates by tdb.
 
 use tdb_array::{Aggregate, Aggregates, Array, Order};
 use tdb_types::{Datatype, Layout, Scalar};
@@ -8,7 +8,7 @@ use crate::case::Question;
 use crate::selection::Selection;
 use tdb_reference::model::{AggregateFunction, AggregateSpec, QuerySpec};
 
-/// The aggregate as ours.
+/// Converts an aggregate to tdb's type.
 fn aggregate_of(spec: &AggregateSpec) -> Aggregate {
     let field = spec.field.clone().unwrap_or_default();
     match spec.function {
@@ -21,7 +21,7 @@ fn aggregate_of(spec: &AggregateSpec) -> Aggregate {
     }
 }
 
-/// The aggregates of a query's cells, in their order; none for null.
+/// Computes aggregates of a query's cells, in the given order. `None` is null.
 pub fn aggregate(
     array: &Array,
     question: &Question,
@@ -37,23 +37,23 @@ pub fn aggregate(
     let named = aggregates.iter().zip(found.batch().columns());
     named
         .map(|(aggregate, column)| match column.name() == aggregate.to_string() && column.len() == 1 {
-            // The reference library has doubles for means of dates, too.
+            // The reference library returns means of dates as doubles too.
             true if aggregate.function == AggregateFunction::Mean && column.datatype() != Datatype::Float64 => {
                 let mean = column.cell(0).and_then(|cell| Scalar::from_le_bytes(column.datatype().physical(), cell));
                 Ok(mean.map(|mean| mean.to_f64().to_le_bytes().to_vec()))
             }
             true => Ok(column.cell(0).map(<[u8]>::to_vec)),
-            false => Err(format!("column {:?} of {} cells stands for {aggregate}", column.name(), column.len())),
+            false => Err(format!("unexpected column {:?} of {} cells for {aggregate}", column.name(), column.len())),
         })
         .collect()
 }
 
-/// Some fields of the cells that fulfil the query's condition, in any order.
+/// Reads some fields of the cells that match the condition, in any order.
 pub fn all_matching(array: &Array, spec: &QuerySpec) -> Result<Reading, String> {
     matching(array, spec, &Selection::default())
 }
 
-/// The same of what is selected.
+/// Reads some fields of the cells that match the condition and the selection, in any order.
 pub fn matching(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Reading, String> {
     let spec = QuerySpec { layout: Layout::Unordered, ..spec.clone() };
     reading(query(array, &spec, selection)?.order(Order::Unordered).only_matching())

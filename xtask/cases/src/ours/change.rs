@@ -1,4 +1,4 @@
-//! Changes by our library: schemas, deletes.
+//! Changes by tdb: new arrays, schema evolution, deletes.
 
 use tdb_array::{Array, Names};
 use tdb_condition::{Condition, Operator};
@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::place;
 use tdb_reference::model::{self, Comparison, Evolution};
 
-/// Makes the array of a case, in a format version.
+/// Creates the array of a case in a format version.
 pub fn create(uri: &str, case: &Case, version: FormatVersion) -> Result<(), String> {
     let definition = build::definition(&case.array, version).map_err(|error| describe(&error))?;
     let options = build::options(case.encrypted).1;
@@ -23,7 +23,7 @@ pub fn create(uri: &str, case: &Case, version: FormatVersion) -> Result<(), Stri
     created.map_err(|error| describe(&error))
 }
 
-/// Changes the array's schema.
+/// Evolves the array's schema.
 pub fn evolve(array: &Array, spec: &Evolution, dimensions: &[model::DimensionSpec]) -> Result<(), String> {
     let mut evolution = SchemaEvolution::new();
     for attribute in &spec.add_attributes {
@@ -45,12 +45,13 @@ pub fn evolve(array: &Array, spec: &Evolution, dimensions: &[model::DimensionSpe
     array.evolve(&evolution, &names).map_err(|error| describe(&error))
 }
 
-/// Deletes the cells that fulfil a condition.
+/// Deletes the cells that match a condition.
 pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<(), String> {
     array.delete_cells(&condition_of(condition), &Names::new().at(time)).map_err(|error| describe(&error))
 }
 
-/// The same condition, as our library takes it. Equalities joined by OR are a set, and so are inequalities joined by AND.
+/// Converts a condition to tdb's type. Equalities combined by OR become a set, and so do
+/// inequalities combined by AND.
 pub fn condition_of(condition: &model::Condition) -> Condition {
     for (comparison, negated) in [(Comparison::Equal, false), (Comparison::NotEqual, true)] {
         if let Some((field, values)) = set_of(condition, comparison).filter(|(_, values)| values.len() > 1) {
@@ -83,7 +84,8 @@ pub fn condition_of(condition: &model::Condition) -> Condition {
     }
 }
 
-/// The field and the values that it is compared with, all alike.
+/// Returns the field and the values of a condition that combines comparisons of one field with the
+/// same operator.
 fn set_of(condition: &model::Condition, comparison: Comparison) -> Option<(&str, Vec<&[u8]>)> {
     match condition {
         model::Condition::Compare { field, comparison: own, value: Some(value) } if *own == comparison => {

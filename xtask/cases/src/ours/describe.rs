@@ -1,6 +1,6 @@
 //! Errors as text.
 
-/// An error with its causes.
+/// Formats an error with its causes.
 pub fn describe(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

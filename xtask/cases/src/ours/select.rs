@@ -1,8 +1,8 @@
-//! Selections by our library.
+//! Selections with tdb.
 
 use std::ops::Bound;
 
-use tdb_array::{Array, ArrayError, CellsError, Coordinate, NewCells, NewColumn, Query, QueryBox};
+use tdb_array::{Array, ArrayError, CellsError, Coordinate, Query, QueryBox, WriteBatch, WriteColumn};
 use tdb_schema::ArraySchema;
 use tdb_types::{Datatype, Scalar};
 
@@ -12,7 +12,7 @@ use tdb_reference::model::{Bytes, QuerySpec, RangesSpec};
 
 type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
-/// Restricts a query to the ranges, points and boxes.
+/// Restricts a query to the ranges, points and boxes of a question.
 pub fn select(array: &Array, mut query: Query, spec: &QuerySpec, selection: &Selection) -> Result<Query, String> {
     for ranges in &spec.ranges {
         query = select_ranges(array, query, ranges, selection)?;
@@ -28,12 +28,12 @@ pub fn select(array: &Array, mut query: Query, spec: &QuerySpec, selection: &Sel
     Ok(query)
 }
 
-/// Whether a point is refused as one that lies outside of the domain; else what comes of it.
+/// Checks that tdb refuses a point outside of the domain.
 pub fn refuses(array: &Array, point: &[Bytes]) -> Result<(), String> {
     match array.read().points(columns(array.schema(), &[point.to_vec()])) {
         Err(ArrayError::Cells(CellsError::Point { point: 0, .. })) => Ok(()),
         Err(error) => Err(format!("a point outside of the domain: {}", describe(&error))),
-        Ok(_) => Err("a point outside of the domain isn't refused".to_owned()),
+        Ok(_) => Err("a point outside of the domain is not refused".to_owned()),
     }
 }
 
@@ -98,14 +98,15 @@ fn ends(datatype: Datatype, is_var: bool, start: &Bound<Bytes>, end: &Bound<Byte
     Ok((bound(start)?, bound(end)?))
 }
 
-/// Points as columns, the last dimension first: their order doesn't matter.
-fn columns(schema: &ArraySchema, points: &[Vec<Bytes>]) -> NewCells<'static> {
+/// Converts points to columns. The last dimension comes first, because the order of columns does
+/// not matter.
+fn columns(schema: &ArraySchema, points: &[Vec<Bytes>]) -> WriteBatch<'static> {
     let dimensions = schema.dimensions().iter().enumerate().rev();
-    dimensions.fold(NewCells::new(), |cells, (index, dimension)| {
+    dimensions.fold(WriteBatch::new(), |cells, (index, dimension)| {
         let values = points.iter().map(|point| &point[index]);
         let column = match dimension.is_var() {
-            true => NewColumn::strings(values.map(|value| &value[..])),
-            false => NewColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None),
+            true => WriteColumn::strings(values.map(|value| &value[..])),
+            false => WriteColumn::owned(values.flat_map(|value| value.to_vec()).collect(), None, None),
         };
         cells.with(dimension.name().to_owned(), column)
     })

@@ -1,8 +1,8 @@
-//! The same writes by our library.
+//! Writes with tdb.
 
 use std::ops::Bound;
 
-use tdb_array::{Array, Coordinate, Names, NewCells, NewColumn, Order, Write};
+use tdb_array::{Array, Coordinate, Names, Order, Write, WriteBatch, WriteColumn};
 use tdb_schema::FieldRef;
 use tdb_types::{FormatVersion, Layout, Scalar};
 
@@ -10,23 +10,23 @@ use super::{describe, open_with, options};
 use crate::case::Case;
 use tdb_reference::model::{Column, WriteSpec};
 
-/// How a write is done; the cells must come out the same.
+/// Parameters of a write that do not affect the cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     pub threads: usize,
-    /// Cells of a batch, where cells come in batches.
+    /// Number of cells per batch, for writes in batches.
     pub batch: usize,
     pub budget: usize,
-    /// For writes in global order.
+    /// Maximum fragment size in bytes, for writes in global order.
     pub max_fragment_size: Option<u64>,
-    /// For writes in global order: whether batches without cells come between the others, first and last.
+    /// For writes in global order: `true` if empty batches come first, last and in between.
     pub empty_batches: bool,
-    /// The format of the new fragments, if it isn't the one that they have anyway.
+    /// Format version of the new fragments, or `None` for the default.
     pub version: Option<FormatVersion>,
 }
 
 impl Manner {
-    /// One of many, by a number.
+    /// Derives parameters from a number.
     pub fn by(chance: u64) -> Self {
         Self {
             threads: 1 + (chance % 2) as usize,
@@ -39,7 +39,7 @@ impl Manner {
     }
 }
 
-/// Writes as the array that is there wants it.
+/// Writes cells to an existing array.
 pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result<(), String> {
     let failed = |error: tdb_array::ArrayError| describe(&error);
     let array = open_with(&options(case).threads(manner.threads), uri)?;
@@ -90,7 +90,7 @@ fn place(array: &Array, spec: &WriteSpec, mut write: Write) -> Result<Write, Str
     Ok(write)
 }
 
-/// Cells in our layout.
+/// Cells in tdb's layout.
 struct Given<'a> {
     columns: Vec<GivenColumn<'a>>,
     len: usize,
@@ -98,9 +98,9 @@ struct Given<'a> {
 
 struct GivenColumn<'a> {
     column: &'a Column,
-    /// Bytes of a cell, or of a value.
+    /// Size in bytes of a cell, or of a value if the cells are variable-sized.
     size: usize,
-    /// In values.
+    /// Offsets in values.
     offsets: Option<Vec<u64>>,
 }
 
@@ -121,15 +121,15 @@ impl<'a> Given<'a> {
         Self { columns, len }
     }
 
-    fn slice(&self, range: std::ops::Range<usize>) -> NewCells<'static> {
-        let mut cells = NewCells::new();
+    fn slice(&self, range: std::ops::Range<usize>) -> WriteBatch<'static> {
+        let mut cells = WriteBatch::new();
         for GivenColumn { column, size, offsets } in &self.columns {
             let validity = column.validity.as_ref().map(|validity| bits(&validity[range.clone()]));
             let (values, offsets) = match offsets {
                 None => (&column.values[range.start * size..range.end * size], None),
                 Some(offsets) => (&column.values[..], Some(offsets[range.start..=range.end].to_vec())),
             };
-            cells = cells.with(column.name.clone(), NewColumn::owned(values.to_vec(), offsets, validity));
+            cells = cells.with(column.name.clone(), WriteColumn::owned(values.to_vec(), offsets, validity));
         }
         cells
     }

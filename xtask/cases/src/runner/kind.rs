@@ -10,29 +10,28 @@ use crate::verdict::{Failure, Verdict};
 
 /// A kind of case.
 pub trait CaseKind: Send + Sync + 'static {
-    /// What a case is; it follows from its index, so that it can be run again.
+    /// A case, reproducible from its index.
     type Case: Clone;
-    /// The libraries' processes. Each thread has its own.
+    /// The processes of the libraries. Each thread starts its own processes.
     type Sides;
 
-    /// The subcommand and the options with which the cases are run again, but for seed and index.
+    /// Returns the subcommand and options that run the cases again, without seed and index.
     fn command(&self) -> String;
 
     /// Starts the processes.
     ///
     /// # Errors
-    ///
-    /// If a release can't be fetched.
+    /// Fails if a release cannot be downloaded.
     fn start(&self) -> Result<Self::Sides>;
 
-    /// The case of an index; `None` if this kind has no such case.
+    /// Generates the case of an index. Returns `None` if the kind has no case for this index.
     fn case(&self, index: u64) -> Option<Self::Case>;
 
-    /// Runs a case below `folder`. What it counts is added up where the case doesn't fail.
+    /// Runs a case below `folder`. `counts` are added to the tally if the case does not fail.
     ///
     /// # Errors
-    ///
-    /// What ends the whole run: a folder can't be made, or a process not be started.
+    /// Fails if a folder cannot be created or a process cannot be started, which ends the whole
+    /// run.
     fn examine(
         &self,
         case: &Self::Case,
@@ -42,8 +41,8 @@ pub trait CaseKind: Send + Sync + 'static {
         counts: &mut Counts,
     ) -> Result<Verdict>;
 
-    /// The smallest case found that fails in the same way; the case itself, where there is none. `fails` runs a case and says
-    /// how it fails.
+    /// Returns the smallest case found with the same failure, or the case itself. `fails` runs a
+    /// case and returns the failure.
     fn shrink(
         &self,
         case: Self::Case,
@@ -51,14 +50,14 @@ pub trait CaseKind: Send + Sync + 'static {
         fails: &mut dyn FnMut(&Self::Case) -> Option<Failure>,
     ) -> (Self::Case, Failure);
 
-    /// The case for people, with one of its questions or all.
+    /// Formats the case as readable text, with one question or all.
     fn print(&self, case: &Self::Case, index: u64, question: Option<usize>) -> String;
 
-    /// What excuses of its verdicts are of, for the summary.
+    /// Returns the label of the kind's excuses in the summary.
     fn excused(&self) -> &'static str {
         READS_LEFT_OUT
     }
 
-    /// Counts what a case is made of that both sides agreed upon.
+    /// Counts the features of a case on which both sides agree.
     fn cover(&self, _case: &Self::Case, _coverage: &mut Coverage) {}
 }

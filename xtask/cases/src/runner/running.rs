@@ -1,15 +1,15 @@
-//! Cases under way.
+//! Running cases.
 
 use std::time::Instant;
 
-/// A case that is being run.
+/// A running case.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     pub(super) index: u64,
-    /// When it began, or a smaller one in its place.
+    /// Start of the case, or of a smaller case during shrinking.
     pub(super) began: Instant,
-    /// Whether the case is there, and not only its index.
+    /// `true` if the case has been generated.
     pub(super) is_made: bool,
-    /// Whether it has failed, and smaller ones are tried.
+    /// `true` if the case has failed and is being shrunk.
     pub(super) has_failed: bool,
 }

@@ -1,43 +1,44 @@
-//! Which cases are run, and how.
+//! Settings of a run.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// Which cases are run.
+/// The cases to run.
 #[derive(Clone, Debug)]
 pub enum Amount {
-    /// Those of these indices.
+    /// The cases of these indices.
     Indices(Range<u64>),
-    /// From an index on, until so many have been compared: what is left out is made up for.
+    /// Cases from index `first` on, until `count` cases have been compared. Cases that are left out
+    /// are replaced.
     Compared { first: u64, count: u64 },
 }
 
 impl Amount {
-    /// The one case of an index, or so many from the first one on.
+    /// Returns the amount for one case, or for `count` cases from index 0 on.
     pub fn new(case: Option<u64>, count: u64) -> Self {
         Self::Indices(case.map_or(0..count, |case| case..case + 1))
     }
 
-    /// The same, where cases that are left out are made up for.
+    /// Returns the amount for one case, or for `count` compared cases.
     pub fn compared(case: Option<u64>, count: u64) -> Self {
         case.map_or(Self::Compared { first: 0, count }, |first| Self::Compared { first, count: 1 })
     }
 }
 
-/// How cases are run.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What the indices are random numbers of.
+    /// The seed of all cases.
     pub seed: u64,
-    /// How many cases run at the same time.
+    /// Number of concurrent cases.
     pub jobs: usize,
-    /// After so many failures no further case begins.
+    /// Number of failures after which no further case starts.
     pub failures: u64,
-    /// Whether failing cases are made smaller.
+    /// `true` if failing cases are shrunk.
     pub shrinks: bool,
-    /// How long a case may take. After that it has failed, and no further case begins: a thread can't be stopped, and one that
-    /// goes on takes memory and time from others.
+    /// Timeout of a case. A timeout is a failure, and no further case starts: the thread cannot be
+    /// stopped, and takes memory and time from other threads.
     pub patience: Duration,
-    /// Whether each case is printed before it is run.
+    /// `true` if each case is printed before it runs.
     pub prints: bool,
 }

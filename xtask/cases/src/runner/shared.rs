@@ -1,4 +1,4 @@
-//! What the threads of a run share, and what each of them does.
+//! The state that the threads of a run share, and the work of each thread.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +12,9 @@ use super::settings::{Amount, Settings};
 use crate::tally::{Counts, Tally};
 use crate::verdict::{Failure, Kind, Verdict};
 
-/// After so many indices in a row for which there is no case, something is wrong with what the cases are made for.
+/// Number of consecutive indices without a case after which the run fails.
 const MOST_UNFIT: u64 = 10_000;
-/// After so many cases a run says how far it is.
+/// Number of cases between progress messages.
 const STEP: u64 = 100;
 
 pub(super) struct Shared<K> {
@@ -23,30 +23,30 @@ pub(super) struct Shared<K> {
     folder: PathBuf,
     started: Instant,
     state: Mutex<State>,
-    /// Told of every change of the state.
+    /// Notified of every change of the state.
     pub(super) changed: Condvar,
 }
 
 pub(super) struct State {
     amount: Amount,
     next: u64,
-    /// Indices in a row without a case.
+    /// Number of consecutive indices without a case.
     unfit: u64,
-    /// By thread.
+    /// The running case of each thread.
     pub(super) running: Vec<Option<Running>>,
-    /// The threads whose case didn't come to an end.
+    /// `true` for each thread whose case has timed out.
     pub(super) given_up: Vec<bool>,
     pub(super) tally: Tally,
-    /// Whether no further case begins.
+    /// `true` if no further case may start.
     pub(super) is_stopped: bool,
-    /// Why the run is pointless.
+    /// Why the whole run has failed.
     error: Option<String>,
 }
 
-/// Whether a thread gets another case.
+/// Decides whether a thread gets another case.
 enum More {
     Yes,
-    /// It depends on what comes of those that are being run.
+    /// The decision depends on the results of the running cases.
     Perhaps,
     No,
 }
@@ -59,7 +59,8 @@ impl State {
             Amount::Compared { count, .. } => {
                 let running = self.running.iter().flatten().count() as u64;
                 match self.tally.compared() {
-                    // No more than are needed for sure, so that chance doesn't decide which cases are run.
+                    // Starts only cases that are certainly needed. The set of cases must not depend
+                    // on timing.
                     compared if compared + running < *count => More::Yes,
                     _ if running > 0 => More::Perhaps,
                     _ => More::No,
@@ -68,7 +69,6 @@ impl State {
         }
     }
 
-    /// Ends the run: it is pointless.
     fn end(&mut self, error: String) {
         self.is_stopped = true;
         self.error.get_or_insert(error);
@@ -99,7 +99,7 @@ impl<K: CaseKind> Shared<K> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was counted; threads that don't come to an end may still hold all else.
+    /// Returns the tally. Threads that have timed out may still use the rest of the state.
     pub(super) fn into_tally(self: std::sync::Arc<Self>) -> Result<Tally, String> {
         let mut state = self.state();
         match state.error.take() {
@@ -108,7 +108,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// What a thread does.
+    /// The main function of a thread.
     pub(super) fn run(&self, job: usize) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work(job)));
         let outcome = outcome.unwrap_or_else(|panic| Err(format!("a thread panicked: {}", message(&*panic))));
@@ -120,7 +120,7 @@ impl<K: CaseKind> Shared<K> {
         self.changed.notify_all();
     }
 
-    /// Takes cases until there are no more.
+    /// Runs cases until there are no more.
     fn work(&self, job: usize) -> Result<(), String> {
         let mut sides = None;
         while let Some(index) = self.take(job) {
@@ -131,7 +131,8 @@ impl<K: CaseKind> Shared<K> {
                     continue;
                 }
                 Err(panic) => {
-                    let failure = Failure::new(Kind::OurPanic, format!("no case: {}", message(&*panic)));
+                    let failure =
+                        Failure::new(Kind::OurPanic, format!("cannot generate the case: {}", message(&*panic)));
                     self.state().tally.fail(&failure);
                     self.report(index, "", &failure);
                     self.finish(job);
@@ -144,7 +145,8 @@ impl<K: CaseKind> Shared<K> {
             }
             let (mut verdict, mut counts) = self.examine(job, index, &case, &mut sides)?;
             if matches!(&verdict, Verdict::Failed(failure) if failure.kind == Kind::TheirCrash) {
-                // An earlier case may have left the process damaged; now it is a new one.
+                // An earlier case may have corrupted the process, so the case runs again in a new
+                // process.
                 self.state().tally.count_reason("cases run again", "the library crashed");
                 (verdict, counts) = self.examine(job, index, &case, &mut sides)?;
             }
@@ -156,7 +158,7 @@ impl<K: CaseKind> Shared<K> {
         Ok(())
     }
 
-    /// The index of a case to run; `None` if there are no more.
+    /// Takes the index of the next case. Returns `None` if there are no more.
     fn take(&self, job: usize) -> Option<u64> {
         let mut state = self.state();
         loop {
@@ -175,19 +177,19 @@ impl<K: CaseKind> Shared<K> {
         Some(index)
     }
 
-    /// There is no case of the index that the thread has taken.
+    /// Counts an index without a case.
     fn is_unfit(&self, job: usize) {
         let mut state = self.state();
         state.unfit += 1;
         if state.unfit > MOST_UNFIT && matches!(state.amount, Amount::Compared { .. }) {
             let unfit = state.unfit;
-            state.end(format!("{}: none of {unfit} cases in a row can be carried out", self.kind.command()));
+            state.end(format!("{}: none of {unfit} consecutive cases can run", self.kind.command()));
         }
         state.running[job] = None;
         self.changed.notify_all();
     }
 
-    /// The time of a case begins, or that of a smaller one in its place.
+    /// Starts the time of a case, or of a smaller case during shrinking.
     fn begin(&self, job: usize) {
         let mut state = self.state();
         state.unfit = 0;
@@ -196,7 +198,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// Runs a case. After a panic, which may have left anything behind, the libraries are started anew.
+    /// Runs a case. Restarts the libraries after a panic, because their state is unknown.
     fn examine(
         &self,
         job: usize,
@@ -221,7 +223,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// Counts a case, and prints it if it failed.
+    /// Counts a case, and prints failed cases.
     fn settle(
         &self,
         job: usize,
@@ -233,7 +235,7 @@ impl<K: CaseKind> Shared<K> {
     ) {
         let mut state = self.state();
         if state.given_up[job] {
-            // It has been counted.
+            // The case has been counted already.
             return;
         }
         let Verdict::Failed(failure) = verdict else {
@@ -244,7 +246,7 @@ impl<K: CaseKind> Shared<K> {
             if let Amount::Compared { count, .. } = state.amount
                 && state.tally.left_out > count
             {
-                state.end(format!("{}: most cases can't be carried out", self.kind.command()));
+                state.end(format!("{}: most cases cannot run", self.kind.command()));
             }
             drop(state);
             return self.finish(job);
@@ -278,7 +280,6 @@ impl<K: CaseKind> Shared<K> {
         catch_unwind(AssertUnwindSafe(|| self.kind.shrink(case, failure, &mut fails))).unwrap_or(as_it_is)
     }
 
-    /// Prints a failure.
     pub(super) fn report(&self, index: u64, case: &str, failure: &Failure) {
         let (command, seed) = (self.kind.command(), self.settings.seed);
         println!(
@@ -293,10 +294,10 @@ impl<K: CaseKind> Shared<K> {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
 fn describe(error: &dyn std::error::Error) -> String {

@@ -1,4 +1,4 @@
-//! The runner with cases that need no library: numbers.
+//! Tests of the runner with numbers as cases, which need no library.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::{Amount, CaseKind, Settings, run};
 use crate::tally::{Counts, Tally};
 use crate::verdict::{Failure, Kind, Verdict};
 
-/// What comes of a number.
+/// The outcome of a number.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Agrees,
-    /// Agrees, and takes its time.
+    /// Agrees after a delay.
     Slow,
     Excused,
     Fails,
     Panics,
-    /// Doesn't come to an end before it may.
+    /// Hangs until the test ends it.
     Hangs,
     /// The library crashes the first time.
     CrashesOnce,
@@ -30,18 +30,18 @@ enum Fate {
     Breaks,
     /// There is no case.
     Unfit,
-    /// Making the case panics.
+    /// Generating the case panics.
     Unmade,
 }
 
-/// Numbers; a function says what comes of each.
+/// A kind of case whose cases are numbers. A function determines the outcome of each number.
 struct Numbers {
     fate: fn(u64) -> Fate,
-    /// What has been run, smaller cases included.
+    /// All numbers that ran, including smaller cases.
     seen: Arc<Mutex<Vec<u64>>>,
-    /// How often the libraries were started.
+    /// Number of starts of the libraries.
     starts: Arc<AtomicU64>,
-    /// Lets those go on that hang.
+    /// Ends the hanging cases.
     ends: Arc<AtomicBool>,
 }
 
@@ -132,7 +132,7 @@ fn settings(jobs: usize) -> Settings {
     Settings { seed: 1, jobs, failures: 100, shrinks: false, patience: Duration::from_secs(60), prints: false }
 }
 
-/// Runs numbers from 0 on; gives what was counted, and which numbers were run.
+/// Runs numbers from 0 on. Returns the tally and the numbers that ran.
 fn run_all(fate: fn(u64) -> Fate, amount: Amount, settings: &Settings) -> (Result<Tally, String>, BTreeSet<u64>) {
     let numbers = Numbers::new(fate);
     let seen = Arc::clone(&numbers.seen);
@@ -168,7 +168,7 @@ fn each_outcome_is_counted_as_what_it_is() {
     let (tally, _) = run_all(fate, Amount::Indices(0..50), &settings(3));
     let tally = tally.expect("nothing breaks");
     assert_eq!((tally.agreed, tally.left_out, tally.failed, tally.panicked, tally.hung), (10, 10, 20, 10, 0));
-    // What was counted in cases that failed is of no worth.
+    // The counts of failed cases are not added.
     assert_eq!(tally.counts.get("numbers"), 20);
     assert_eq!(tally.reasons["cases left out: known"], 10);
     let summary = tally.summary(&["a line".to_owned()], 1.5);
@@ -201,7 +201,7 @@ fn a_case_without_end_fails_and_ends_the_run() {
     let settings = Settings { patience: Duration::from_millis(100), ..settings(1) };
     let tally = run(numbers, Amount::Indices(0..1000), &settings, Path::new(".")).expect("nothing breaks");
     assert_eq!((tally.agreed, tally.failed, tally.hung), (1, 1, 1));
-    // The thread that was left behind takes no further case.
+    // The abandoned thread takes no further case.
     ends.store(true, Ordering::Relaxed);
     thread::sleep(Duration::from_millis(50));
     assert_eq!(*seen.lock().expect("no thread panics here"), [0, 1]);
@@ -209,7 +209,7 @@ fn a_case_without_end_fails_and_ends_the_run() {
 
 #[test]
 fn a_smaller_case_without_end_is_counted_once() {
-    // Of the failing cases 7 and 6 the smaller ones are tried, down to 5.
+    // 7 and 6 fail, and shrinking continues down to 5.
     let numbers = Numbers::new(|index| match index {
         6.. => Fate::Fails,
         5 => Fate::Hangs,
@@ -288,9 +288,9 @@ fn what_is_left_out_is_made_up_for_by_the_same_cases_whatever_the_threads() {
 #[test]
 fn a_run_of_nothing_but_cases_that_are_left_out_ends() {
     let (tally, _) = run_all(|_| Fate::Excused, Amount::Compared { first: 0, count: 5 }, &settings(2));
-    assert_eq!(tally.expect_err("none is compared"), "numbers: most cases can't be carried out");
+    assert_eq!(tally.expect_err("none is compared"), "numbers: most cases cannot run");
     let (tally, _) = run_all(|_| Fate::Unfit, Amount::Compared { first: 0, count: 5 }, &settings(2));
-    assert_eq!(tally.expect_err("there is none"), "numbers: none of 10001 cases in a row can be carried out");
+    assert_eq!(tally.expect_err("there is none"), "numbers: none of 10001 consecutive cases can run");
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn a_library_that_cannot_go_on_ends_the_run() {
     let fate = |index| if index == 20 { Fate::Breaks } else { Fate::Agrees };
     let (tally, seen) = run_all(fate, Amount::Indices(0..100_000), &settings(2));
     let error = tally.expect_err("the library can't go on");
-    assert_eq!(error, "the process that holds the reference library gave no proper answer: broken");
+    assert_eq!(error, "unexpected answer from the process of the reference library: broken");
     assert!(seen.len() < 100_000);
 }
 

@@ -1,4 +1,4 @@
-//! Sees that each case comes to an end.
+//! Enforces the timeout of cases.
 
 use std::sync::PoisonError;
 use std::thread::JoinHandle;
@@ -9,12 +9,12 @@ use super::running::Running;
 use super::shared::Shared;
 use crate::verdict::{Failure, Kind};
 
-/// How often the threads are looked at.
+/// Interval between checks of the threads.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl<K: CaseKind> Shared<K> {
-    /// Waits until all threads are done, but for those whose case doesn't come to an end: that has failed then, and its
-    /// thread is left behind.
+    /// Waits until all threads are done. Cases that time out fail, and the runner abandons their
+    /// threads.
     pub(super) fn watch(&self, threads: &[JoinHandle<()>]) {
         let patience = self.settings.patience;
         let mut state = self.state();
@@ -32,7 +32,7 @@ impl<K: CaseKind> Shared<K> {
                 let detail = format!("no end after {} seconds", patience.as_secs_f64());
                 let failure = Failure::new(Kind::NoEnd, detail);
                 match running.has_failed {
-                    // It is counted already.
+                    // The case has been counted already.
                     true => state.tally.hung += 1,
                     false => state.tally.fail(&failure),
                 }
@@ -40,7 +40,7 @@ impl<K: CaseKind> Shared<K> {
                 state.is_stopped = true;
                 self.changed.notify_all();
                 drop(state);
-                // What doesn't come to an end may be how the case is made.
+                // The generation of the case may hang too.
                 let case = running.is_made.then(|| self.kind.case(running.index)).flatten();
                 let case = case.map(|case| self.kind.print(&case, running.index, None)).unwrap_or_default();
                 self.report(running.index, &case, &failure);

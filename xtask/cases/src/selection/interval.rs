@@ -1,4 +1,4 @@
-//! Intervals of coordinates along one dimension.
+//! Intervals of coordinates along a dimension.
 
 use std::ops::Bound;
 
@@ -7,10 +7,10 @@ use tdb_types::{Datatype, PhysicalType, Scalar};
 use crate::scalars::{integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::Bytes;
 
-/// A byte string that comes behind all that cells have: those are shorter, and of no greater bytes.
+/// A byte string after all coordinates of cells, which are shorter and have no greater bytes.
 const LAST: [u8; 41] = [b'~'; 41];
 
-/// Coordinates between two ends, or strings that begin alike.
+/// The coordinates between two bounds, or strings with a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interval {
     Ends(Bound<Bytes>, Bound<Bytes>),
@@ -18,12 +18,12 @@ pub enum Interval {
 }
 
 impl Interval {
-    /// With both ends.
+    /// Returns the interval of a closed range.
     pub fn closed((low, high): &(Bytes, Bytes)) -> Self {
         Self::Ends(Bound::Included(low.clone()), Bound::Included(high.clone()))
     }
 
-    /// Whether a coordinate lies in it.
+    /// `true` if the interval contains a coordinate.
     pub fn holds(&self, datatype: Datatype, value: &[u8]) -> bool {
         let place = || order_of(datatype, value);
         match self {
@@ -44,7 +44,8 @@ impl Interval {
         }
     }
 
-    /// The range with both ends that holds the same cells, where an open end means that of `limits`; `None` if there is none.
+    /// Returns the closed range with the same cells. `limits` replaces open ends. Returns `None` if
+    /// the interval is empty.
     pub fn as_range(&self, datatype: Datatype, limits: &(Bytes, Bytes)) -> Option<(Bytes, Bytes)> {
         let (start, end) = match self {
             Self::Ends(start, end) => (start, end),
@@ -64,12 +65,12 @@ impl Interval {
     }
 }
 
-/// The last string of the length that begins so.
+/// Returns the maximum string of the maximum length with a prefix.
 fn behind(prefix: &[u8]) -> Vec<u8> {
     [prefix, LAST.get(prefix.len()..).unwrap_or_default()].concat()
 }
 
-/// The coordinate behind this one.
+/// Returns the next coordinate.
 fn next(datatype: Datatype, value: &Bytes) -> Option<Bytes> {
     let physical = datatype.physical();
     match Scalar::from_le_bytes(physical, value) {
@@ -80,14 +81,14 @@ fn next(datatype: Datatype, value: &Bytes) -> Option<Bytes> {
     }
 }
 
-/// The coordinate before this one; of strings, the last one that cells may have.
+/// Returns the previous coordinate. For strings, returns the previous string that a cell may have.
 fn previous(datatype: Datatype, value: &Bytes) -> Option<Bytes> {
     let physical = datatype.physical();
     match Scalar::from_le_bytes(physical, value) {
         _ if datatype == Datatype::StringAscii => {
             let (last, start) = value.split_last()?;
             match last.checked_sub(1) {
-                // Nothing is between a string and the same with a zero byte more.
+                // No string is between a string and the same string with another zero byte.
                 None => Some(Bytes(start.to_vec())),
                 Some(last) => Some(Bytes(behind(&[start, &[last]].concat()))),
             }

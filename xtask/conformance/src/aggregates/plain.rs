@@ -1,4 +1,4 @@
-//! Aggregates computed in the plainest way, over cells that were read.
+//! A plain implementation of aggregates over cells.
 
 use std::cmp::Ordering;
 
@@ -10,12 +10,12 @@ use tdb_types::{PhysicalType, Scalar};
 /// The values of a field.
 pub struct Values {
     pub kind: Kind,
-    /// Each with how often it counts.
+    /// Each value and how often it counts.
     values: Vec<(Vec<u8>, u64)>,
     nulls: u64,
 }
 
-/// A result.
+/// The result of an aggregate function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Null,
@@ -25,17 +25,20 @@ pub enum Answer {
     Value(Vec<u8>),
 }
 
-/// What is known of a sum beside the result.
+/// A sum, and how far it depends on the order of the values.
 pub enum Sum {
-    /// Exact; `passes` if some order of the values leaves the range of the result's type on the way.
+    /// An exact sum. `passes` is `true` if some order of the values overflows the result type on
+    /// the way.
     Integer { sum: i128, passes: bool },
-    /// As IEEE adds up. `special` if some value is infinite or no number; `passes` if some order of finite ones leaves the range
-    /// of doubles on the way. `tolerance` is what rounding may do to it.
+    /// An IEEE sum. `special` is `true` if a value is infinite or NaN. `passes` is `true` if some
+    /// order of the finite values overflows a double on the way. `tolerance` is the largest
+    /// rounding error.
     Float { sum: f64, special: bool, passes: bool, tolerance: f64 },
 }
 
 impl Values {
-    /// Of a column of `cells` cells, each of which counts as often as `times` says.
+    /// Collects the values of a column. Cell `i` counts `times[i]` times, and `times` has an entry
+    /// for each cell.
     pub fn new(kind: Kind, column: &Column, times: &[u64]) -> Self {
         let cells = times.len();
         let (mut values, mut nulls) = (Vec::new(), 0);
@@ -48,7 +51,7 @@ impl Values {
         Self { kind, values, nulls }
     }
 
-    /// The same, with "no time" for null.
+    /// Replaces "no time" by null.
     pub fn without_no_time(mut self) -> Self {
         let Kind { datatype, cell_val_num, .. } = self.kind;
         if cell_val_num == Some(1) && (datatype.is_datetime() || datatype.is_time()) {
@@ -66,12 +69,12 @@ impl Values {
         self.values.iter().any(|(value, _)| self.kind.is_nan(value))
     }
 
-    /// Whether a string has a zero byte.
+    /// `true` if a string contains a zero byte.
     pub fn has_zero_bytes(&self) -> bool {
         !self.kind.is_number() && self.values.iter().any(|(value, _)| value.contains(&0))
     }
 
-    /// Whether it is the sum divided by another number than that of the values, up to so many.
+    /// `true` if the answer is the sum divided by a count from the number of values up to `most`.
     #[allow(clippy::cast_precision_loss)] // a mean is a double
     pub fn is_mean_of_more(&self, function: AggregateFunction, answer: &Answer, most: u64) -> bool {
         let Answer::Float(mean) = answer else { return false };
@@ -86,7 +89,8 @@ impl Values {
         function == AggregateFunction::Mean && is_whole && (least..=most).contains(&count.round())
     }
 
-    /// Whether a number is at an end of its type, where the search for the least or greatest begins.
+    /// `true` if a number is the minimum or maximum of the datatype. The library's search starts
+    /// with this value.
     fn is_end(&self, value: &[u8]) -> bool {
         let physical = self.kind.datatype.physical();
         self.kind.number(value).is_some_and(|number| match number.to_integer() {
@@ -95,7 +99,7 @@ impl Values {
         })
     }
 
-    /// Whether it is what is stored of nulls instead of a value.
+    /// `true` if the answer is a placeholder that is stored for null.
     pub fn is_zero_of_nulls(&self, answer: &Answer) -> bool {
         let is_zero = match answer {
             Answer::Integer(sum) => *sum == 0,
@@ -106,12 +110,12 @@ impl Values {
         is_zero && self.nulls > 0
     }
 
-    /// Whether one of the values is this.
+    /// `true` if one of the values equals `value`.
     pub fn has(&self, value: &[u8]) -> bool {
         self.values.iter().any(|(known, _)| self.kind.compare(known, value) == Ordering::Equal)
     }
 
-    /// What ours has to give; sums that fit, as they are.
+    /// Returns the answer that tdb must give. A sum that overflows is null or the maximum.
     pub fn answer(&self, function: AggregateFunction) -> Answer {
         let values = self.values.iter().map(|(value, _)| value);
         let comparable = || values.clone().filter(|value| !self.kind.is_nan(value));
@@ -141,7 +145,7 @@ impl Values {
         }
     }
 
-    /// The range of the type that sums have.
+    /// Returns the range of the result type of an integer sum.
     fn range(&self) -> (i128, i128) {
         match self.kind.datatype.physical().is_signed_integer() {
             true => (i64::MIN.into(), i64::MAX.into()),
@@ -149,7 +153,7 @@ impl Values {
         }
     }
 
-    /// What a sum that doesn't fit is given as.
+    /// Returns the answer for a sum that overflows.
     pub fn most(&self) -> Answer {
         if self.kind.is_float() { Answer::Float(f64::MAX) } else { Answer::Integer(self.range().1) }
     }
@@ -160,7 +164,7 @@ impl Values {
             #[allow(clippy::cast_precision_loss)] // a rough figure
             let floats = || numbers.clone().map(|(number, times)| (number.to_f64(), times as f64));
             let magnitude: f64 = floats().map(|(number, times)| number.abs() * times).sum();
-            // Infinities and NaNs decide, whatever finite values add up to.
+            // Infinities and NaNs determine the sum, for any finite values.
             let special = floats().map(|(number, _)| number).filter(|number| !number.is_finite());
             let special = special.reduce(|sum, number| sum + number);
             let sum = special.unwrap_or_else(|| floats().map(|(number, times)| number * times).sum());
@@ -186,7 +190,7 @@ impl Values {
         }
     }
 
-    /// What rounding may do to a mean.
+    /// Returns the largest rounding error of a mean.
     #[allow(clippy::cast_precision_loss)] // a rough figure
     fn mean_tolerance(&self) -> f64 {
         let absolute = |value: &[u8]| self.kind.number(value).map_or(0.0, |number| number.to_f64().abs());
@@ -194,13 +198,14 @@ impl Values {
         self.values.iter().map(|(value, times)| absolute(value) / count * *times as f64).sum::<f64>() * 1e-12
     }
 
-    /// Whether two results are the same: floats up to rounding, zeros of either sign and all NaNs.
+    /// `true` if two answers are equal up to rounding. Zeros of either sign are equal, and so are
+    /// all NaNs.
     pub fn are_same(&self, function: AggregateFunction, a: &Answer, b: &Answer) -> bool {
         match (a, b) {
             (Answer::Float(a), Answer::Float(b)) => {
                 let tolerance = match (function, self.sum()) {
                     (AggregateFunction::Sum, Sum::Float { tolerance, .. }) => tolerance,
-                    // Those of dates and times ours rounds down to their unit.
+                    // tdb rounds the mean of dates and times down to their unit.
                     _ if self.kind.datatype.is_datetime() || self.kind.datatype.is_time() => {
                         1.0 + self.mean_tolerance()
                     }
@@ -214,7 +219,7 @@ impl Values {
         }
     }
 
-    /// The result of a function from the bytes that a library gave.
+    /// Parses the bytes that the library returned for an aggregate.
     pub fn parse(&self, function: AggregateFunction, bytes: Option<&[u8]>) -> Option<Answer> {
         let Some(bytes) = bytes else { return Some(Answer::Null) };
         let scalar = |physical| Scalar::from_le_bytes(physical, bytes);

@@ -1,4 +1,4 @@
-//! One question about both arrays.
+//! Runs one question on the arrays of both sides.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,18 +14,19 @@ use tdb_reference::{Error, Reference, Release, Result};
 
 use crate::examine::misread;
 
-/// What came of a question about both arrays.
+/// The outcome of a question about both arrays.
 #[derive(Debug)]
 pub enum Answer {
-    /// The library reads the same from both, and we from ours.
+    /// The library reads the same cells from both arrays, and so does tdb from tdb's array.
     Same(ReadResult),
     Excused(String),
-    /// The library didn't come to an end, and would take as long over other questions.
+    /// The library timed out, and other questions would time out too.
     Endless(String),
     Failed(Failure),
 }
 
-/// Asks the library about both arrays, and us about ours. `releases` are those that wrote, if they are older ones.
+/// Reads both arrays with the library, and tdb's array with tdb. `releases` are the older releases
+/// that wrote the arrays, if any.
 pub fn ask(
     case: &Case,
     index: usize,
@@ -60,14 +61,14 @@ pub fn ask(
     Ok(Answer::Failed(failure))
 }
 
-/// What it refuses of its own array it needn't be asked about ours.
+/// Reads both arrays with the library. Skips tdb's array if the first read fails.
 fn read_both(reference: &mut Reference, [theirs, ours]: [&str; 2], query: &QuerySpec) -> Result<[ReadResult; 2]> {
     let expected = read_again(reference, theirs, query).0?;
     let got = read_again(reference, ours, query).0?;
     Ok([expected, got])
 }
 
-/// What to make of a question that the library didn't answer.
+/// Classifies a question that the library failed to answer.
 pub(super) fn unanswered(
     case: &Case,
     index: usize,

@@ -1,8 +1,8 @@
-//! Arrays with images whose pixels an encoder changes: those with loss, and those with alpha, in which the library changes
-//! the colours of what is transparent.
+//! Arrays with images whose pixels an encoder changes: lossy images, and images with alpha. The
+//! library changes the colors of transparent pixels.
 //!
-//! What was given stands in a third array, the library's, whose pixels go through no such filter. The library has to read
-//! the same from ours as we do, and our loss has to be about the library's.
+//! A third array by the library, without the WebP filter, holds the original pixels. Both sides
+//! must read the same from tdb's array, and tdb's loss must be close to the library's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,10 +18,10 @@ use tdb_reference::{Reference, Result};
 
 use super::ask::{Answer, unanswered};
 
-/// How much greater our squared error may be than the library's, of the few pixels of a read: that times, and so much more.
+/// The largest squared error of tdb, relative to the library's: a factor, and an addend per byte.
 const ALLOWED: (f64, f64) = (1.5, 100.0);
 
-/// Squared errors of images with loss, and of how many bytes.
+/// Sums of squared errors of lossy images.
 #[derive(Debug, Default)]
 pub struct Loss {
     theirs: u64,
@@ -47,19 +47,19 @@ impl Loss {
     }
 }
 
-/// What the summary says of images with loss, if there were any.
+/// Returns the summary line about lossy images, or `None` if no image was lossy.
 pub fn line(counts: &Counts) -> Option<String> {
     let [theirs, ours, bytes] = [THEIRS, OURS, BYTES].map(|name| counts.get(name) as f64);
     (bytes > 0.0).then(|| {
         format!(
-            "images with loss, {bytes} bytes read: a mean squared error of {:.1}, and of {:.1} in the library's",
+            "lossy images, {bytes} bytes read: mean squared error {:.1}, the library's {:.1}",
             ours / bytes,
             theirs / bytes
         )
     })
 }
 
-/// The case with pixels that stay as they are given; none if all do.
+/// Returns the case without lossy WebP filters. Returns `None` if no WebP filter changes pixels.
 pub fn as_given(case: &Case) -> Option<Case> {
     let mut given = case.clone();
     let mut some = false;
@@ -81,7 +81,7 @@ fn has_loss(attribute: &AttributeSpec) -> bool {
     attribute.filters.filters.iter().any(|filter| matches!(filter, FilterSpec::Webp { lossless: false, .. }))
 }
 
-/// Asks the library about what was given, its own array and ours, and us about ours.
+/// Reads the original array and both sides' arrays with the library, and tdb's array with tdb.
 pub fn ask(
     case: &Case,
     index: usize,
@@ -123,13 +123,13 @@ pub fn ask(
     }
     match difference(&given, &restored, &settled(case, question, &given)) {
         Some(detail) => {
-            failed(Kind::Cells, format!("the library reads from our array, apart from lost pixels: {detail}"))
+            failed(Kind::Cells, format!("the library reads from our array, apart from lossy pixels: {detail}"))
         }
         None => Ok(Answer::Same(given)),
     }
 }
 
-/// How far both sides are from what was given; a complaint if we are too far.
+/// Computes the loss of both sides. Fails if tdb's loss is too large.
 fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> std::result::Result<Loss, String> {
     let name = &attribute.name;
     let values = results.map(|result| {
@@ -148,5 +148,5 @@ fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> std::result::Re
         return Ok(loss);
     }
     let [theirs, ours] = [theirs / bytes, ours / bytes];
-    Err(format!("{name:?}: a mean squared error of {ours:.1}, and of {theirs:.1} in the library's array"))
+    Err(format!("{name:?}: mean squared error {ours:.1}, {theirs:.1} in the library's array"))
 }

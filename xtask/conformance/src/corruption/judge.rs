@@ -1,44 +1,45 @@
-//! What became of a reading.
+//! Results of reading damaged fixtures.
 
 use std::fmt;
 
 use tdb_reference::Error;
 
-/// What became of reading something that was damaged.
+/// The result of reading a damaged fixture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// As before.
+    /// The same cells as before the damage.
     Same,
-    /// An error, of this text.
+    /// An error with this message.
     Refused(String),
-    /// Something else, without a word.
+    /// Other cells, without an error.
     Other,
-    /// More memory was asked for than may be taken.
+    /// An allocation beyond the memory limit.
     TooMuchMemory(String),
-    /// It didn't come to an end.
+    /// A timeout.
     Endless,
-    /// The process ended so.
+    /// A crash with this exit status.
     Crashed(String),
 }
 
-/// How many kinds there are.
+/// Number of kinds of results.
 pub(super) const KINDS: usize = 6;
 
 impl Reading {
-    /// What an error of the library stands for.
+    /// Classifies an error of the library.
     pub(super) fn of_error(error: Error) -> Result<Self, String> {
         match error {
             Error::Library(message) if is_of_memory(&message) => Ok(Self::TooMuchMemory(message)),
             Error::Library(message) => Ok(Self::Refused(message)),
             Error::Crashed { status, .. } if status.contains("signal") => Ok(Self::Crashed(status)),
-            // It is the program around the library that ends with a code: offsets of cells that it was given can't be.
+            // The program around the library exits with a code if the library returns impossible
+            // cell offsets.
             Error::Crashed { .. } => Ok(Self::Other),
             Error::TimedOut { .. } => Ok(Self::Endless),
             other => Err(other.to_string()),
         }
     }
 
-    /// The number of its kind, below [`KINDS`].
+    /// Returns the index of the kind, below [`KINDS`].
     pub(super) fn kind(&self) -> usize {
         match self {
             Self::Refused(_) => 0,
@@ -50,13 +51,13 @@ impl Reading {
         }
     }
 
-    /// Whether somebody may want to see how it comes.
+    /// `true` if the result deserves a line of its own in the output.
     pub(super) fn is_worst(&self) -> bool {
         matches!(self, Self::Crashed(_) | Self::Endless)
     }
 }
 
-/// Whether an error is one of an allocation that failed.
+/// `true` if an error is a failed allocation.
 fn is_of_memory(message: &str) -> bool {
     ["bad_alloc", "length_error", "vector::", "basic_string::"].iter().any(|says| message.contains(says))
 }
@@ -66,9 +67,9 @@ impl fmt::Display for Reading {
         match self {
             Self::Same => f.write_str("as before"),
             Self::Refused(message) => write!(f, "an error {message}"),
-            Self::Other => f.write_str("something else, without a word"),
+            Self::Other => f.write_str("other cells, without an error"),
             Self::TooMuchMemory(message) => write!(f, "too much memory: {message}"),
-            Self::Endless => f.write_str("no end"),
+            Self::Endless => f.write_str("a timeout"),
             Self::Crashed(status) => write!(f, "a crash: {status}"),
         }
     }

@@ -1,4 +1,4 @@
-//! What came of all alterations.
+//! The table of results of all alterations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use tdb_corruption::Class;
 
 use super::judge::{KINDS, Reading};
 
-/// Both sides' results by what an alteration changes.
+/// Results of both sides by class of alteration.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     rows: BTreeMap<Class, Row>,
@@ -19,7 +19,7 @@ struct Row {
     found: usize,
     ours: [usize; KINDS],
     theirs: [usize; KINDS],
-    /// Of fixtures that the library doesn't read as they are.
+    /// Number of alterations of fixtures that the library cannot read even undamaged.
     left_out: usize,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut all = Row::default();
         self.rows.values().for_each(|row| all.add(row));
-        writeln!(f, "{} alterations; {} of fixtures that the library doesn't read", all.made, all.left_out)?;
+        writeln!(f, "{} alterations; {} of fixtures that the library cannot read", all.made, all.left_out)?;
         writeln!(
             f,
             "| what the alteration changes | made | `tdb verify` finds | our reader: error | silent | the library: error | silent | crash | no end | memory | as before |"

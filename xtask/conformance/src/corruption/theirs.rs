@@ -1,5 +1,5 @@
-//! What the reference library reads of a fixture: from a folder, in a process of its own that may crash, within limits of time and
-//! memory.
+//! The reference library as reader of damaged fixtures: in a separate process that may crash, with
+//! limits of time and memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,35 +18,35 @@ use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::judge::Reading;
 
-/// How long the library may take for one thing that it is asked for: sound fixtures take milliseconds.
+/// Timeout of one job of the library. Undamaged fixtures take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most memory that it may ask for, in bytes: sound fixtures take a few megabytes.
+/// Memory limit of the library in bytes. Undamaged fixtures take a few megabytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// The library, and the fixtures in a folder as it reads them.
+/// The library, and a folder with the fixtures.
 pub(super) struct Theirs {
     reference: Reference,
-    /// By the fixtures' names; none for one that it doesn't read.
+    /// Fixtures by name. `None` for a fixture that the library cannot read.
     sound: BTreeMap<&'static str, Option<Sound>>,
 }
 
-/// A fixture in a folder, and what the library reads of it.
+/// An undamaged fixture in a folder, and the digest of the library's reads.
 struct Sound {
     folder: PathBuf,
     question: Question,
-    /// The digest of what it reads.
+    /// Digest of everything that the library reads.
     seen: u64,
 }
 
-/// What the library is asked of a fixture.
+/// Reads of a fixture by the library.
 enum Question {
     Array(Vec<QuerySpec>),
-    /// The members that are arrays or groups, by their paths below the group.
+    /// The members with arrays or groups, by path below the group.
     Group(Vec<(String, ObjectKind)>),
 }
 
 impl Theirs {
-    /// Lays the fixtures down in a folder.
+    /// Copies the fixtures into a folder and reads each with the library.
     pub(super) fn new(folder: &Path, subjects: &[Subject]) -> Result<Self, String> {
         let mut reference = start(NEWEST).map_err(|error| error.to_string())?;
         reference.patience(PATIENCE);
@@ -63,7 +63,7 @@ impl Theirs {
         Ok(theirs)
     }
 
-    /// What it reads of a sound fixture, if it reads it, and the same each time.
+    /// Reads an undamaged fixture twice. Returns `None` if a read fails or the two reads differ.
     fn sound_of(&mut self, subject: &Subject, folder: PathBuf) -> Option<Sound> {
         self.unlock(subject);
         let uri = folder.to_string_lossy().into_owned();
@@ -76,7 +76,8 @@ impl Theirs {
         Some(Sound { folder, question, seen })
     }
 
-    /// What it does with a damaged fixture; nothing if it doesn't read the sound one.
+    /// Reads a damaged fixture and then restores it. Returns `None` if the library cannot read the
+    /// undamaged fixture.
     pub(super) fn read_damaged(&mut self, subject: &Subject, damage: &Damage) -> Result<Option<Reading>, String> {
         self.unlock(subject);
         let Some(Some(sound)) = self.sound.remove(subject.name()) else { return Ok(None) };
@@ -96,7 +97,7 @@ impl Theirs {
         Ok(Some(reading))
     }
 
-    /// Gives it the key, if there is one.
+    /// Sets or removes the encryption key in the library's configuration.
     fn unlock(&mut self, subject: &Subject) {
         let settings = [("sm.encryption_type", "AES_256_GCM".to_owned()), ("sm.encryption_key", String::new())];
         for (name, value) in settings {
@@ -111,7 +112,7 @@ impl Theirs {
         }
     }
 
-    /// A digest of all that it reads of a fixture.
+    /// Reads a fixture and returns a digest of everything that was read.
     fn look(&mut self, folder: &Path, question: &Question) -> Result<u64, Error> {
         let mut seen = DefaultHasher::new();
         let uri = folder.to_string_lossy().into_owned();
@@ -148,7 +149,7 @@ impl Theirs {
         Ok(())
     }
 
-    /// The members of a group that lie in its folder.
+    /// Returns the members of a group that are inside of the group's folder.
     fn members(&mut self, uri: &str) -> Vec<(String, ObjectKind)> {
         let Ok(group) = self.reference.describe_group(uri) else { return Vec::new() };
         let inside = |member: GroupMember| {
@@ -158,7 +159,8 @@ impl Theirs {
         group.members.into_iter().filter_map(inside).collect()
     }
 
-    /// All cells at all times; of a dense array those that the sound one has written into.
+    /// Returns queries for all cells at all times. Queries on a dense array are restricted to the
+    /// bounding box of the undamaged array's fragments.
     fn queries(&mut self, subject: &Subject, uri: &str) -> Option<Vec<QuerySpec>> {
         let array =
             subject.key().map_or_else(|| options(None), |key| options(Some(key))).open_on(subject.storage()).ok()?;
@@ -191,7 +193,7 @@ fn restore(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), String> {
     made.and_then(|()| fs::write(&whole, bytes)).map_err(|error| format!("{}: {error}", whole.display()))
 }
 
-/// From the first to the last coordinate that any of the fragments has along a dimension.
+/// Returns the minimum and maximum coordinate of all fragments along a dimension.
 fn hull(fragments: &[FragmentSummary], dimension: usize, datatype: Datatype) -> (Bytes, Bytes) {
     let ends = || fragments.iter().filter_map(|fragment| fragment.non_empty_domain.get(dimension).cloned());
     let first = ends().map(|(first, _)| first).min_by_key(|first| order_of(datatype, first));
@@ -199,12 +201,13 @@ fn hull(fragments: &[FragmentSummary], dimension: usize, datatype: Datatype) -> 
     (first.unwrap_or_default(), last.unwrap_or_default())
 }
 
-/// What programs are told of fragments.
+/// Returns the non-empty domains of the fragments.
 fn domains(fragments: &[FragmentSummary]) -> Vec<&[(Bytes, Bytes)]> {
     fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice()).collect()
 }
 
-/// The cells, whatever their order: cells with the same coordinates may change places from one reading to the next.
+/// Hashes the cells independently of their order. Cells with equal coordinates may be returned in
+/// any order.
 fn hash_cells(read: &ReadResult, to: &mut DefaultHasher) {
     let mut rows: Vec<u64> = (0..read.cells)
         .map(|row| {
@@ -218,7 +221,8 @@ fn hash_cells(read: &ReadResult, to: &mut DefaultHasher) {
     read.columns.iter().for_each(|column| column.column.name.hash(to));
 }
 
-/// A cell; what isn't there, by whatever offsets were read of a damaged file, is another one than that of any sound file.
+/// Returns the bytes of a cell. Returns an error if the offsets of a damaged file point outside of
+/// the values, which differs from every cell of an undamaged file.
 fn cell(column: &ReadColumn, cells: usize, row: usize) -> Result<Option<&[u8]>, ()> {
     let column = &column.column;
     if column.validity.as_ref().is_some_and(|validity| validity.get(row) == Some(&0)) {

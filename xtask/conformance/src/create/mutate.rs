@@ -1,11 +1,11 @@
-//! Schemas that break a rule, or come near to it.
+//! Mutations to invalid or nearly invalid schemas.
 
 use tdb_cases::random::Random;
 use tdb_cases::scalars::integer_bytes;
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, LabelSpec, Pipeline};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-/// Changes something that there are rules for; says what.
+/// Mutates a property of the schema that is subject to rules. Returns a name of the mutation.
 pub(super) fn mutate(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
     match random.below(26) {
         0..=7 => domain(spec, random),
@@ -39,7 +39,7 @@ pub(super) fn mutate(spec: &mut ArraySpec, random: &mut Random) -> &'static str 
     }
 }
 
-/// Bounds and extents at the edges of the datatype.
+/// Sets bounds and extents near the limits of the datatype.
 fn domain(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
     let index = random.below(spec.dimensions.len());
     let physical = spec.dimensions[index].datatype.physical();
@@ -167,7 +167,7 @@ fn attributes(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
         2 => {
             attribute.datatype = *random.pick(Datatype::ALL);
             if attribute.datatype == Datatype::Any {
-                // The library takes any number for it, and forgets it.
+                // The library accepts any number of values per cell for this type, and forgets it.
                 attribute.cell_val_num = None;
             }
             attribute.fill = None;

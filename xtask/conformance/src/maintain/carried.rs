@@ -1,5 +1,5 @@
-//! What cells of consolidated fragments carry beside their values: when they were written, when they were deleted, and by which
-//! condition.
+//! Compares the time fields of cells in consolidated fragments: time of the write, time of the
+//! delete, and the condition.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use tdb_cases::ours::{self, describe};
 
 use super::state::Counted;
 
-/// How new fragments of both sides compare.
+/// The result of comparing the new fragments of both sides.
 pub enum Carried {
-    /// So many tiles are the same byte for byte.
+    /// All tiles are identical. The number of tiles.
     Same(u64),
-    /// They differ where nobody can see it.
+    /// The fragments differ in a way that no reader sees.
     Excused(&'static str),
-    /// They can't be told apart, or are of other times.
+    /// The fragments cannot be paired, or have other times.
     Other,
     Differs(String),
 }
@@ -24,8 +24,9 @@ pub enum Carried {
 const FIELDS: [FragmentField; 3] =
     [FragmentField::Timestamps, FragmentField::DeleteTimestamps, FragmentField::DeleteConditionIndex];
 
-/// Compares the fragments of two arrays, ours and the library's, that weren't there before. If the latter was purged, and may have
-/// kept older cells in place of deleted ones, `leaves_older` says so.
+/// Compares the fragments of tdb's array and of the library's array that are not in `before`.
+/// `leaves_older` is `true` if a purge by the library may have kept older cells in place of deleted
+/// ones.
 pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: bool) -> Result<Carried, String> {
     let open = |uri: &str| ours::options(case).threads(1).between(TimeRange::ALL).open(uri);
     let arrays = uris.map(open);
@@ -36,7 +37,7 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
         Ok(fragments.iter().filter(is_new).cloned().collect())
     };
     let (own, others) = (new(&ours)?, new(&theirs)?);
-    // Which of several of one time is which only their cells say.
+    // Several fragments of one time cannot be paired by name.
     let times = |fragments: &[Fragment]| fragments.iter().map(Fragment::time).collect::<Vec<_>>();
     let is_ambiguous = times(&own).windows(2).any(|pair| pair[0] == pair[1]);
     if is_ambiguous || times(&own) != times(&others) {
@@ -48,7 +49,8 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
         let [conditions, expected] = [own, other].map(Fragment::processed_conditions);
         let conditions = conditions.map_err(|error| describe(&error))?;
         let expected = expected.map_err(|error| describe(&error))?;
-        // The library names a condition twice that two of the joined fragments had: its numbers mean other places then.
+        // The library lists a condition twice if two source fragments had it. Condition numbers
+        // then refer to other positions.
         let distinct: BTreeSet<_> = expected.iter().collect();
         if distinct.len() < expected.len() {
             return Ok(Carried::Other);
@@ -66,13 +68,13 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
         }
         let (mut got, mut expected) = (cells(&ours, own)?, cells(&theirs, other)?);
         if case.array.allows_dups {
-            // Which of several cells of the same coordinates comes first says nothing.
+            // The order of cells with equal coordinates is not defined.
             [&mut got, &mut expected].into_iter().for_each(|cells| sort_equal(cells));
             excuse = Some("puts cells of the same coordinates in another order");
         } else {
-            // Nobody can see the others.
+            // No reader sees the other cells.
             expected.dedup_by(|cell, before| (&cell.place, cell.carried[0]) == (&before.place, before.carried[0]));
-            excuse = Some("keeps cells of one time and the same coordinates, of which one alone shows");
+            excuse = Some("keeps several cells of one time and the same coordinates, of which readers see one");
         }
         if leaves_older && got != expected {
             let mut kept = got.iter().peekable();
@@ -89,7 +91,8 @@ pub fn compare(case: &Case, uris: [&str; 2], before: &[Counted], leaves_older: b
     Ok(excuse.map_or(Carried::Same(tiles), Carried::Excused))
 }
 
-/// Whether two lists of files of conditions differ only in the order of those of one time, which is up to each side.
+/// `true` if two lists of condition files differ only in the order of files with the same time,
+/// which is not defined.
 fn is_reordered_within_times(one: &[String], other: &[String]) -> bool {
     // Names end with an identifier and a version.
     let times = |names: &[String]| -> Vec<Option<String>> {
@@ -99,12 +102,12 @@ fn is_reordered_within_times(one: &[String], other: &[String]) -> bool {
     times(one) == times(other) && distinct(one) == distinct(other)
 }
 
-/// What a cell carries.
+/// A cell with its time fields.
 #[derive(Debug, PartialEq, Eq)]
 struct Cell {
-    /// Its coordinates, one after the other.
+    /// Coordinates, one per dimension.
     place: Vec<Vec<u8>>,
-    /// Its time, that of its deletion, and the number of the condition; none if the fragment has no such field.
+    /// Write time, delete time, and condition number. `None` if the fragment lacks the field.
     carried: [Option<u64>; 3],
 }
 
@@ -112,7 +115,6 @@ fn sort_equal(cells: &mut [Cell]) {
     cells.chunk_by_mut(|a, b| a.place == b.place).for_each(|equal| equal.sort_by_key(|cell| cell.carried));
 }
 
-/// All cells of a fragment.
 fn cells(array: &Array, fragment: &Fragment) -> Result<Vec<Cell>, String> {
     let dimensions = (0..array.schema().dim_count()).map(FragmentField::Dimension);
     let places: Vec<Vec<Vec<u8>>> =
@@ -134,13 +136,14 @@ fn cells(array: &Array, fragment: &Fragment) -> Result<Vec<Cell>, String> {
     Ok((0..count).map(cell).collect())
 }
 
-/// For each field the bytes of each tile without filters; none if the fragment doesn't have it.
+/// Reads the unfiltered bytes of each tile of each time field. A field that the fragment lacks has
+/// no tiles.
 fn stored(array: &Array, fragment: &Fragment) -> Result<Vec<Vec<Vec<u8>>>, String> {
     let tiles = |field| Ok(values(array, fragment, field)?.into_iter().map(|tile| tile.concat()).collect());
     FIELDS.into_iter().map(tiles).collect()
 }
 
-/// The bytes of each cell of each tile of a field.
+/// Reads the bytes of each cell of each tile of a field.
 fn values(array: &Array, fragment: &Fragment, field: FragmentField) -> Result<Vec<Vec<Vec<u8>>>, String> {
     let is_dimension = matches!(field, FragmentField::Dimension(_));
     if !is_dimension && fragment.footer().slot(field).is_none() {

@@ -1,4 +1,4 @@
-//! What happens, by either side.
+//! Runs the operations of a history on either side.
 
 use tdb_array::{Array, ArrayError, Names, TimeRange};
 use tdb_cases::defects::repeats_times;
@@ -10,19 +10,19 @@ use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_reference::{Job, Reference, Result};
 
-/// What became of something that ours did.
+/// The result of an operation by tdb.
 #[derive(Debug)]
 pub enum Done {
     Done,
-    /// It would lose something, or there is nothing of this in the format.
+    /// tdb refused the operation, to prevent a loss of data or because the format lacks the
+    /// operation.
     Refused(String),
 }
 
-/// Does something by our library.
+/// Runs an operation with tdb.
 ///
 /// # Errors
-///
-/// What it didn't refuse, but couldn't do.
+/// Fails if the operation fails without being refused.
 pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::result::Result<Done, String> {
     let open = || {
         let options = ours::options(&history.case()).threads(1 + (chance % 2) as usize).between(TimeRange::ALL);
@@ -33,7 +33,8 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
         Deed::Step(step) => {
             let case = history.case();
             let mut manner = Manner::by(chance);
-            // Of more than sixteen fragments the library keeps those of one time in no order.
+            // For more than sixteen fragments, the library has no defined order of fragments of one
+            // time.
             if repeats_times(&case) {
                 manner.max_fragment_size = None;
             }
@@ -84,29 +85,29 @@ fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Resu
         Ok(()) => Ok(Done::Done),
         Err(MaintainError::Refused { why, .. }) => Ok(Done::Refused(kind_of(&why).to_owned())),
         Err(MaintainError::Between { .. }) => {
-            Ok(Done::Refused("metadata that reaches out of the range lies between".to_owned()))
+            Ok(Done::Refused("metadata in between extends beyond the time range".to_owned()))
         }
-        Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without files of {what}"))),
+        Err(MaintainError::NotInFormat { what, .. }) => Ok(Done::Refused(format!("formats without {what} files"))),
         Err(error) => match describe(&error) {
-            // The library says the same, in its words: those of `defects::refused`.
+            // The library reports the same refusal, which `defects::refused` recognizes.
             told if told.contains("positive_delta") && told.contains("values in ascending order") => {
-                Ok(Done::Refused("joined cells that do not ascend, under positive deltas".to_owned()))
+                Ok(Done::Refused("consolidated cells that do not ascend, with the positive delta filter".to_owned()))
             }
             told => Err(told),
         },
     }
 }
 
-/// Without names of fragments.
+/// Describes a refusal without fragment names.
 fn kind_of(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::Between { .. } => "another fragment lies between in time, and overlaps",
-        Refusal::SameTime { .. } => "another fragment of the same time overlaps",
+        Refusal::Between { .. } => "an overlapping fragment has a time in between",
+        Refusal::SameTime { .. } => "an overlapping fragment has the same time",
         Refusal::CoversOlder { .. } => "the tiles would cover an older fragment",
-        Refusal::Uncovers { .. } => "without deleted cells older ones would come back",
-        Refusal::DroppedAttributes { .. } => "attributes that were dropped since would be lost for the past",
-        Refusal::Amplification { .. } => "too many cells that nobody wrote",
-        Refusal::SizeRatio { .. } => "neighbours differ too much in size",
+        Refusal::Uncovers { .. } => "purging deleted cells would make older cells visible again",
+        Refusal::DroppedAttributes { .. } => "values of dropped attributes would be lost for reads of the past",
+        Refusal::Amplification { .. } => "too many cells that were never written",
+        Refusal::SizeRatio { .. } => "neighboring fragments differ too much in size",
         _ => "other reasons",
     }
 }
@@ -140,7 +141,7 @@ fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateF
     Ok(consolidation)
 }
 
-/// The names of the fragments that a list means, of those that are there.
+/// Resolves positions in a list to fragment names. Skips positions without a fragment.
 fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>, String> {
     let Some(list) = &join.list else { return Ok(None) };
     let fragments = array.fragments().map_err(|error| describe(&error))?;
@@ -148,11 +149,10 @@ fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>
     Ok(Some(names.collect()))
 }
 
-/// Does something by the library.
+/// Runs an operation with the library.
 ///
 /// # Errors
-///
-/// What the library refuses.
+/// Fails if the library refuses the operation.
 pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> Result<()> {
     match &turn.deed {
         Deed::Step(step) => carry_out(step, reference, uri),
@@ -183,7 +183,7 @@ pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &
 fn join_settings(join: &Join) -> Vec<(&'static str, String)> {
     let mut settings = vec![
         ("sm.consolidation.mode", "fragments".to_owned()),
-        // Otherwise it fills hundreds of megabytes with zeros each time.
+        // The default buffer size would fill hundreds of megabytes with zeros each time.
         ("sm.consolidation.buffer_size", "4000000".to_owned()),
         ("sm.consolidation.purge_deleted_cells", join.purge.to_string()),
     ];
@@ -206,7 +206,7 @@ fn time_settings(between: Option<(u64, u64)>) -> Vec<(&'static str, String)> {
     })
 }
 
-/// Does one job with more settings than usual.
+/// Runs a job with additional settings.
 fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> Result<()> {
     let before = reference.config().clone();
     reference.config().extend(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

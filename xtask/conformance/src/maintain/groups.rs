@@ -1,4 +1,4 @@
-//! Metadata of groups, changed, consolidated and vacuumed by both sides in turn.
+//! Group metadata changed, consolidated and vacuumed by both sides alternately.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,11 +15,11 @@ use tdb_maintain::{Consolidate, Plan, Vacuum};
 use tdb_reference::model::{Bytes, MetadataEntry};
 use tdb_reference::{Job, Reference};
 
-/// What is counted.
+/// Names of counters.
 pub const GROUPS: &str = "groups";
 pub const TURNS: &str = "turns of groups";
 
-/// Runs the history of a group; says what went wrong.
+/// Runs the history of a group. Returns a description of the first failure.
 pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<(), String> {
     set_key(reference, false);
     let random = &mut Random::new(seed);
@@ -29,7 +29,7 @@ pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Cou
     let mut expected: BTreeMap<String, MetadataEntry> = BTreeMap::new();
     let turns = random.between(6, 16);
     for turn in 0..turns {
-        // Names of one millisecond by different libraries are in no order.
+        // Files of different libraries have no defined order within one millisecond.
         thread::sleep(Duration::from_millis(2));
         let is_ours = random.percent(50);
         let what = random.weighted(&[50, 25, 25]);

@@ -1,4 +1,4 @@
-//! Our maintenance in the middle of a verification or a read of ours.
+//! Maintenance by tdb in the middle of a verification or read by tdb.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,17 +12,17 @@ use tdb_verify::{Finding, Verify};
 
 use super::carry_out::{self, Done};
 
-/// Operations of a look before which maintenance is done, at most: small arrays need few more.
+/// Number of storage operations within which maintenance starts. Small arrays need few more.
 const OPERATIONS: u64 = 250;
 
 type Outcome = std::result::Result<Done, String>;
 
-/// Does something by our library; maintenance at a moment of a verification or a read.
+/// Runs an operation with tdb. Maintenance runs at some moment of a verification or a read.
 ///
 /// # Errors
-///
-/// Those of [`carry_out::by_us`]; a finding of the verification that is none before nor afterwards; a read that gives other cells, or fails
-/// but for a file that is gone.
+/// Fails like [`carry_out::by_us`]. Also fails if the verification has a finding that is absent
+/// before and afterwards. A read must return the same cells as before, or fail because a file is
+/// gone.
 pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome {
     let is_maintenance =
         matches!(turn.deed, Deed::Join(_) | Deed::Gather(..) | Deed::VacuumFragments | Deed::Vacuum(_));
@@ -38,7 +38,7 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome 
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
         }
     };
-    // Of the turns each has another moment, and of the arrays too.
+    // Each turn of each array has another moment.
     let moment = (chance.wrapping_mul(0x9e37_79b9) ^ uri_seed(history)) % OPERATIONS;
     let local: Arc<dyn Storage> = Arc::new(LocalStorage::new(uri));
     let storage: Arc<dyn Storage> = Arc::new(MeanwhileStorage::at(local.clone(), moment, act));
@@ -48,16 +48,16 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome 
             let found = verified(&case, &storage)?;
             let after = verified(&case, &local)?;
             if let Some(other) = found.iter().find(|one| !before.contains(one) && !after.contains(one)) {
-                return Err(format!("verified meanwhile: {other}"));
+                return Err(format!("verification during maintenance: {other}"));
             }
         }
         false => {
             let before = cells(&case, &local);
             match (cells(&case, &storage), before) {
                 (Ok(now), Ok(before)) if now != before => {
-                    return Err(format!("{now} cells read meanwhile, {before} before"));
+                    return Err(format!("{now} cells read during maintenance, {before} before"));
                 }
-                (Err(Some(error)), Ok(_)) => return Err(format!("read meanwhile: {error}")),
+                (Err(Some(error)), Ok(_)) => return Err(format!("read during maintenance: {error}")),
                 _ => {}
             }
         }
@@ -66,7 +66,7 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome 
     done.unwrap_or_else(|| carry_out::by_us(history, turn, uri, chance))
 }
 
-/// What the array of a history makes of a seed.
+/// Returns a seed that depends on the history of an array.
 fn uri_seed(history: &History) -> u64 {
     history
         .turns
@@ -75,7 +75,7 @@ fn uri_seed(history: &History) -> u64 {
         .fold(history.turns.len() as u64, |sum, time| sum.wrapping_mul(31).wrapping_add(time))
 }
 
-/// A verification with the key of a case.
+/// Returns a verification with the key of a case.
 pub fn verification(case: &Case) -> Verify {
     Verify::new().key(case.encrypted.then(|| tdb_filters::EncryptionKey::new(*tdb_cases::case::KEY)))
 }
@@ -86,7 +86,7 @@ fn verified(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<Vec<
     Ok(report.findings.into_iter().filter(is_wrong).collect())
 }
 
-/// How many cells a reader finds; or why none, if that isn't a file that is gone.
+/// Returns the number of cells that a reader finds. The error is `None` if a file is gone.
 fn cells(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<usize, Option<String>> {
     let read = || {
         let array = ours::options(case).threads(1).between(TimeRange::ALL).open_on(storage.clone())?;

@@ -1,11 +1,11 @@
-//! What lies in the folders of an array.
+//! Names of files in the folders of an array.
 
 use std::fs;
 use std::path::Path;
 
 use tdb_types::TimestampedName;
 
-/// The names of files and folders that end so, without the end.
+/// Returns the timestamped names of files and folders with a suffix, without that suffix.
 pub fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

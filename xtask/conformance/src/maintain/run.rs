@@ -1,4 +1,4 @@
-//! Runs a history, and looks after each turn at what both sides read.
+//! Runs a history and compares the reads of both sides after each turn.
 
 use std::fs;
 use std::path::Path;
@@ -23,19 +23,19 @@ use super::state::{
 };
 use super::{defects, meanwhile, twin};
 
-/// What is counted, beside the names of deeds.
+/// Names of counters, in addition to the names of deeds.
 pub const READS: &str = "windows read by both sides";
-pub const REFUSED: &str = "turns that ours refused";
-pub const BY_US: &str = "turns by us";
+pub const REFUSED: &str = "turns refused by tdb";
+pub const BY_US: &str = "turns by tdb";
 pub const BY_THEM: &str = "turns by the library";
-pub const TWINS: &str = "purges that both sides did";
-pub const CARRIED: &str = "tiles of times and conditions that both sides wrote byte for byte";
-pub const NOT_PAIRED: &str = "consolidations of which new fragments of one time weren't compared";
-pub const TIED: &str = "cells of one time that the library takes otherwise";
-pub const LOST: &str = "cells that the library loses with those";
+pub const TWINS: &str = "purges by both sides";
+pub const CARRIED: &str = "tiles of times and conditions with the same bytes on both sides";
+pub const NOT_PAIRED: &str = "consolidations whose new fragments of one time were not compared";
+pub const TIED: &str = "cells of one time that the library resolves differently";
+pub const LOST: &str = "cells that the library loses with these";
 pub const VERIFIED: &str = "arrays verified";
 
-/// A history while it runs.
+/// A running history.
 struct Run<'a> {
     history: &'a History,
     case: Case,
@@ -44,24 +44,25 @@ struct Run<'a> {
     folder: &'a Path,
     windows: Vec<Window>,
     ties: Ties,
-    /// How many cells were excused since they were tied, and how many that the library has lost with them.
+    /// Number of excused cells: cells with two writes at one time, and other cells that the library
+    /// lost.
     misread: (u64, u64),
     state: State,
     excuses: Vec<String>,
     reads: u64,
     cells: u64,
-    /// Why from now on both sides needn't read the same.
+    /// Why the reads of both sides may differ from now on.
     tainted: Option<&'static str>,
-    /// After what vacuum files of metadata were named before the turn.
+    /// Names behind the vacuum files of metadata that existed before the turn.
     replaced_metadata: Vec<TimestampedName>,
-    /// From when to when the library has deleted fragments.
+    /// Time ranges in which the library has deleted fragments.
     deleted: Vec<Window>,
 }
 
 /// How a turn ends the history.
 enum End {
     Failed(Failure),
-    /// The library has damaged the array, in a way that is known.
+    /// The library has damaged the array in a known way.
     Damaged,
 }
 
@@ -74,8 +75,7 @@ impl From<Failure> for End {
 /// Runs a history in a folder.
 ///
 /// # Errors
-///
-/// If the library's process can't be started.
+/// Fails if the library's process cannot be started.
 pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
     let case = history.case();
     let uri = folder.join("array").to_string_lossy().into_owned();
@@ -132,7 +132,7 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
     Ok(run.agreed())
 }
 
-/// Dates the first schema to before all that happens, so that later ones are later.
+/// Sets the time of the first schema to before all operations. Evolved schemas must be newer.
 pub fn date_schema(array: &Path, history: &History) -> Result<()> {
     let time = windows(history).first().map_or(1, |(_, end)| end.saturating_sub(1));
     let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
@@ -226,7 +226,7 @@ impl Run<'_> {
         counted(&self.case, &self.uri).map_err(|detail| Failure::new(Kind::OurError, detail).into())
     }
 
-    /// What to make of something that the library couldn't do.
+    /// Classifies a failure of the library. Returns `Ok` if it is known and harmless.
     fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> std::result::Result<(), End> {
         let message = error.to_string();
         let known =
@@ -234,7 +234,7 @@ impl Run<'_> {
         match known.map(str::to_owned).or_else(|| tdb_cases::their_errors::excuse(&self.case, None, error)) {
             Some(reason) => {
                 self.excuse(&reason);
-                // What a crash has left behind it is no state of an array, unless it came before anything was written.
+                // A crash may leave a broken array, unless it came before the first write.
                 let is_harmless = matches!(error, tdb_reference::Error::Library(_)) || message.contains("SIGFPE");
                 if is_harmless { Ok(()) } else { Err(End::Damaged) }
             }
@@ -245,7 +245,7 @@ impl Run<'_> {
         }
     }
 
-    /// Reads all windows by both sides.
+    /// Reads all windows with both sides.
     fn look(&mut self, counts: &mut Counts) -> std::result::Result<State, End> {
         let mut state = State::new();
         for window in self.windows.clone() {
@@ -282,8 +282,8 @@ impl Run<'_> {
                 (Kind::Cells, detail)
             }
             Compared::TheirError(error) if error.contains("was stopped after") => {
-                // It would take as long over each other window.
-                self.excuse("doesn't come to an end over a read");
+                // The other windows would take as long.
+                self.excuse("a read does not terminate");
                 return Err(End::Damaged);
             }
             Compared::TheirError(error) => {
@@ -306,7 +306,7 @@ impl Run<'_> {
         Err(Failure::new(kind, at(detail)).into())
     }
 
-    /// Whether what was there before is still there.
+    /// Compares each window with its state before the turn.
     fn compare_with_before(
         &mut self,
         turn: &Turn,
@@ -329,19 +329,19 @@ impl Run<'_> {
             };
             let cells = other_cells(&self.case, &old.cells, &new.cells);
             let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
-            // Of the past cells go that are deleted by now.
+            // A purge also removes cells from past windows that were deleted later.
             let is_purged =
                 purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| cells.gained.is_empty());
             let detail = cells.filter(|_| !is_purged).or_else(|| other_metadata(&old.metadata, &new.metadata));
             let Some(detail) = detail else { continue };
             if matches!(turn.deed, Deed::Join(_)) && defects::was_timeless(self.history, before, after, *window) {
                 self.excuse(
-                    "the times of cells of a fragment that was consolidated in a format before 15 are lost, as in ours",
+                    "the times of cells of a fragment that was consolidated in a format before 15 are lost, as with tdb",
                 );
                 continue;
             }
             let is_theirs = turn.side == Side::Theirs;
-            // Now nothing goes but what others take the place of.
+            // In the window of all times, cells may only be replaced by others.
             let back = differing
                 .as_ref()
                 .filter(|cells| is_theirs && is_done && (window.1 != u64::MAX || cells.lost.is_subset(&cells.gained)));
@@ -369,12 +369,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether what a window shows stays as it was.
+    /// `true` if the turn must not change what a window shows.
     fn stays(&self, turn: &Turn, is_done: bool, (start, end): Window) -> bool {
         if !is_done {
             return true;
         }
-        // What ends there is cut by no fragment, and neither is what begins there.
+        // No fragment spans the end or the start of the window.
         let is_cut = |first: u64, last: u64| {
             let is_whole = start <= first && last <= end;
             !(is_whole || end < first || start > last)
@@ -382,18 +382,18 @@ impl Run<'_> {
         let cuts = |name: &TimestampedName| is_cut(name.start(), name.end());
         let cut = |folder: &str| names_in(&Path::new(&self.uri).join(folder), "").iter().any(cuts);
         match &turn.deed {
-            // The library deletes a joined fragment without its vacuum file: a vacuum then removes the fragments named there.
+            // The library deletes a consolidated fragment without its vacuum file. A later vacuum
+            // then removes the fragments listed there.
             Deed::VacuumFragments if self.deleted.iter().any(|(first, last)| is_cut(*first, *last)) => false,
             Deed::Join(_) | Deed::Gather(..) | Deed::Vacuum(Small::Commits | Small::Footers) => true,
             Deed::VacuumFragments if defects::has_times(self.history) => true,
             Deed::VacuumFragments => !cut("__fragments") && !cut(""),
-            // Of keys that were all deleted there is no joined file.
+            // If all keys were deleted, there is no consolidated metadata file.
             Deed::Vacuum(Small::Metadata) => !self.replaced_metadata.iter().any(cuts),
             deed => deed.time().is_some_and(|time| end < time),
         }
     }
 
-    /// Whether both sides see the same fragments.
     fn compare_fragments(&mut self) -> std::result::Result<(), End> {
         let array = ours::options(&self.case).threads(1).open(&self.uri);
         let array = array.map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
@@ -407,7 +407,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the library's purge of a copy leaves the same.
+    /// Compares tdb's consolidation with the library's on a copy of the array.
     fn compare_twin(
         &mut self,
         turn: &Turn,
@@ -425,7 +425,7 @@ impl Run<'_> {
             before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
         };
         if gone(&theirs_now) != gone(&own) {
-            self.excuse("we purge other fragments than the library: it takes some that we refuse");
+            self.excuse("tdb purges other fragments than the library, which also purges fragments that tdb refuses");
             return Ok(());
         }
         self.compare_carried(turn, twin, before, counts)?;
@@ -458,7 +458,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether the cells of new fragments carry the same times and conditions as those that the library wrote.
+    /// Compares the times and conditions of cells in new fragments with the library's.
     fn compare_carried(
         &mut self,
         turn: &Turn,
@@ -473,15 +473,17 @@ impl Run<'_> {
             Carried::Excused(why) => self.excuse(why),
             Carried::Other => counts.add(NOT_PAIRED, 1),
             Carried::Differs(detail) => {
-                return Err(
-                    Failure::new(Kind::Changed, format!("new fragments, expected of the library: {detail}")).into()
-                );
+                return Err(Failure::new(
+                    Kind::Changed,
+                    format!("new fragments, compared with the library's: {detail}"),
+                )
+                .into());
             }
         }
         Ok(())
     }
 
-    /// Whether everything in the array is as it should be.
+    /// Fails if a verification of the array has an unexplained finding.
     fn verify(&mut self) -> std::result::Result<(), Failure> {
         let report = meanwhile::verification(&self.case)
             .threads(1)
@@ -490,7 +492,7 @@ impl Run<'_> {
         for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
             match defects::left_behind(finding, &self.deleted, &self.ties) {
                 Some(reason) => self.excuse(reason),
-                None => return Err(Failure::new(Kind::Fragments, format!("verified: {finding}"))),
+                None => return Err(Failure::new(Kind::Fragments, format!("verification: {finding}"))),
             }
         }
         Ok(())

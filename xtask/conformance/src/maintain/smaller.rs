@@ -1,4 +1,4 @@
-//! Makes a failing history as small as it goes.
+//! Shrinks a failing history.
 
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::{Deed, History, Join, Side};
@@ -6,10 +6,10 @@ use tdb_cases::shrink::smaller_cases;
 use tdb_cases::verdict::Failure;
 use tdb_reference::model::Evolution;
 
-/// How many smaller histories are tried at most.
+/// Maximum number of smaller histories to try.
 const ATTEMPTS: usize = 400;
 
-/// The smallest history found that fails in the same way.
+/// Returns the smallest history found that fails in the same way.
 pub fn shrink(
     history: History,
     failure: Failure,
@@ -32,7 +32,7 @@ pub fn shrink(
     }
 }
 
-/// Histories that are simpler in one respect, the boldest first.
+/// Returns histories with one simplification each, largest simplifications first.
 fn smaller_histories(history: &History) -> Vec<History> {
     let mut all = Vec::new();
     for index in (0..history.turns.len()).rev() {
@@ -40,7 +40,7 @@ fn smaller_histories(history: &History) -> Vec<History> {
             let steps = history.turns[index + 1..].iter();
             steps.into_iter().any(|turn| matches!(turn.deed, Deed::Step(Step::Write(_))))
         };
-        // Writes depend on what evolutions before them have done.
+        // Writes depend on the evolutions before them.
         if matches!(history.turns[index].deed, Deed::Step(Step::Evolve(_))) && later_writes() {
             continue;
         }
@@ -69,7 +69,8 @@ fn smaller_histories(history: &History) -> Vec<History> {
     all
 }
 
-/// The history with the array and the steps of a case, if these are still as many.
+/// Replaces the array and the steps of a history by those of a case. Returns `None` if the steps do
+/// not match.
 fn with_steps_of(history: &History, case: Case) -> Option<History> {
     let mut smaller = history.clone();
     let mut steps = case.steps.into_iter();
@@ -82,7 +83,7 @@ fn with_steps_of(history: &History, case: Case) -> Option<History> {
             *step = next;
         }
     }
-    // An evolution of nothing is one, too.
+    // Removes evolutions without changes.
     let is_nothing =
         |evolution: &Evolution| *evolution == Evolution { timestamp: evolution.timestamp, ..Evolution::default() };
     smaller.turns.retain(|turn| !matches!(&turn.deed, Deed::Step(Step::Evolve(evolution)) if is_nothing(evolution)));

@@ -1,4 +1,4 @@
-//! What an array holds, at every time that matters.
+//! The contents of an array at every relevant time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -16,20 +16,21 @@ use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
 use tdb_types::{ArrayType, Layout, TimestampedName};
 
-/// From when to when an array is opened; the end of all times is now.
+/// The time range with which an array is opened. An end of `u64::MAX` means now.
 pub type Window = (u64, u64);
 
-/// What is read in a window: cells, and metadata.
+/// The cells and metadata that are read in a window.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub cells: ReadResult,
     pub metadata: Vec<MetadataEntry>,
 }
 
-/// What our library reads in each window, or why it can't.
+/// The reads of tdb in each window, or their errors.
 pub type State = BTreeMap<Window, Result<Seen, String>>;
 
-/// The windows that matter: until each time at which something happens, before all, now; and some that begin later.
+/// Returns the relevant windows: up to the time of each operation, before all operations, up to
+/// now, and some with a later start.
 pub fn windows(history: &History) -> Vec<Window> {
     let mut times: Vec<u64> = history.turns.iter().filter_map(|turn| turn.deed.time()).collect();
     times.sort_unstable();
@@ -47,7 +48,7 @@ pub fn windows(history: &History) -> Vec<Window> {
     windows
 }
 
-/// What is read of the whole array in a window.
+/// Returns a question about all cells in a window.
 fn question(case: &Case, window: Window) -> Question {
     let layout = match case.array.array_type {
         ArrayType::Dense => Layout::RowMajor,
@@ -59,7 +60,7 @@ fn question(case: &Case, window: Window) -> Question {
     Question { query, selection, aggregates, budget, tiny_budget: usize::MAX, threads: 1 }
 }
 
-/// What our library reads in a window.
+/// Reads all cells and metadata in a window with tdb.
 pub fn our_view(case: &Case, uri: &str, window: Window) -> Result<Seen, String> {
     let question = question(case, window);
     let mut options = ours::options(case).threads(1);
@@ -85,7 +86,7 @@ pub fn our_view(case: &Case, uri: &str, window: Window) -> Result<Seen, String> 
     Ok(Seen { cells: result_of(&array, reading), metadata: entries.collect() })
 }
 
-/// As the library's results are.
+/// Converts a reading to the library's result type.
 fn result_of(array: &Array, reading: Reading) -> ReadResult {
     let schema = array.schema();
     let columns = reading.columns.into_iter().filter_map(|column| {
@@ -95,18 +96,18 @@ fn result_of(array: &Array, reading: Reading) -> ReadResult {
     ReadResult { cells: reading.cells, columns: columns.collect(), submits: 1 }
 }
 
-/// How both sides' views of a window compare.
+/// The result of comparing the reads of both sides in a window.
 pub enum Compared {
     Same,
-    /// What differs, and the cells that do.
+    /// A description of the difference, and the differing cells.
     Cells(String, Differing),
     Metadata(String),
-    /// The library can't read it.
+    /// The library failed to read.
     TheirError(String),
     OurError(String),
 }
 
-/// Compares what ours reads in a window with what the library does.
+/// Compares tdb's read in a window with the library's.
 pub fn compare(
     case: &Case,
     ours: &Result<Seen, String>,
@@ -129,7 +130,8 @@ pub fn compare(
     }
     let within = (window != (0, u64::MAX)).then_some(window);
     let theirs = match reference.metadata(uri, within) {
-        // Now and then something before has damaged the process's memory; the next one is new.
+        // An earlier job sometimes corrupts the memory of the process, so the job runs again in a
+        // new process.
         Err(tdb_reference::Error::Crashed { .. }) => reference.metadata(uri, within),
         read => read,
     };
@@ -142,7 +144,7 @@ pub fn compare(
     }
 }
 
-/// What differs between two views of the same cells.
+/// Returns the first difference between two reads of the same cells.
 pub fn other_cells(case: &Case, expected: &ReadResult, got: &ReadResult) -> Option<String> {
     let question = question(case, (0, u64::MAX));
     let order = settled(case, &question, expected);
@@ -159,22 +161,22 @@ pub fn other_metadata(expected: &[MetadataEntry], got: &[MetadataEntry]) -> Opti
         entries
     };
     let (expected, got) = (sorted(expected), sorted(got));
-    // An entry without a value says nothing of how many it has.
+    // The value count of an entry without a value is not defined.
     let same = expected.len() == got.len()
         && expected.iter().zip(&got).all(|(a, b)| (&a.key, a.datatype, &a.value) == (&b.key, b.datatype, &b.value));
     (!same).then(|| format!("metadata: expected {expected:?}, got {got:?}"))
 }
 
-/// The coordinates of the cells in which two views differ.
+/// Coordinates of the cells in which two reads differ.
 #[derive(Debug, Default)]
 pub struct Differing {
-    /// Coordinates of cells that are in one of both alone.
+    /// Coordinates of cells in only one of both reads.
     pub coordinates: HashSet<Vec<u8>>,
-    /// Of these, those that the first has no cell of.
+    /// Coordinates of which only the second read contains a cell.
     pub only_in_second: HashSet<Vec<u8>>,
-    /// The coordinates of cells that the first has, and the second hasn't.
+    /// Coordinates of cells that only the first read contains.
     pub lost: HashSet<Vec<u8>>,
-    /// The coordinates of cells that the second has, and the first hasn't.
+    /// Coordinates of cells that only the second read contains.
     pub gained: HashSet<Vec<u8>>,
 }
 
@@ -196,7 +198,7 @@ impl Differing {
     }
 }
 
-/// The coordinates of a cell, and all of it.
+/// Returns the coordinates of a cell, and all of its bytes.
 fn row(case: &Case, columns: &[ReadColumn], cell: usize) -> (Vec<u8>, Vec<u8>) {
     let (mut place, mut whole) = (Vec::new(), Vec::new());
     if case.array.array_type == ArrayType::Dense {
@@ -230,13 +232,13 @@ fn cell_of(column: &ReadColumn, cell: usize) -> Vec<u8> {
     column.column.values[range].to_vec()
 }
 
-/// When the cells at each coordinates were written, and how often at each time; dense cells go by their numbers in row-major
-/// order.
+/// The write times at each coordinate, with the number of writes at each time. Dense cells are
+/// identified by their row-major position.
 #[derive(Debug, Default)]
 pub struct Ties(HashMap<Vec<u8>, BTreeMap<u64, u32>>);
 
 impl Ties {
-    /// Takes a write into account.
+    /// Adds the cells of a write.
     pub fn add(&mut self, case: &Case, write: &WriteSpec) {
         let own: HashSet<Vec<u8>> = places(case, write).into_iter().collect();
         for place in own {
@@ -244,31 +246,31 @@ impl Ties {
         }
     }
 
-    /// Forgets writes of times that no fragment has any more.
+    /// Removes times that no fragment covers any longer.
     pub fn keep(&mut self, fragments: &[Counted]) {
         let is_there =
             |time: &u64| fragments.iter().any(|counted| (counted.name.start()..=counted.name.end()).contains(time));
         self.0.values_mut().for_each(|times| times.retain(|time, _| is_there(time)));
     }
 
-    /// Whether cells of these coordinates were written at the same time within a window. The library then takes either of them,
-    /// now and then even where a newer one follows.
+    /// `true` if cells with these coordinates were written more than once at one time in a window.
+    /// The library then returns any of these cells, sometimes even if a newer cell follows.
     pub fn are_at(&self, place: &[u8], (start, end): Window) -> bool {
         self.0.get(place).is_some_and(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
     }
 
-    /// Whether cells of these coordinates were written more than once.
+    /// `true` if cells of these coordinates were written more than once.
     pub fn is_overwritten(&self, place: &[u8]) -> bool {
         self.0.get(place).is_some_and(|times| times.values().sum::<u32>() > 1)
     }
 
-    /// Whether cells of any coordinates were written at the same time within a window.
+    /// `true` if cells of any coordinates were written more than once at one time in a window.
     pub fn are_in(&self, (start, end): Window) -> bool {
         self.0.values().any(|times| times.range(start..=end).any(|(_, writes)| *writes > 1))
     }
 }
 
-/// The coordinates of all cells of a write.
+/// Returns the coordinates of all cells of a write.
 fn places(case: &Case, write: &WriteSpec) -> Vec<Vec<u8>> {
     if let Some(subarray) = &write.subarray {
         return dense_places(case, subarray);
@@ -295,7 +297,7 @@ fn places(case: &Case, write: &WriteSpec) -> Vec<Vec<u8>> {
     (0..cells).map(place).collect()
 }
 
-/// The numbers of the cells of a box.
+/// Returns the row-major positions of the cells of a subarray.
 fn dense_places(case: &Case, subarray: &[(Bytes, Bytes)]) -> Vec<Vec<u8>> {
     let mut numbers = vec![0_i128];
     for (dimension, (low, high)) in case.array.dimensions.iter().zip(subarray) {
@@ -313,18 +315,18 @@ fn dense_places(case: &Case, subarray: &[(Bytes, Bytes)]) -> Vec<Vec<u8>> {
     numbers.into_iter().map(|number| (number as usize).to_le_bytes().to_vec()).collect()
 }
 
-/// The fragments that count now.
+/// A visible fragment.
 #[derive(Clone, Debug)]
 pub struct Counted {
     pub name: TimestampedName,
-    /// Attributes of its schema.
+    /// Attributes of the fragment's schema.
     pub attributes: Vec<String>,
     pub domain: Option<tdb_rtree::NdRange>,
-    /// Whether each of its cells has its own time.
+    /// `true` if the fragment stores a time for each cell.
     pub has_times: bool,
 }
 
-/// The fragments that count now, and the names of files of metadata.
+/// Returns the visible fragments.
 pub fn counted(case: &Case, uri: &str) -> Result<Vec<Counted>, String> {
     let array = ours::options(case).threads(1).between(TimeRange::ALL).open(uri).map_err(|error| describe(&error))?;
     let fragments = array.fragments().map_err(|error| describe(&error))?;

@@ -1,11 +1,11 @@
-//! Histories for people.
+//! Histories as text.
 
 use std::fmt::Write as _;
 
 use tdb_cases::history::{Deed, History};
 use tdb_cases::print;
 
-/// The array, and a line or more for each turn.
+/// Formats the array, followed by at least one line per turn.
 pub fn history(history: &History) -> String {
     let mut text = print::array(&history.case());
     let _ = writeln!(text, "created by {:?} in format {}", history.creator, history.version);

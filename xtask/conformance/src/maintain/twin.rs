@@ -1,5 +1,7 @@
-//! A copy of an array, to which the library does what ours does: how a purge is judged, which nothing that was read before tells,
-//! and what new fragments say of the times of cells.
+//! A copy of an array on which the library runs tdb's operation.
+//!
+//! Reads before an operation do not show how a purge must turn out, or which times the cells of new
+//! fragments must have. The copy does.
 
 use std::fs;
 use std::io;
@@ -10,10 +12,10 @@ use tdb_types::Feature;
 
 use super::defects::has_times;
 
-/// The URI of a copy, if what is done to the array is judged by one.
+/// Returns the URI of a copy if the operation is judged by a copy. Returns `None` otherwise.
 pub fn of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {
     let Deed::Join(join) = &turn.deed else { return None };
-    // Older formats name fragments by absolute URIs.
+    // Older formats refer to fragments by absolute URIs.
     if !(join.purge || has_times(history)) || !history.version.has(Feature::RelativeVacuum) {
         return None;
     }
@@ -23,7 +25,7 @@ pub fn of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<St
     Some(twin.to_string_lossy().into_owned())
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,20 +1,20 @@
-//! What is counted of the cases, and stands in the columns of the table.
+//! Names of counters, which are the column headings of the table.
 
-/// Arrays that we migrated.
+/// Migrated arrays.
 pub(super) const MIGRATED: &str = "migrated";
-/// Arrays of which the format can't say something.
+/// Arrays that the format cannot represent.
 pub(super) const REFUSED: &str = "rightly refused";
-/// Arrays among the migrated ones that left their history behind.
+/// Migrated arrays without their history.
 pub(super) const FLATTENED: &str = "without history";
-/// Arrays among them that got other tiles, orders or filters.
+/// Migrated arrays with other tiles, orders or filters.
 pub(super) const CHANGED: &str = "changed";
-/// Arrays among them whose like the release might not have made.
+/// Migrated arrays that the release might not be able to create.
 pub(super) const ALL_OTHERS: &str = "made without regard to the release";
 /// Times at which the release read the new array.
 pub(super) const OLDER: &str = "times read by the release";
-/// The same of the newest.
+/// Times at which the newest release read the new array.
 pub(super) const NEWEST: &str = "times read by 2.30.0";
-/// The same of the array that was migrated back.
+/// Times at which the newest release read the array after the migration back.
 pub(super) const BACK: &str = "times read after the way back";
-/// Times at which the release gets an array of its own wrong, too.
+/// Times at which the release also misreads an array by the release itself.
 pub(super) const NEITHER: &str = "reads its own no better";

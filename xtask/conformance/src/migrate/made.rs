@@ -1,4 +1,4 @@
-//! The array before it is migrated, and what the newest release reads from it.
+//! The array before the migration, and the newest release's reads.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use tdb_types::{ArrayType, Layout};
 
 use crate::maintain::{self, Window};
 
-/// What is seen at a time: cells, and metadata.
+/// The cells and metadata at a time.
 pub(super) struct Seen {
     pub(super) window: Window,
     pub(super) cells: ReadResult,
     pub(super) metadata: Vec<MetadataEntry>,
 }
 
-/// Makes the array by both sides in turn; a verdict if one of them can't.
+/// Creates the array by both sides alternately. Returns a verdict if a side fails.
 pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
     let case = history.case();
     match history.creator {
@@ -34,7 +34,7 @@ pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Resu
         }
         Side::Theirs => {
             if let Err(error) = newest.create(uri, &history.array) {
-                return Ok(Some(Verdict::Excused(format!("can't be created: {}", in_short(&error)))));
+                return Ok(Some(Verdict::Excused(format!("cannot be created: {}", in_short(&error)))));
             }
         }
     }
@@ -49,10 +49,10 @@ pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Resu
             }
             Side::Theirs => match maintain::by_them(history, turn, newest, uri) {
                 Ok(()) => {}
-                // What is refused before anything is written leaves a sound array.
+                // A refusal before the first write leaves a sound array.
                 Err(Error::Library(message)) if maintain::refused(&message).is_some() => {}
                 Err(error) => {
-                    return Ok(Some(Verdict::Excused(format!("can't be made by 2.30.0: {}", in_short(&error)))));
+                    return Ok(Some(Verdict::Excused(format!("cannot be written by 2.30.0: {}", in_short(&error)))));
                 }
             },
         }
@@ -60,27 +60,28 @@ pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Resu
     Ok(None)
 }
 
-/// A library's words without names and numbers.
+/// Shortens an error message of the library: drops names and numbers.
 pub(super) fn in_short(error: &Error) -> String {
     let message = error.to_string();
     let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));
     message.split(' ').filter(is_word).take(16).collect::<Vec<_>>().join(" ")
 }
 
-/// The times that are looked at: until each at which something happened, before all, and now.
+/// Returns the windows to read: up to the time of each operation, before all operations, and up to
+/// now.
 pub(super) fn windows(history: &History) -> Vec<Window> {
     maintain::windows(history).into_iter().filter(|(start, _)| *start == 0).collect()
 }
 
-/// What a release reads at a time.
+/// Reads an array at a time with a release.
 pub(super) fn read(side: &mut Reference, array: &Moment<'_>) -> Result<ReadResult> {
     let mut result = read_again(side, array.uri, &array.query(array.layout())).0;
-    // Crashes come by order of cells.
+    // Some crashes depend on the order of cells, so the read is repeated in another order.
     if array.is_sparse() && matches!(result, Err(Error::Crashed { .. } | Error::TimedOut { .. })) {
         result = read_again(side, array.uri, &array.query(Layout::RowMajor)).0;
     }
     let mut result = result?;
-    // The name that an attribute without one has in the first formats.
+    // In the first formats an anonymous attribute has this name.
     result
         .columns
         .iter_mut()
@@ -89,12 +90,12 @@ pub(super) fn read(side: &mut Reference, array: &Moment<'_>) -> Result<ReadResul
     Ok(result)
 }
 
-/// All of an array at a time.
+/// All cells of an array at a time.
 pub(super) struct Moment<'a> {
     pub(super) case: &'a Case,
     pub(super) uri: &'a str,
     pub(super) window: Window,
-    /// Whether cells may lie in an order that the reader doesn't know.
+    /// `true` if cells may be stored in an order that the reader does not know.
     pub(super) unordered: bool,
 }
 
@@ -113,7 +114,7 @@ impl Moment<'_> {
     }
 }
 
-/// What the newest release reads from the array at each time; nothing of times at which it can't.
+/// Reads the array at each time with the newest release. Skips times with errors.
 pub(super) fn seen(history: &History, newest: &mut Reference, uri: &str) -> Vec<Seen> {
     let case = history.case();
     let view = |window: Window| {
@@ -125,7 +126,8 @@ pub(super) fn seen(history: &History, newest: &mut Reference, uri: &str) -> Vec<
     windows(history).into_iter().filter_map(view).collect()
 }
 
-/// An array that the release has made, with the writes until a time: what it reads from that shows what it gets wrong of its own.
+/// Creates an array with the release itself and the writes up to `until`. Reads of this array show
+/// the release's own mistakes.
 pub(super) fn twin(
     history: &History,
     until: u64,
@@ -144,7 +146,7 @@ pub(super) fn twin(
     }
     for step in &steps {
         match step {
-            // Evolutions can't be given a time before.
+            // Before release 2.7.0 an evolution cannot be given a time.
             Step::Evolve(evolution) if older.release().numbers() < [2, 7, 0] => {
                 carry_out(&Step::Evolve(Evolution { timestamp: None, ..evolution.clone() }), older, uri)?;
             }
@@ -157,7 +159,7 @@ pub(super) fn twin(
     changes.into_iter().try_for_each(|turn| maintain::by_them(history, turn, newest, uri))
 }
 
-/// Whether the release takes another order of cells for the global one.
+/// `true` if the release has another global order for this array.
 pub(super) fn is_ordered_otherwise(case: &Case, side: &Reference) -> bool {
     orders_otherwise(&case.array, side.release())
 }

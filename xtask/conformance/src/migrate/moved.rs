@@ -1,4 +1,4 @@
-//! One case: an array with its history, and how it is migrated; plain data.
+//! A case as plain data: an array with a history, and the parameters of the migration.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use tdb_types::{ArrayType, FormatVersion, Layout, Scalar};
 
 use crate::maintain;
 
-/// Of so many arrays one is made without regard to what the release knows.
+/// One in `ANY` arrays may use features beyond the release.
 const ANY: u64 = 5;
 
-/// Of so many arrays one leaves its history behind.
+/// One in `FLAT` migrations drops the history.
 const FLAT: u64 = 7;
 
-/// Dimensions get tiles of one coordinate only where there are no more of them.
+/// Maximum length of a dimension with tiles of one coordinate.
 const MOST_TILES: i128 = 500;
 
 #[derive(Clone, Debug)]
@@ -29,12 +29,12 @@ pub(super) struct Moved {
     pub(super) to: FormatVersion,
     pub(super) change: Option<Change>,
     pub(super) flatten: bool,
-    /// Whether the release could have made such an array.
+    /// `true` if the release could have created the array.
     pub(super) fits: bool,
     pub(super) budget: usize,
 }
 
-/// What else becomes different.
+/// A change of the schema during the migration.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Extent(String, Scalar),
@@ -45,12 +45,12 @@ pub(super) enum Change {
 }
 
 impl Moved {
-    /// The case of a seed, if there is one.
+    /// Generates the case of a seed. Returns `None` if the seed has no case.
     pub(super) fn of(seed: u64, index: u64, release: Release) -> Option<Self> {
         let random = &mut Random::new(!seed);
         let fits = !index.is_multiple_of(ANY);
         let history = generate::migrated(seed, fits.then_some(release))?;
-        // The first release reads the format before its own, which no release at hand writes.
+        // The first release also reads the preceding format, which no available release writes.
         let format = if release.format == 2 && index % 3 == 1 { 1 } else { release.format };
         let change = random.percent(40).then(|| Change::of(random, &history, release)).flatten();
         let budget = *random.pick(&[1, 5_000, 64 << 20]);
@@ -71,7 +71,7 @@ impl Moved {
         }
     }
 
-    /// The array as it is to become.
+    /// Returns the array schema after the migration.
     pub(super) fn array(&self) -> ArraySpec {
         match &self.change {
             Some(change) => change.applied(&self.history.array),
@@ -88,7 +88,7 @@ impl Moved {
 }
 
 impl Change {
-    /// One that the release could have made the array with.
+    /// Generates a change to a schema that the release could have created.
     fn of(random: &mut Random, history: &History, release: Release) -> Option<Self> {
         let array = &history.array;
         let other = |layout| if layout == Layout::RowMajor { Layout::ColMajor } else { Layout::RowMajor };

@@ -1,4 +1,4 @@
-//! Whether what we refuse is rightly refused, by what the array is made of.
+//! Judges whether a refused migration is refused with reason.
 
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::Deed;
@@ -10,11 +10,10 @@ use tdb_types::Feature;
 
 use super::moved::Moved;
 
-/// What it is counted as.
+/// Returns the category of a refusal.
 ///
 /// # Errors
-///
-/// That there is no such thing in the array, or that the format has it.
+/// Fails if the array does not contain the obstacle, or if the format supports it.
 pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Result<&'static str, String> {
     let deeds = || moved.history.turns.iter().map(|turn| &turn.deed);
     let lacks = |feature: Feature| !moved.to.has(feature);
@@ -26,9 +25,9 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
             ("metadata of datatypes that came later", deeds().any(is_unknown))
         }
         Obstacle::Feature { .. } | Obstacle::Filter { .. } | Obstacle::Schema(_) => {
-            ("what the schema has", lacks_something(moved, release))
+            ("features of the schema", lacks_something(moved, release))
         }
-        Obstacle::Loses { .. } => ("filters that lose something", scales(moved)),
+        Obstacle::Loses { .. } => ("lossy filters", scales(moved)),
         Obstacle::Schemas(_) => {
             let evolves = deeds().any(|deed| matches!(deed, Deed::Step(Step::Evolve(_))));
             ("several schemas", evolves && lacks(Feature::SchemaFolder))
@@ -51,7 +50,7 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
     if is_right { Ok(name) } else { Err(format!("refused without reason ({name}): {obstacle}")) }
 }
 
-/// Whether the release couldn't have made the array as it is.
+/// `true` if the release could not have created the array.
 fn lacks_something(moved: &Moved, release: Release) -> bool {
     let case = Case { array: moved.array(), ..moved.history.case() };
     let added = |case: &Case| -> Vec<AttributeSpec> {

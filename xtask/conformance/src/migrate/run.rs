@@ -1,4 +1,4 @@
-//! Makes an array, migrates it, and has the releases read it.
+//! Creates and migrates an array, and reads the result with the releases.
 
 use std::path::{Path, PathBuf};
 
@@ -26,26 +26,27 @@ use super::refusal;
 use crate::by_release::Sides;
 use crate::maintain::{Differing, Window, other_metadata};
 
-/// How often the release has to read its own array rightly before it is ours that is wrong.
+/// Number of times that the release must read its own array right before tdb's array is judged
+/// wrong.
 const PATIENT_READS: usize = 8;
 
 const NOW: Window = (0, u64::MAX);
 
-/// A case while it runs.
+/// A running case.
 struct Run<'a> {
     moved: &'a Moved,
-    /// The array with its writes; after the migration.
+    /// The array with its writes, with the schema after the migration.
     case: Case,
     release: Release,
     sides: &'a mut Sides,
     folder: &'a Path,
-    /// What the newest release read before.
+    /// Reads of the original array by the newest release.
     seen: Vec<Seen>,
     excuses: Vec<String>,
     cells: u64,
 }
 
-/// What a migration came to.
+/// The outcome of a migration.
 enum Outcome {
     Written,
     Refused(Vec<Obstacle>),
@@ -54,8 +55,7 @@ enum Outcome {
 /// Runs a case in a folder.
 ///
 /// # Errors
-///
-/// If a library's process can't be started.
+/// Fails if a library's process cannot be started.
 pub(super) fn run(
     moved: &Moved,
     release: Release,
@@ -91,7 +91,7 @@ impl Run<'_> {
     }
 
     fn all(&mut self, original: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
-        // Without history it may be that of any time that becomes the new array.
+        // Without its history, the new array can hold the cells of any time.
         let mut at = NOW;
         if self.moved.flatten && !self.seen.is_empty() {
             at = self.seen[Random::new(self.seen.len() as u64).below(self.seen.len())].window;
@@ -152,12 +152,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// When what was seen at a time is seen in the new array.
+    /// Returns the window in which the new array shows the cells of `seen`.
     fn window(&self, seen: &Seen) -> Window {
         if self.moved.flatten { NOW } else { seen.window }
     }
 
-    /// The release of the format.
+    /// Reads the new array with the release of its format.
     fn by_older(&mut self, uri: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
         for place in 0..self.seen.len() {
             let window = self.window(&self.seen[place]);
@@ -187,16 +187,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Why the release isn't asked at a time.
+    /// Returns why the release cannot be asked at a time, or `None` if it can.
     fn cannot_be_asked(&self, place: usize) -> Option<&'static str> {
         let first = self.case.writes().filter_map(|write| write.timestamp).min();
         let is_before = first.is_none_or(|first| self.seen[place].window.1 < first);
         let is_dense = self.case.array.array_type == ArrayType::Dense;
         (is_dense && is_before && self.release.numbers() < [2, 2, 0])
-            .then_some("reads no cells of dense arrays without fragments before 2.2")
+            .then_some("releases before 2.2 read no cells from dense arrays without fragments")
     }
 
-    /// Whether the release may find nothing for want of a range on a dimension of strings.
+    /// `true` if the release may return no cells because a string dimension has no range.
     fn reads_no_strings(&self) -> bool {
         let has_strings = self.case.array.dimensions.iter().any(|dimension| dimension.domain.is_none());
         has_strings && self.release.numbers() < [2, 2, 0]
@@ -226,7 +226,7 @@ impl Run<'_> {
         failure
     }
 
-    /// What a release reads at a time; metadata as far as it knows any.
+    /// Reads the array at a time with a release. Reads metadata if the older release supports it.
     fn read(&mut self, uri: &str, window: Window, older: bool) -> Result<(ReadResult, Option<Vec<MetadataEntry>>)> {
         let side: &mut Reference = if older { &mut self.sides.older } else { &mut self.sides.newest };
         let unordered = made::is_ordered_otherwise(&self.case, side);
@@ -236,7 +236,7 @@ impl Run<'_> {
         Ok((cells, metadata))
     }
 
-    /// How what a release reads differs from what the newest read before.
+    /// Compares a read with that of the newest release before the migration.
     fn unlike(&self, place: usize, got: &Result<(ReadResult, Option<Vec<MetadataEntry>>)>) -> Option<Failure> {
         let seen = &self.seen[place];
         let (cells, metadata) = match got {
@@ -251,20 +251,21 @@ impl Run<'_> {
         detail.map(|detail| Failure::new(Kind::Cells, detail))
     }
 
-    /// Of fragments that were joined the original ones are copied as long as they are there: in the past cells are then back that
-    /// were purged.
+    /// `true` if a read of the past differs only by purged cells. The migration copies existing
+    /// source fragments of consolidated fragments, and purged cells reappear in the past.
     fn is_purged(&self, seen: &Seen, got: &ReadResult) -> bool {
         let purges = |deed: &Deed| matches!(deed, Deed::Join(join) if join.purge);
         let is_past = seen.window != NOW && self.moved.history.turns.iter().any(|turn| purges(&turn.deed));
         is_past && Differing::of(&self.case, got, &seen.cells).gained.is_empty()
     }
 
-    /// Why the release can't be relied on: it gets the same array wrong where it, or the newest, wrote it.
+    /// Returns why the release is unreliable: the release misreads the same array even if tdb was
+    /// not a writer.
     fn its_own_is_no_better(&mut self, place: usize, window: Window) -> Option<String> {
         if self.is_cut(window) && self.release.numbers() < [2, 0, 0] {
-            return Some("releases before 2.0 show fragments of a range of time from its begin on".to_owned());
+            return Some("releases before 2.0 show fragments of a time range from its start on".to_owned());
         }
-        // The first releases write at no time but the clock's.
+        // The first releases cannot write at a given time.
         let knows_times = self.release.can(Ability::WriteTimes);
         let (name, window) = match knows_times {
             true => ("twin".to_owned(), window),
@@ -277,20 +278,20 @@ impl Run<'_> {
             made::twin(&history, self.seen[place].window.1, (older, newest), &twin).ok()?;
         }
         let library = self.release.library;
-        // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.
+        // Reads that depend on uninitialized memory may be right by chance.
         for _ in 0..PATIENT_READS {
             let got = self.read(&twin, window, true);
             if self.unlike(place, &got).is_some() {
                 return Some(match got {
-                    Ok(_) => format!("release {library} itself gives other cells than the newest"),
-                    Err(error) => format!("release {library} itself doesn't read: {}", in_short(&error)),
+                    Ok(_) => format!("release {library} misreads its own array"),
+                    Err(error) => format!("release {library} cannot read its own array: {}", in_short(&error)),
                 });
             }
         }
         None
     }
 
-    /// Whether a time lies within that of a fragment of the new array.
+    /// `true` if the end of a window is within the time range of a fragment of the new array.
     fn is_cut(&self, (_, end): Window) -> bool {
         let array = ours::options(&self.case).threads(1).between(TimeRange::ALL).open(self.path("migrated"));
         array.is_ok_and(|array| {

@@ -1,4 +1,4 @@
-//! Arrays with dimension labels, whose values lie in arrays of their own.
+//! Arrays with dimension labels, whose values are stored in separate arrays.
 
 use std::path::Path;
 
@@ -20,23 +20,24 @@ use super::made_twice::Share;
 use crate::by_release::Sides;
 use crate::create;
 
-/// When the first half is written; the second comes right after it.
+/// Timestamp of the first write. The second write follows one millisecond later.
 const TIME: u64 = 1_700_000_000_000;
-/// What the attribute is called.
+/// Name of the attribute.
 const CELLS: &str = "a";
 
 type Done = std::result::Result<(), Failure>;
 
-/// How many reads of the array agreed.
+/// Number of reads that agreed.
 #[derive(Default)]
 pub(super) struct LabelReads {
     pub newest: u64,
     pub older: u64,
-    /// Reads in which the older release gets what the newest wrote no better than what we wrote.
+    /// Reads in which the older release also fails on the array of the newest release.
     pub neither: u64,
 }
 
-/// Makes an array with labels twice, once with us as one of its writers, and has both releases read both, and us ours.
+/// Writes an array with labels twice, once with tdb as a writer. Reads both arrays with both
+/// releases, and tdb's array with tdb.
 pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<LabelReads, Failure> {
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
@@ -57,12 +58,13 @@ fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
-/// A dense array of 32-bit integers, counted from zero in row-major order, and the lengths of its dimensions.
+/// A dense array of 32-bit integers in ascending row-major order from zero, and the lengths of the
+/// dimensions.
 #[derive(Debug)]
 struct Labelled {
     spec: ArraySpec,
     lengths: Vec<usize>,
-    /// How many coordinates of the first dimension the first write fills.
+    /// Number of coordinates of the first dimension that the first write covers.
     begun: usize,
     starts: Vec<i64>,
 }
@@ -104,20 +106,20 @@ impl Labelled {
         Self { spec, lengths, begun, starts }
     }
 
-    /// One half of the cells, and the labels of their coordinates.
+    /// Returns one half of the cells, with the labels of the coordinates.
     fn half(&self, second: bool) -> Half<'_> {
         let first = if second { self.begun..self.lengths[0] } else { 0..self.begun };
         let others = self.lengths[1..].iter().map(|length| 0..*length);
         Half { labelled: self, places: std::iter::once(first).chain(others).collect(), time: TIME + u64::from(second) }
     }
 
-    /// The bytes of a coordinate, by its place.
+    /// Returns the bytes of the coordinate at a position.
     fn coordinate(&self, dimension: usize, place: usize) -> Bytes {
         let value = self.starts[dimension] + place as i64;
         Bytes(value.to_le_bytes()[..self.spec.dimensions[dimension].datatype.size()].to_vec())
     }
 
-    /// The label of a coordinate, by its place.
+    /// Returns the label of the coordinate at a position.
     fn label(&self, label: &LabelSpec, place: usize) -> Bytes {
         let last = self.lengths[label.dimension as usize] - 1;
         let rank = if label.order == DataOrder::Decreasing { last - place } else { place } as i64;
@@ -125,7 +127,7 @@ impl Labelled {
             Datatype::Float64 => bytes_of([rank as f64 / 4.0 - 1.5]),
             Datatype::Float32 => bytes_of([rank as f32 * 1000.5]),
             Datatype::Int32 => bytes_of([rank as i32 * 3 - 20]),
-            // Words of several lengths, whose order is that of their bytes.
+            // Strings of several lengths in byte order.
             Datatype::StringAscii => {
                 Bytes(format!("{:c<2}{}", (b'a' + rank as u8 / 10) as char, rank % 10).into_bytes())
             }
@@ -145,7 +147,8 @@ impl Labelled {
         Column { name: label.name.clone(), values, offsets, validity: None }
     }
 
-    /// Some reads of cells and labels, by ranges of coordinates and of labels, now and before the second write.
+    /// Generates reads of cells and labels, by ranges of coordinates and labels, now and before the
+    /// second write.
     fn questions(&self, random: &mut Random) -> Vec<QuerySpec> {
         let all = QuerySpec::all(Layout::RowMajor);
         let mut questions = vec![all.clone(), QuerySpec { timestamps: Some((0, TIME)), ..all.clone() }];
@@ -179,7 +182,7 @@ fn numbers(name: &str, datatype: Datatype, domain: [i64; 2], extent: i64) -> Dim
     }
 }
 
-/// Cells to be written, by the places of their coordinates.
+/// Cells to write, as ranges of positions along each dimension.
 struct Half<'a> {
     labelled: &'a Labelled,
     places: Vec<std::ops::Range<usize>>,
@@ -187,7 +190,7 @@ struct Half<'a> {
 }
 
 impl Half<'_> {
-    /// The box of some dimensions.
+    /// Returns the subarray of a range of dimensions.
     fn subarray(&self, dimensions: std::ops::Range<usize>) -> Vec<(Bytes, Bytes)> {
         let ends = |dimension: usize| {
             let places = &self.places[dimension];
@@ -202,14 +205,14 @@ impl Half<'_> {
         WriteSpec { layout: Layout::RowMajor, subarray, timestamp: Some(self.time), cells }
     }
 
-    /// The attribute's cells.
+    /// Returns the write of the attribute's cells.
     fn cells(&self) -> WriteSpec {
         let width = self.places.get(1).map_or(1, |places| places.len());
         let cells = (self.places[0].start * width..self.places[0].end * width).map(|cell| cell as i32);
         self.write(0..self.places.len(), vec![column(CELLS, cells)])
     }
 
-    /// All in one, as the library takes it.
+    /// Returns the write of cells and labels together, as the library takes it.
     fn whole(&self) -> WriteSpec {
         let mut spec = self.cells();
         for label in &self.labelled.spec.labels {
@@ -218,7 +221,7 @@ impl Half<'_> {
         spec
     }
 
-    /// The values of one label, for the array in which they lie.
+    /// Returns the write of a label to the label array.
     fn values(&self, label: &LabelSpec, attribute: &str) -> WriteSpec {
         let dimension = label.dimension as usize;
         let column = self.labelled.labels_of(label, self.places[dimension].clone());
@@ -246,7 +249,7 @@ impl Pair<'_> {
             let version = FormatVersion::new(older.release().format).map_err(by_reference)?;
             by_us("create", || ours::create(&self.ours, &self.case, version)).map_or(Ok(()), Err)?;
             create::compare(Path::new(&self.theirs), Path::new(&self.ours), false)
-                .map_err(|detail| Failure::new(Kind::Schema, format!("created otherwise: {detail}")))?;
+                .map_err(|detail| Failure::new(Kind::Schema, format!("created arrays differ: {detail}")))?;
         }
         let (first, second) = (self.labelled.half(false), self.labelled.half(true));
         older.write(&self.theirs, &first.whole()).map_err(by_reference)?;
@@ -258,7 +261,7 @@ impl Pair<'_> {
         self.by_us(&second)
     }
 
-    /// The labels' arrays lie within the array.
+    /// Writes cells and labels with tdb. The label arrays are stored inside of the array.
     fn by_us(&self, half: &Half<'_>) -> Done {
         let manner = Manner::by(self.index);
         let write = || {
@@ -303,7 +306,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// What we read; labels from their arrays.
+    /// Reads with tdb. Labels are read from their arrays.
     fn by_our_reader(&self, query: &QuerySpec) -> std::result::Result<Reading, String> {
         let mut options = ours::options(&self.case);
         if let Some((start, end)) = query.timestamps {
@@ -323,7 +326,7 @@ impl Pair<'_> {
     }
 }
 
-/// How what a library reads differs from what it should read.
+/// Returns the difference between a library's read and the expected one.
 fn unlike(expected: &Reading, got: &Result<tdb_reference::model::ReadResult>) -> Option<String> {
     match got {
         Ok(got) if Reading::of(got).columns == expected.columns => None,

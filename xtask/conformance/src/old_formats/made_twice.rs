@@ -1,4 +1,4 @@
-//! One array, made twice.
+//! One array written twice: with and without tdb.
 
 use std::path::Path;
 
@@ -25,30 +25,32 @@ use crate::by_release::Sides;
 use crate::create;
 use crate::examine::compare_facts;
 
-/// The first format version whose new fragments keep the array's version, so that its release can read them.
+/// The first format version whose new fragments keep the version of the array. The array's release
+/// can read these fragments.
 const KEPT: u32 = 7;
-/// How often the older release has to read rightly what the newest wrote before it is ours that is wrong.
+/// Number of times that the older release must read the newest release's array right before tdb's
+/// array is judged wrong.
 const PATIENT_READS: usize = 8;
 
-/// Of so many cases of formats below that, one has fragments of the newest format added by us.
+/// For formats below `KEPT`, tdb adds fragments of the newest format in one of `OWN_FORMAT` cases.
 const OWN_FORMAT: u64 = 4;
 
-/// Of so many cases two lose fragments.
+/// Two in `LOSING` cases delete fragments.
 const LOSING: u64 = 5;
 
-/// Which library makes the array.
+/// The part of the array that tdb writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// All of it is ours, but for consolidation.
+    /// tdb does everything except consolidation.
     All,
-    /// The older release makes it and writes the first half, we the rest.
+    /// The older release creates the array and writes the first half, and tdb writes the rest.
     Second,
-    /// We make it, the older release writes the first half, we the rest.
+    /// tdb creates the array, the older release writes the first half, and tdb writes the rest.
     FirstAndLast,
 }
 
 impl Share {
-    /// That of a case, by turns.
+    /// Returns the share of a case, which alternates with the index.
     pub fn of(index: u64) -> Self {
         match index % 3 {
             0 => Self::All,
@@ -70,10 +72,10 @@ impl From<Failure> for End {
     }
 }
 
-/// Makes the array of a case both ways below `folder`, and has everyone read it.
+/// Writes the array of a case both ways below `folder`, and reads it with all sides.
 ///
 /// # Errors
-/// If the folder can't be made, or a library's process can't be started.
+/// Fails if the folder cannot be created or a library's process cannot be started.
 pub fn examine(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
     if let Some(reason) = cannot_be_the_same(case) {
         return Ok(Verdict::Excused(reason.to_owned()));
@@ -130,9 +132,10 @@ impl Pair<'_> {
                 continue;
             }
             match step {
-                // The newest would write its own format.
+                // The newest release would write its own format.
                 _ if self.is_asked_for() => self.by_older(step, &theirs)?,
-                // The newest would give the schema its own version, which the older one can't read; we keep the array's.
+                // The newest release would write a schema of a newer version, which the older
+                // release cannot read. tdb keeps the array's version.
                 Step::Evolve(_) => self.by_older(step, &theirs)?,
                 _ => carry_out(step, &mut self.sides.newest, &theirs).map_err(|error| self.refused(&theirs, &error))?,
             }
@@ -152,13 +155,13 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Whether new fragments have the version of the array.
+    /// `true` if new fragments have the version of the array.
     fn is_kept(&self) -> bool {
         self.sides.older.release().format >= KEPT || self.is_asked_for()
     }
 
-    /// Whether we are told to write fragments of the array's version, which the newest release no longer writes: the older
-    /// one does so in its place.
+    /// `true` if tdb writes fragments of the array's version, which the newest release no longer
+    /// writes. The older release then replaces the newest.
     fn is_asked_for(&self) -> bool {
         self.sides.older.release().format < KEPT && !self.index.is_multiple_of(OWN_FORMAT)
     }
@@ -168,7 +171,7 @@ impl Pair<'_> {
         FormatVersion::new(self.sides.older.release().format).map_err(unknown)
     }
 
-    /// Makes both arrays, and compares what is in them if one of them is ours.
+    /// Creates both arrays. Compares the files if tdb created an array.
     fn create(&mut self, share: Share) -> std::result::Result<(), End> {
         let older = &mut self.sides.older;
         let made = older.create(&self.theirs, &self.case.array);
@@ -184,7 +187,7 @@ impl Pair<'_> {
         by_us("create", || ours::create(&self.ours, self.case, version)).map_or(Ok(()), Err)?;
         let [theirs, ours] = [&self.theirs, &self.ours].map(Path::new);
         create::compare(theirs, ours, self.case.encrypted)
-            .map_err(|detail| Failure::new(Kind::Schema, format!("created otherwise: {detail}")))?;
+            .map_err(|detail| Failure::new(Kind::Schema, format!("created arrays differ: {detail}")))?;
         self.counts.add(CREATED, 1);
         Ok(())
     }
@@ -193,7 +196,8 @@ impl Pair<'_> {
         carry_out(step, &mut self.sides.older, uri).map_err(|error| self.refused(uri, &error))
     }
 
-    /// What to make of a step that a library doesn't carry out: with what none of us has made, nothing can be compared.
+    /// Classifies a step that a library refuses. After a failure on an array without tdb as a
+    /// writer, no comparison is possible.
     fn refused(&self, uri: &str, error: &Error) -> End {
         let known = defects::refusal(self.sides.older.release(), &error.to_string()).map(str::to_owned);
         match known.or_else(|| (uri == self.theirs).then(|| in_short(error))) {
@@ -202,8 +206,8 @@ impl Pair<'_> {
         }
     }
 
-    /// Before fragments come that the older release can't read: it has to read the same from both arrays, and from what is
-    /// left of them when one fragment is deleted.
+    /// Reads both arrays with the older release before fragments of other versions are added. In
+    /// some cases also deletes a fragment and reads again.
     fn hand_over(&mut self) -> std::result::Result<(), End> {
         self.ask_older_about_both()?;
         if self.loses_fragments() && self.delete_one()? {
@@ -236,7 +240,8 @@ impl Pair<'_> {
         self.counts.add(PAST, u64::from(self.case.questions[question].query.timestamps.is_some()));
     }
 
-    /// Whether fragments are deleted from the arrays. Those that were consolidated, but not vacuumed, only we delete.
+    /// `true` if the case deletes fragments. Fragments that were consolidated but not vacuumed are
+    /// only deleted by tdb.
     fn loses_fragments(&self) -> bool {
         let gather = |step: &&Step| matches!(step, Step::Consolidate("fragments"));
         let remove = |step: &&Step| matches!(step, Step::Vacuum("fragments"));
@@ -244,7 +249,8 @@ impl Pair<'_> {
         self.index % LOSING < 2 && steps.iter().filter(gather).count() == steps.iter().filter(remove).count()
     }
 
-    /// Deletes fragments that lie within some time, and has everyone read what is left. Gives how many cells were compared.
+    /// Deletes the fragments in a time range and reads the arrays with all sides. Returns the
+    /// number of compared cells.
     fn without_some(&mut self) -> std::result::Result<u64, End> {
         let random = &mut Random::new(self.index);
         let times: Vec<u64> = self.case.writes().filter_map(|write| write.timestamp).collect();
@@ -256,7 +262,8 @@ impl Pair<'_> {
         if !self.delete([times, times])? { Ok(0) } else { self.read() }
     }
 
-    /// Deletes one fragment of each array, the same; their times may be those of the clock.
+    /// Deletes the same fragment from each array. The fragments may have different times, if they
+    /// come from the clock.
     fn delete_one(&mut self) -> std::result::Result<bool, End> {
         let open = |uri: &str| {
             ours::options(self.case).open(uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))
@@ -274,7 +281,8 @@ impl Pair<'_> {
         self.delete(times)
     }
 
-    /// Has the newest release delete fragments of its array, and us of ours. Says whether there were any.
+    /// Deletes fragments of a time range from each array: with the newest release from the
+    /// library's, with tdb from tdb's. Returns `true` if tdb's array had fragments in the range.
     fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
         let deleted = self.sides.newest.delete_fragments(&self.theirs, times[0]);
         deleted.map_err(|error| self.refused(&self.theirs, &error))?;
@@ -290,16 +298,18 @@ impl Pair<'_> {
         Ok(count > 0)
     }
 
-    /// How the older release gets wrong what isn't ours: its words without names and numbers.
+    /// Describes how the older release misreads an array that tdb has not touched, without names
+    /// and numbers.
     fn misreading(&self, theirs: &Result<ReadResult>) -> String {
         let library = self.sides.older.release().library;
         match theirs {
-            Ok(_) => format!("release {library} itself gives other cells than the newest"),
-            Err(error) => format!("release {library} itself doesn't read: {}", in_short(error)),
+            Ok(_) => format!("release {library} misreads an array of the newest release"),
+            Err(error) => format!("release {library} cannot read an array of the newest release: {}", in_short(error)),
         }
     }
 
-    /// How what the older release reads from ours differs from what it should read.
+    /// Returns the difference between the older release's read of tdb's array and the expected
+    /// cells.
     fn unlike(&self, index: usize, expected: &ReadResult, got: &Result<ReadResult>) -> Option<Failure> {
         let order = settled(self.case, &self.case.questions[index], expected);
         let library = self.sides.older.release().library;
@@ -311,7 +321,7 @@ impl Pair<'_> {
         Some(Failure { question: Some(index), ..Failure::new(kind, detail) })
     }
 
-    /// Gives how many cells were compared.
+    /// Compares all reads. Returns the number of compared cells.
     fn read(&mut self) -> std::result::Result<u64, End> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
         let facts = compare_facts(self.case, &mut self.sides.newest, &ours, false).map_err(End::Broken)?;
@@ -336,7 +346,8 @@ impl Pair<'_> {
         Ok(cells)
     }
 
-    /// The older release has to read the same, if it does so from what the newest wrote.
+    /// Reads tdb's array with the older release. The read must succeed if the same release reads
+    /// the newest release's array right.
     fn ask_older(&mut self, index: usize, expected: &ReadResult) -> std::result::Result<(), End> {
         let query = with_coordinates(self.case, &self.case.questions[index]);
         let older = &mut self.sides.older;
@@ -350,7 +361,7 @@ impl Pair<'_> {
             self.count_older(index);
             return Ok(());
         };
-        // What it gets wrong by chance, such as memory that it hasn't set, it may get right for once.
+        // Reads that depend on uninitialized memory may be right by chance.
         for _ in 0..PATIENT_READS {
             let theirs = read_again(&mut self.sides.older, &self.theirs, &query).0;
             if self.unlike(index, expected, &theirs).is_some() {
@@ -363,7 +374,7 @@ impl Pair<'_> {
     }
 }
 
-/// A library's words without names and numbers.
+/// Shortens an error message of the library: drops names and numbers.
 fn in_short(error: &Error) -> String {
     let message = error.to_string();
     let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));

@@ -1,4 +1,4 @@
-//! Metadata and groups.
+//! Metadata and groups in the formats of older releases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,15 +19,16 @@ use tdb_types::Datatype;
 
 use crate::by_release::Sides;
 
-/// When metadata is put; after all else.
+/// Timestamp of the metadata, after all other operations.
 const TIME: u64 = 1_700_000_500_000;
 
 fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
-/// Puts metadata into both arrays, into ours by us, and has both releases read it; the newest alone where the older one knows
-/// no metadata. Gives how often the older one gets that of the newest no better than ours.
+/// Writes metadata to both arrays, with tdb to tdb's, and reads both with both releases. Skips
+/// older releases without metadata. Returns how often the older release also fails on the newest
+/// release's metadata.
 pub(super) fn metadata(
     case: &Case,
     index: u64,
@@ -50,7 +51,7 @@ pub(super) fn metadata(
         thread::sleep(Duration::from_millis(2));
     }
     let delete: Vec<String> = first.iter().take(1).map(|entry| entry.key.clone()).collect();
-    // What the first of these releases write is dated now.
+    // The first releases with metadata always use the current time.
     let time = (!shared || release.can(Ability::WriteTimes)).then_some(TIME + 1);
     let job =
         Job::ChangeMetadata { uri: theirs.to_owned(), put: second.clone(), delete: delete.clone(), timestamp: time };
@@ -59,7 +60,7 @@ pub(super) fn metadata(
     let read = |side: &mut Reference| [theirs, ours].map(|uri| side.metadata(uri, None));
     let by_newest = read(&mut sides.newest);
     if !are_same(&by_newest) {
-        return Err(Failure::new(Kind::Cells, format!("other metadata: {by_newest:?}")));
+        return Err(Failure::new(Kind::Cells, format!("metadata differ: {by_newest:?}")));
     }
     if !release.can(Ability::Metadata) {
         return Ok(0);
@@ -95,8 +96,9 @@ fn by_us(
     writer.commit().map_err(|error| describe(&error))
 }
 
-/// A group that the older release has made, or we; the older release has put members into it. We change it, and the older release one like it;
-/// both have to be the same for everyone.
+/// Changes two equal groups, one with tdb and one with the older release. Both must read the same
+/// with all sides. The older release or tdb created the groups, and the older release added
+/// members.
 pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<(), Failure> {
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
@@ -141,7 +143,7 @@ fn member(name: &str) -> GroupMember {
     GroupMember { uri: name.to_owned(), name: Some(format!("the {name}")), kind: ObjectKind::Group, relative: true }
 }
 
-/// A group with two members, and one more that it could have.
+/// Creates a group with two members, and a third folder that can be added.
 fn begin_group(
     older: &mut Reference,
     path: &Path,
@@ -173,10 +175,10 @@ fn change_group(path: &Path, more: &MetadataEntry, gone: Option<String>) -> std:
     writer.commit().map_err(ours)
 }
 
-/// The names and folders of a group's members, and its metadata.
+/// The names and folders of a group's members, and the group's metadata.
 type Listed = (BTreeSet<(String, String)>, Vec<MetadataEntry>);
 
-/// What a library lists of a group.
+/// Lists a group with a library.
 fn listed(side: &mut Reference, path: &Path) -> Result<Listed> {
     let told = side.describe_group(&path.to_string_lossy())?;
     let folder = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();

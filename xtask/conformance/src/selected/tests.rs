@@ -8,7 +8,7 @@ use tdb_types::{Datatype, Layout};
 
 use super::{join, sorted};
 
-/// Two dimensions, of integers from 0 to 9.
+/// Two dimensions of integers from 0 to 9.
 fn case() -> Case {
     let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int32, [0i32, 9], 5)).to_vec();
     let array = ArraySpec::sparse(dimensions, Vec::new());
@@ -42,7 +42,7 @@ fn cells(places: &[(i32, i32)]) -> ReadResult {
 fn parts_hold_what_the_evaluator_takes() {
     let case = case();
     let points = vec![vec![value(1), value(2)], vec![value(9), value(0)], vec![value(1), value(2)]];
-    // Two that overlap, one that touches, one of which nothing is in the ranges.
+    // Two overlapping boxes, a touching box, and a box outside of the ranges.
     let boxes = vec![
         vec![half_open(0, 4), half_open(2, 8)],
         vec![half_open(2, 6), Vec::new()],
@@ -68,7 +68,8 @@ fn parts_hold_what_the_evaluator_takes() {
         assert_eq!(is_wanted, holds(y, x), "{y}, {x}");
         wanted += usize::from(is_wanted);
     }
-    // 2 rows of the first box, 4 of the second, and two points of which the first box has one.
+    // 2 rows of the first box, 4 of the second, and two points. The first box contains one of the
+    // points.
     assert_eq!(wanted, 2 * 6 + 4 * 10 + 1);
 }
 

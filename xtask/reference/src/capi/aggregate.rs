@@ -1,4 +1,4 @@
-//! Aggregates: reads that give numbers instead of cells.
+//! Aggregates: reads that return numbers instead of cells.
 
 use tdb_types::Datatype;
 
@@ -11,12 +11,12 @@ use super::symbols::Ptr;
 use crate::model::{AggregateFunction, AggregateSpec, QuerySpec, ReadColumn};
 use crate::{Error, Result};
 
-/// Bytes for a least or greatest value of variable size.
+/// Buffer size in bytes of a minimum or maximum of variable size.
 const STRING_ROOM: usize = 1 << 20;
 
 impl Context {
-    /// Computes aggregates of the cells of a read: a column of one cell for each, in their order. The fields of the
-    /// read don't matter.
+    /// Computes aggregates of the cells of a read. Returns a column with one cell per aggregate, in
+    /// the given order. Ignores the fields of the read.
     pub(crate) fn aggregate(
         &self,
         uri: &str,
@@ -35,7 +35,7 @@ impl Context {
         Ok(buffers.iter().map(column).collect())
     }
 
-    /// Memory for the results, which the library wants to be for one cell each.
+    /// Allocates buffers for one result cell per aggregate.
     pub(super) fn aggregate_buffers(&self, array: &Handle, aggregates: &[AggregateSpec]) -> Result<Vec<FieldBuffer>> {
         let schema = self.schema_of(array)?;
         let buffer = |aggregate: &AggregateSpec| {
@@ -53,7 +53,7 @@ impl Context {
         aggregates.iter().map(buffer).collect()
     }
 
-    /// Runs a query of aggregates alone; how often it was submitted.
+    /// Runs a query that has only aggregates. Returns the number of submissions.
     pub(super) fn aggregate_into(
         &self,
         array: &Handle,
@@ -78,7 +78,7 @@ impl Context {
     fn apply(&self, query: &Handle, channel: &Handle, aggregate: &AggregateSpec) -> Result<()> {
         let output = c_string(&aggregate.to_string())?;
         let mut constant: Ptr = std::ptr::null_mut();
-        // What the library gives here is its own, and isn't freed.
+        // The library owns this constant. Do not free it.
         match aggregate.function {
             AggregateFunction::Count => call!(self, tiledb_aggregate_count_get(&mut constant)),
             AggregateFunction::Sum => call!(self, tiledb_channel_operator_sum_get(&mut constant)),
@@ -100,7 +100,7 @@ impl Context {
     }
 }
 
-/// What a result looks like.
+/// Returns the datatype and nullability of an aggregate's result.
 fn result_of(aggregate: &AggregateSpec, field: Option<Field>) -> Result<Field> {
     let name = aggregate.to_string();
     let number = |datatype, nullable| Field { name: name.clone(), datatype, cell_val_num: Some(1), nullable };

@@ -1,4 +1,4 @@
-//! Open arrays, and what is done to whole arrays.
+//! Open arrays, and operations on arrays.
 
 use std::ffi::CStr;
 
@@ -10,7 +10,7 @@ use super::handle::Handle;
 use super::symbols::Ptr;
 use crate::{Error, Result};
 
-/// How the C interface names what a query or an open array is for.
+/// Codes of the C interface for the type of a query, and for the mode of an open array.
 pub(super) mod purpose {
     pub(in crate::capi) const READ: u32 = 0;
     pub(in crate::capi) const WRITE: u32 = 1;
@@ -22,7 +22,7 @@ pub(super) mod purpose {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) datatype: Datatype,
-    /// Values per cell; none for a variable number.
+    /// Values per cell. `None` for a variable number.
     pub(super) cell_val_num: Option<u32>,
     pub(super) nullable: bool,
 }
@@ -35,25 +35,25 @@ pub(super) struct Fields {
     pub(super) attributes: Vec<Field>,
 }
 
-/// The name of all coordinates in one, which is how releases before 2.0 take and give them.
+/// Name of the field with all coordinates of a cell, in releases before 2.0.
 pub(super) const COORDINATES: &str = "__coords";
 
 impl Fields {
-    /// All coordinates in one field; only for dimensions of one datatype.
+    /// Returns the field with all coordinates. The dimensions must have the same datatype.
     fn coordinates(&self) -> Field {
         let datatype = self.dimensions.first().map_or(Datatype::Any, |dimension| dimension.datatype);
         let number = self.dimensions.len() as u32;
         Field { name: COORDINATES.to_owned(), datatype, cell_val_num: Some(number), nullable: false }
     }
 
-    /// Whether the name is that of a dimension.
+    /// `true` if there is a dimension with this name.
     pub(super) fn is_dimension(&self, name: &str) -> bool {
         self.dimensions.iter().any(|dimension| dimension.name == name)
     }
 }
 
 impl Context {
-    /// Whether this release takes and gives coordinates as [`COORDINATES`] alone.
+    /// `true` if this release supports coordinates only as [`COORDINATES`].
     pub(super) fn combines_coordinates(&self) -> bool {
         self.library().symbols.tiledb_dimension_get_cell_val_num.is_none()
     }
@@ -62,17 +62,17 @@ impl Context {
         self.open(uri, purpose::READ, timestamps)
     }
 
-    /// Opens an array as it is now, and closes it.
+    /// Opens the current state of an array, and closes it.
     pub(crate) fn open_and_close(&self, uri: &str) -> Result<()> {
         self.close(&self.open_to_read(uri, None)?)
     }
 
-    /// Opens an array for a change that will carry the timestamp, or the clock's time.
+    /// Opens an array for a change with a timestamp, or with the current time.
     pub(super) fn open_to_change(&self, uri: &str, purpose: u32, timestamp: Option<u64>) -> Result<Handle> {
         self.open(uri, purpose, timestamp.map(|timestamp| (0, timestamp)))
     }
 
-    /// Opens an array between two timestamps, with the key if it is encrypted.
+    /// Opens an array between two timestamps, with the key if any.
     fn open(&self, uri: &str, purpose: u32, timestamps: Option<(u64, u64)>) -> Result<Handle> {
         let symbols = &self.library().symbols;
         let handle = self.array(uri)?;
@@ -90,7 +90,8 @@ impl Context {
                 time_to_pass = Some(end);
             }
         }
-        // Releases with these functions want the key as an argument, later ones find it in the configuration.
+        // Releases with these functions take the key as an argument. Later releases take it from
+        // the configuration.
         let key = self.key().filter(|_| symbols.tiledb_array_open_with_key.is_some());
         match (key, time_to_pass) {
             (None, None) => call!(self, tiledb_array_open(array, purpose)),
@@ -114,7 +115,7 @@ impl Context {
         call!(self, tiledb_array_close(array.pointer()))
     }
 
-    /// An array's newest schema.
+    /// Loads the newest schema of an array.
     pub(super) fn load_schema(&self, uri: &CStr) -> Result<Handle> {
         let symbols = &self.library().symbols;
         match self.key().filter(|_| symbols.tiledb_array_schema_load_with_key.is_some()) {
@@ -131,7 +132,7 @@ impl Context {
         allocate!(self, tiledb_array_schema_free, tiledb_array_get_schema(array.pointer()))
     }
 
-    /// Consolidates what the configuration's `sm.consolidation.mode` says.
+    /// Consolidates according to the setting `sm.consolidation.mode`.
     pub(crate) fn consolidate(&self, uri: &str) -> Result<()> {
         let uri = c_string(uri)?;
         let symbols = &self.library().symbols;
@@ -144,7 +145,7 @@ impl Context {
         }
     }
 
-    /// Consolidates these fragments, by the names of their folders.
+    /// Consolidates fragments, given the names of their folders.
     pub(crate) fn consolidate_fragments(&self, uri: &str, fragments: &[String]) -> Result<()> {
         let names = fragments.iter().map(|name| c_string(name)).collect::<Result<Vec<_>>>()?;
         let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -152,17 +153,16 @@ impl Context {
         call!(self, tiledb_array_consolidate_fragments(uri.as_ptr(), pointers.as_ptr(), count, self.config()))
     }
 
-    /// Removes what the configuration's `sm.vacuum.mode` says.
+    /// Vacuums according to the setting `sm.vacuum.mode`.
     pub(crate) fn vacuum(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_array_vacuum(c_string(uri)?.as_ptr(), self.config()))
     }
 
-    /// Deletes the fragments that lie within a range of time.
     pub(crate) fn delete_fragments(&self, uri: &str, (start, end): (u64, u64)) -> Result<()> {
         call!(self, tiledb_array_delete_fragments_v2(c_string(uri)?.as_ptr(), start, end))
     }
 
-    /// The dimensions and attributes of a schema.
+    /// Returns the dimensions and attributes of a schema.
     pub(super) fn fields(&self, schema: &Handle) -> Result<Fields> {
         let (mut array_type, mut attribute_count, mut dimension_count) = (0, 0, 0);
         call!(self, tiledb_array_schema_get_array_type(schema.pointer(), &mut array_type))?;
@@ -196,7 +196,7 @@ impl Context {
         let (mut name, mut datatype, mut cell_val_num, mut nullable) = (std::ptr::null(), 0, 1, 0);
         call!(self, tiledb_attribute_get_name(attribute.pointer(), &mut name))?;
         let mut name = copied(name).unwrap_or_default();
-        // The first releases give it this name, take it by this name, but give no name when asked.
+        // The first releases use this name for anonymous attributes, but return no name.
         if name.is_empty() && self.combines_coordinates() {
             "__attr".clone_into(&mut name);
         }
@@ -208,7 +208,7 @@ impl Context {
         field(name, datatype, cell_val_num, nullable != 0)
     }
 
-    /// The label of that name, if the schema has it.
+    /// Returns the dimension label with this name, or `None`.
     pub(super) fn label_field(&self, schema: Ptr, name: &str) -> Result<Option<Field>> {
         if self.library().symbols.tiledb_array_schema_has_dimension_label.is_none() {
             return Ok(None);
@@ -230,8 +230,8 @@ impl Context {
         field(name.to_owned(), datatype, cell_val_num, false).map(Some)
     }
 
-    /// The fields of these names: attributes, dimensions, labels, and the special ones; if there are no names, all
-    /// attributes, and for sparse arrays the dimensions before them.
+    /// Returns the fields with these names: attributes, dimensions, labels, and special fields.
+    /// Without names, returns all attributes, and for sparse arrays the dimensions first.
     pub(super) fn select_fields(&self, schema: &Handle, names: &[String]) -> Result<Vec<Field>> {
         let fields = self.fields(schema)?;
         if names.is_empty() {
@@ -257,7 +257,7 @@ impl Context {
     }
 }
 
-/// A field, if its datatype is known.
+/// Creates a field. Fails if the datatype code is unknown.
 fn field(name: String, datatype: u32, cell_val_num: u32, nullable: bool) -> Result<Field> {
     let known = u8::try_from(datatype).ok().and_then(Datatype::from_code);
     let datatype = known.ok_or_else(|| Error::Library(format!("{name:?} has the unknown datatype {datatype}")))?;

@@ -1,4 +1,4 @@
-//! The memory that a query reads from or writes to.
+//! Buffers of queries.
 
 use std::ffi::CString;
 
@@ -9,15 +9,15 @@ use super::handle::Handle;
 use crate::Result;
 use crate::model::{Bytes, Column, ReadColumn};
 
-/// The buffers of one field. Between [`FieldBuffer::attach`] and the end of the submission nothing in it may be
-/// moved or resized: the library holds pointers to the bytes and to the sizes.
+/// The buffers of a field. The library keeps pointers to the buffers and sizes. They must not be
+/// moved or resized between [`FieldBuffer::attach`] and the end of the submission.
 pub(super) struct FieldBuffer {
     name: CString,
     field: Field,
     data: Vec<u8>,
     offsets: Vec<u64>,
     validity: Vec<u8>,
-    /// In bytes: what the buffers hold when attached, what the library used of them afterwards.
+    /// Sizes in bytes: of the buffers before a submission, of their used parts afterwards.
     sizes: Box<Sizes>,
 }
 
@@ -29,14 +29,14 @@ struct Sizes {
 }
 
 impl FieldBuffer {
-    /// Room for results: `bytes` of data, and as much for the offsets.
+    /// Allocates buffers for results: `bytes` for data, and as much for offsets.
     pub(super) fn with_room(field: Field, bytes: usize) -> Result<Self> {
         let mut buffer = Self::empty(field)?;
         buffer.resize(bytes, bytes / 8);
         Ok(buffer)
     }
 
-    /// The cells of a column to be written. The offset at the end is the library's to know.
+    /// Copies the cells of a column to write. The library does not take the last offset.
     pub(super) fn holding(field: Field, column: &Column) -> Result<Self> {
         let mut buffer = Self::empty(field)?;
         buffer.data = column.values.to_vec();
@@ -52,7 +52,8 @@ impl FieldBuffer {
         Ok(Self { name, field, data, offsets, validity, sizes: Box::default() })
     }
 
-    /// Room for `bytes` of data, and for the cells in them or, if they have a variable size, for `cells` cells.
+    /// Resizes the buffers to `bytes` of data, and to the number of cells that fit. For
+    /// variable-size cells, the number of cells is `cells`.
     pub(super) fn resize(&mut self, bytes: usize, cells: usize) {
         let value_size = self.field.datatype.size();
         let cell_size = value_size * self.field.cell_val_num.unwrap_or(1) as usize;
@@ -62,7 +63,7 @@ impl FieldBuffer {
         self.validity.resize(if self.field.nullable { cells } else { 0 }, 0);
     }
 
-    /// Twice the room.
+    /// Doubles the size of the buffers.
     pub(super) fn grow(&mut self) {
         self.resize(self.data.len() * 2, self.offsets.len() * 2);
     }
@@ -71,7 +72,7 @@ impl FieldBuffer {
         self.field.cell_val_num.is_none()
     }
 
-    /// Tells a query to use these buffers.
+    /// Sets the buffers of a query.
     pub(super) fn attach(&mut self, context: &Context, query: &Handle) -> Result<()> {
         self.sizes.data = self.data.len() as u64;
         self.sizes.offsets = size_of_val(&self.offsets[..]) as u64;
@@ -93,7 +94,7 @@ impl FieldBuffer {
         Ok(())
     }
 
-    /// As releases before 2.4 want it.
+    /// Sets the buffers as in releases before 2.4.
     fn attach_in_one_call(&mut self, context: &Context, query: &Handle) -> Result<()> {
         let (query, name) = (query.pointer(), self.name.as_ptr());
         let (data, data_size) = (self.data.as_mut_ptr().cast(), &mut self.sizes.data);
@@ -123,22 +124,22 @@ impl FieldBuffer {
         }
     }
 
-    /// The bytes of data that the last submission returned.
+    /// Returns the data of the last submission.
     pub(super) fn data(&self) -> &[u8] {
         &self.data[..self.sizes.data as usize]
     }
 
-    /// The offsets that the last submission returned, without an end.
+    /// Returns the offsets of the last submission, without the end of the last cell.
     pub(super) fn offsets(&self) -> &[u64] {
         &self.offsets[..self.sizes.offsets as usize / size_of::<u64>()]
     }
 
-    /// The validity that the last submission returned.
+    /// Returns the validity of the last submission.
     pub(super) fn validity(&self) -> &[u8] {
         &self.validity[..self.sizes.validity as usize]
     }
 
-    /// The cells that the last submission returned.
+    /// Returns the number of cells of the last submission.
     pub(super) fn cells(&self) -> usize {
         match self.field.cell_val_num {
             None => self.offsets().len(),
@@ -146,7 +147,7 @@ impl FieldBuffer {
         }
     }
 
-    /// The column that results are gathered in.
+    /// Returns an empty column for the results.
     pub(super) fn empty_column(&self) -> ReadColumn {
         let offsets = self.is_variable().then(|| vec![0]);
         let validity = self.field.nullable.then(Bytes::default);
@@ -154,12 +155,13 @@ impl FieldBuffer {
         ReadColumn { datatype: self.field.datatype, cell_val_num: self.field.cell_val_num, column }
     }
 
-    /// Adds the results of the last submission to a column.
+    /// Appends the results of the last submission to a column.
     pub(super) fn append_to(&self, column: &mut Column) {
         let before = column.values.len() as u64;
         column.values.0.extend_from_slice(self.data());
         if let Some(offsets) = &mut column.offsets {
-            // The first of these starts where the last cell of the submission before ended.
+            // The first cell starts at the end of the previous submission. The column already
+            // contains this offset.
             offsets.extend(self.offsets().iter().skip(1).map(|offset| before + offset));
             if self.cells() > 0 {
                 offsets.push(column.values.len() as u64);

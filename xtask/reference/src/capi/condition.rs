@@ -1,4 +1,4 @@
-//! Query conditions, and deletion by them.
+//! Query conditions, and deletes by conditions.
 
 use std::ptr;
 
@@ -15,7 +15,6 @@ const AND: u32 = 0;
 const OR: u32 = 1;
 
 impl Context {
-    /// Deletes the cells that a condition is true for.
     pub(crate) fn delete(&self, uri: &str, condition: &Condition, timestamp: Option<u64>) -> Result<()> {
         let array = self.open_to_change(uri, purpose::DELETE, timestamp)?;
         let condition = self.condition(condition)?;

@@ -1,4 +1,4 @@
-//! The context that all calls are made in: configuration, thread pools, the last error.
+//! The context of all calls: configuration, thread pools, last error.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -13,13 +13,13 @@ pub(crate) struct Context {
     library: &'static Library,
     handle: Handle,
     config: Handle,
-    /// The key that arrays are encrypted with, for releases that want it in calls.
+    /// The encryption key, for releases with a key argument.
     key: Option<Vec<u8>>,
 }
 
 const AES_256_GCM: u32 = 1;
 
-/// The code of AES-256-GCM, and a key with its length, as calls of older releases take them.
+/// Encryption arguments of older releases: the code of AES-256-GCM, and a key with its length.
 pub(super) struct KeyArguments {
     pub(super) encryption: u32,
     pub(super) key: In,
@@ -31,27 +31,28 @@ impl Context {
         let symbols = &library.symbols;
         let (mut config, mut context, mut error) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let allocate = symbols.tiledb_config_alloc.ok_or_else(|| library.missing("tiledb_config_alloc"))?;
-        // SAFETY: places for the two results.
+        // SAFETY: both pointers point to variables for the results.
         let status = unsafe { allocate(&mut config, &mut error) };
         expect_ok(library, status, error)?;
         let config = Handle::new(config, symbols.tiledb_config_free)?;
         let set = symbols.tiledb_config_set.ok_or_else(|| library.missing("tiledb_config_set"))?;
         for (name, value) in settings {
             let (name, value) = (c_string(name)?, c_string(value)?);
-            // SAFETY: both texts end with a zero byte and are copied.
+            // SAFETY: both strings end with a zero byte, and the library copies them.
             let status = unsafe { set(config.pointer(), name.as_ptr(), value.as_ptr(), &mut error) };
             expect_ok(library, status, error)?;
         }
         let allocate = symbols.tiledb_ctx_alloc.ok_or_else(|| library.missing("tiledb_ctx_alloc"))?;
-        // SAFETY: the configuration is alive and gets copied.
+        // SAFETY: the configuration is alive, and the library copies it.
         if unsafe { allocate(config.pointer(), &mut context) } != 0 {
-            return Err(Error::Library("the context could not be made: a setting has a wrong value".to_owned()));
+            return Err(Error::Library("cannot create the context: a setting has an invalid value".to_owned()));
         }
         let key = settings.get("sm.encryption_key").map(|key| key.clone().into_bytes());
         Ok(Self { library, handle: Handle::new(context, symbols.tiledb_ctx_free)?, config, key })
     }
 
-    /// The key, if arrays are encrypted. It is part of the context.
+    /// Returns the key arguments if arrays are encrypted. The pointer refers to memory of the
+    /// context.
     pub(super) fn key(&self) -> Option<KeyArguments> {
         self.key.as_ref().map(|key| KeyArguments {
             encryption: AES_256_GCM,
@@ -72,24 +73,25 @@ impl Context {
         self.config.pointer()
     }
 
-    /// Turns a failed call into the library's message.
+    /// Converts a failed status to the library's error message.
     pub(super) fn check(&self, status: Status) -> Result<()> {
         if status == 0 {
             return Ok(());
         }
         let mut error = ptr::null_mut();
         if let Some(last_error) = self.library.symbols.tiledb_ctx_get_last_error {
-            // SAFETY: a place for the error, which may stay null.
+            // SAFETY: the pointer points to a variable for the error, which may stay null.
             unsafe { last_error(self.pointer(), &mut error) };
         }
         expect_ok(self.library, status, error)
     }
 
-    /// The contents of a string object.
+    /// Returns the contents of a string object.
     pub(super) fn text_of(&self, string: &Handle) -> Result<String> {
         let view = self.library.symbols.tiledb_string_view.ok_or_else(|| self.library.missing("tiledb_string_view"))?;
         let (mut data, mut length): (Text, usize) = (ptr::null(), 0);
-        // SAFETY: the string is alive; the view is valid as long as it is, and copied below.
+        // SAFETY: the string is alive. The view is valid as long as the string, and is copied
+        // below.
         let bytes = unsafe {
             self.check(view(string.pointer(), &mut data, &mut length))?;
             if length == 0 { &[] } else { std::slice::from_raw_parts(data.cast::<u8>(), length) }
@@ -98,7 +100,7 @@ impl Context {
     }
 }
 
-/// The message of an error object, if the status says that something failed.
+/// Returns the message of an error object if the status is a failure.
 fn expect_ok(library: &Library, status: Status, error: Ptr) -> Result<()> {
     if status == 0 {
         return Ok(());
@@ -108,19 +110,19 @@ fn expect_ok(library: &Library, status: Status, error: Ptr) -> Result<()> {
     };
     let mut message: Text = ptr::null();
     if let Some(get_message) = library.symbols.tiledb_error_message {
-        // SAFETY: the error is alive, and a place for the message.
+        // SAFETY: the error is alive, and the pointer points to a variable for the message.
         unsafe { get_message(error.pointer(), &mut message) };
     }
     Err(Error::Library(copied(message).unwrap_or_else(|| format!("status {status} without a message"))))
 }
 
-/// A copy of a text that the library returned, `None` for a null pointer.
+/// Copies a string of the library. Returns `None` for a null pointer.
 pub(super) fn copied(text: Text) -> Option<String> {
-    // SAFETY: the library's texts end with a zero byte, and stay until the next call.
+    // SAFETY: the library's strings end with a zero byte, and stay valid until the next call.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// A text to be passed.
+/// Converts a string for the C interface.
 pub(super) fn c_string(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::Library(format!("{text:?} holds a zero byte")))
+    CString::new(text).map_err(|_| Error::Library(format!("{text:?} contains a zero byte")))
 }

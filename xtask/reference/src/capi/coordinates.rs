@@ -1,9 +1,9 @@
-//! Coordinates as releases before 2.0 take and give them: all dimensions of a cell in one, under one name.
+//! Coordinates in releases before 2.0: one field with the coordinates of all dimensions.
 
 use super::array::{COORDINATES, Fields};
 use crate::model::{Bytes, Cells, Column, ReadColumn};
 
-/// The columns with those of the dimensions interleaved into one, which stands first.
+/// Interleaves the columns of all dimensions into one column, and moves this column to the front.
 pub(super) fn combine(cells: &Cells, fields: &Fields) -> Cells {
     let dimensions: Vec<&Column> = fields
         .dimensions
@@ -23,7 +23,7 @@ pub(super) fn combine(cells: &Cells, fields: &Fields) -> Cells {
     std::iter::once(combined).chain(attributes.cloned()).collect()
 }
 
-/// The field names with those of dimensions replaced by the one of all coordinates.
+/// Replaces the names of dimensions by the name of the field with all coordinates.
 pub(super) fn combined_names(names: &[String], fields: &Fields) -> Vec<String> {
     let all = asked(names, fields);
     let mut combined: Vec<String> = all.iter().filter(|name| !fields.is_dimension(name)).cloned().collect();
@@ -33,7 +33,8 @@ pub(super) fn combined_names(names: &[String], fields: &Fields) -> Vec<String> {
     combined
 }
 
-/// The columns asked for, with each dimension taken out of the column of all coordinates.
+/// Returns the columns with these names. Extracts each dimension from the column of all
+/// coordinates.
 pub(super) fn separate(columns: Vec<ReadColumn>, names: &[String], fields: &Fields) -> Vec<ReadColumn> {
     let names = asked(names, fields);
     let find = |name: &str| columns.iter().find(|read| read.column.name == name);
@@ -50,7 +51,8 @@ pub(super) fn separate(columns: Vec<ReadColumn>, names: &[String], fields: &Fiel
     names.iter().filter_map(column_of).collect()
 }
 
-/// The names asked for; if there are none, those of all attributes, and for sparse arrays of the dimensions before them.
+/// Returns the names. Without names, returns all attributes, and for sparse arrays the dimensions
+/// first.
 fn asked(names: &[String], fields: &Fields) -> Vec<String> {
     if !names.is_empty() {
         return names.to_vec();

@@ -8,7 +8,6 @@ use crate::Result;
 use crate::model::{Bytes, Evolution};
 
 impl Context {
-    /// Adds a schema to an array.
     pub(crate) fn evolve(&self, uri: &str, evolution: &Evolution) -> Result<()> {
         let handle = allocate!(self, tiledb_array_schema_evolution_free, tiledb_array_schema_evolution_alloc())?;
         let pointer = handle.pointer();
@@ -64,7 +63,7 @@ impl Context {
         call!(self, tiledb_array_schema_evolution_expand_current_domain(evolution, current_domain.pointer()))
     }
 
-    /// Rewrites the newest schema at the library's own format version.
+    /// Rewrites the newest schema in the library's own format version.
     pub(crate) fn upgrade(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_array_upgrade_version(c_string(uri)?.as_ptr(), self.config()))
     }

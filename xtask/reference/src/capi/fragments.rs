@@ -1,4 +1,4 @@
-//! What the library says about fragments.
+//! Fragment information.
 
 use std::ptr;
 
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::model::{Bytes, FragmentSummary};
 
 impl Context {
-    /// The fragments of an array, in the library's order.
+    /// Returns the fragments of an array, in the library's order.
     pub(crate) fn fragments(&self, uri: &str) -> Result<Vec<FragmentSummary>> {
         let text = c_string(uri)?;
         let schema = self.load_schema(&text)?;
@@ -61,7 +61,7 @@ impl Context {
         })
     }
 
-    /// The name as a text of its own, or in older releases the end of a URI.
+    /// Returns the name of a fragment. In older releases, extracts it from a URI.
     fn fragment_name(&self, info: &Handle, index: u32) -> Result<String> {
         if self.library().symbols.tiledb_fragment_info_get_fragment_name_v2.is_some() {
             let name =
@@ -74,7 +74,7 @@ impl Context {
         Ok(uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned())
     }
 
-    /// First and last coordinate of a fragment along one dimension.
+    /// Returns the first and last coordinate of a fragment along a dimension.
     fn extent_of(&self, info: &Handle, fragment: u32, index: u32, field: &Field) -> Result<(Bytes, Bytes)> {
         let info = info.pointer();
         if field.cell_val_num.is_some() {

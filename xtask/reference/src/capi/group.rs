@@ -1,4 +1,4 @@
-//! Groups: their members and their metadata. A group is stamped with the configuration's `sm.group.timestamp_end`.
+//! Groups: members and metadata. The timestamp of changes is the setting `sm.group.timestamp_end`.
 
 use std::ptr;
 
@@ -11,12 +11,12 @@ use crate::Result;
 use crate::model::{GroupMember, MetadataEntry, ObjectKind};
 
 impl Context {
-    /// Creates an empty group.
     pub(crate) fn create_group(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_create(c_string(uri)?.as_ptr()))
     }
 
-    /// Adds and removes members (by name, or URI if they have none), puts and deletes metadata.
+    /// Adds and removes members, and puts and deletes metadata. Members are removed by name, or by
+    /// URI if they have no name.
     pub(crate) fn change_group(
         &self,
         uri: &str,
@@ -38,17 +38,15 @@ impl Context {
         call!(self, tiledb_group_close(group))
     }
 
-    /// Puts all metadata of a group into one file.
     pub(crate) fn consolidate_group_metadata(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_consolidate_metadata(c_string(uri)?.as_ptr(), self.config()))
     }
 
-    /// Removes the files that consolidation made superfluous.
     pub(crate) fn vacuum_group_metadata(&self, uri: &str) -> Result<()> {
         call!(self, tiledb_group_vacuum_metadata(c_string(uri)?.as_ptr(), self.config()))
     }
 
-    /// The members, in the library's order, and the metadata.
+    /// Returns the members in the library's order, and the metadata.
     pub(crate) fn describe_group(&self, uri: &str) -> Result<(Vec<GroupMember>, Vec<MetadataEntry>)> {
         let group = self.group(uri, purpose::READ)?;
         let mut members = Vec::new();
@@ -75,7 +73,7 @@ impl Context {
         Ok(GroupMember { uri: self.text_of(&uri)?, name, kind: object_kind(kind), relative: false })
     }
 
-    /// As releases before 2.18 do it: with texts; each call leaks two.
+    /// Reads a member as in releases before 2.18. Each call leaks two strings.
     fn member_by_texts(&self, group: &Handle, index: u64) -> Result<GroupMember> {
         let (mut uri, mut name, mut kind) = (ptr::null(), ptr::null(), 0);
         call!(self, tiledb_group_get_member_by_index(group.pointer(), index, &mut uri, &mut kind, &mut name))?;

@@ -1,24 +1,24 @@
-//! Objects of the library, freed once.
+//! Owned objects of the library.
 
 use std::ptr;
 
 use super::symbols::{Free, FreeInContext, Ptr};
 use crate::{Error, Result};
 
-/// An object of the library.
+/// An object of the library, which is freed once.
 pub(super) struct Handle {
     pointer: Ptr,
     freeing: Freeing,
 }
 
-/// How an object is freed.
+/// How to free an object.
 enum Freeing {
     Alone(Free),
     InContext(FreeInContext, Ptr),
 }
 
 impl Handle {
-    /// Takes over an object that the library has just made, with the function that frees it.
+    /// Takes ownership of a new object. `free` frees the object.
     pub(super) fn new(pointer: Ptr, free: Option<Free>) -> Result<Self> {
         match free {
             Some(free) if !pointer.is_null() => Ok(Self { pointer, freeing: Freeing::Alone(free) }),
@@ -26,7 +26,8 @@ impl Handle {
         }
     }
 
-    /// The same for an object whose function wants the context, which must outlive it.
+    /// Takes ownership of a new object whose free function takes the context. The context must
+    /// outlive the object.
     pub(super) fn in_context(pointer: Ptr, free: Option<FreeInContext>, context: Ptr) -> Result<Self> {
         match free {
             Some(free) if !pointer.is_null() => Ok(Self { pointer, freeing: Freeing::InContext(free, context) }),
@@ -41,10 +42,11 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from the library together with this function, and is dropped once.
+        // SAFETY: the library returned the pointer for this function, and the handle is dropped
+        // once.
         match self.freeing {
             Freeing::Alone(free) => unsafe { free(&mut self.pointer) },
-            // SAFETY: as above; the context outlives the object.
+            // SAFETY: as above, and the context outlives the object.
             Freeing::InContext(free, context) => {
                 unsafe { free(context, &mut self.pointer) };
             }
@@ -54,5 +56,5 @@ impl Drop for Handle {
 }
 
 fn no_object() -> Error {
-    Error::Library("the library returned no object, or can't free it".to_owned())
+    Error::Library("the library returned no object, or cannot free it".to_owned())
 }

@@ -1,4 +1,5 @@
-//! Metadata of arrays; and of groups, whose functions are the same by other names.
+//! Metadata of arrays, and macros for metadata of groups. The functions for groups differ only by
+//! name.
 
 use std::ptr;
 
@@ -11,7 +12,7 @@ use super::symbols::{In, Text};
 use crate::model::{Bytes, MetadataEntry};
 use crate::{Error, Result};
 
-/// Puts entries and deletes keys of what is open to be written, by the functions that do it there.
+/// Puts entries and deletes keys of an object that is open for writes, with the given functions.
 macro_rules! change_entries {
     ($context:expr, $pointer:expr, $put:expr, $delete:expr, $put_one:ident, $delete_one:ident) => {
         for entry in $put {
@@ -25,7 +26,8 @@ macro_rules! change_entries {
     };
 }
 
-/// All entries of what is open to be read, in the order of their keys, by the functions for this.
+/// Returns all entries of an object that is open for reads, sorted by key, with the given
+/// functions.
 macro_rules! all_entries {
     ($context:expr, $pointer:expr, $count:ident, $entry:ident) => {{
         let mut count = 0;
@@ -54,7 +56,7 @@ macro_rules! all_entries {
 pub(super) use {all_entries, change_entries};
 
 impl Context {
-    /// Puts entries and deletes keys, in one file.
+    /// Puts entries and deletes keys in one metadata file.
     pub(crate) fn change_metadata(
         &self,
         uri: &str,
@@ -67,7 +69,7 @@ impl Context {
         self.close(&array)
     }
 
-    /// All entries, in the order of their keys.
+    /// Returns all entries, sorted by key.
     pub(crate) fn metadata(&self, uri: &str, timestamps: Option<(u64, u64)>) -> Result<Vec<MetadataEntry>> {
         let array = self.open_to_read(uri, timestamps)?;
         let entries =
@@ -77,7 +79,7 @@ impl Context {
     }
 }
 
-/// Null for a value of no bytes.
+/// Returns a pointer to the value, or null if the value is empty.
 pub(super) fn value_pointer(entry: &MetadataEntry) -> In {
     if entry.value.is_empty() { ptr::null() } else { entry.value.as_ptr().cast() }
 }
@@ -104,18 +106,20 @@ impl RawEntry {
         let datatype = u8::try_from(self.datatype).ok().and_then(Datatype::from_code);
         let datatype =
             datatype.ok_or_else(|| Error::Library(format!("metadata of unknown datatype {}", self.datatype)))?;
-        // A value without bytes comes back as one value behind a null pointer.
+        // For an empty value the library returns a null pointer and a count of 1.
         let count = if self.value.is_null() { 0 } else { self.count };
-        // SAFETY: the library has just returned this value, which holds that many values of that type.
+        // SAFETY: the library has just returned this value, which has `count` values of this
+        // datatype.
         let value = unsafe { copied_bytes(self.value.cast(), count as usize * datatype.size()) };
         Ok(MetadataEntry { key: String::from_utf8_lossy(&key).into_owned(), datatype, count, value: Bytes(value) })
     }
 }
 
-/// # Safety
+/// Copies bytes of the library.
 ///
-/// Unless it is null, `pointer` must point to `length` bytes.
+/// # Safety
+/// `pointer` must be null or point to `length` bytes.
 unsafe fn copied_bytes(pointer: *const u8, length: usize) -> Vec<u8> {
-    // SAFETY: the caller's promise.
+    // SAFETY: required from the caller.
     if pointer.is_null() { Vec::new() } else { unsafe { std::slice::from_raw_parts(pointer, length) }.to_vec() }
 }

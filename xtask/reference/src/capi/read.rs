@@ -9,7 +9,7 @@ use super::handle::Handle;
 use crate::model::{QuerySpec, ReadResult};
 use crate::{Error, Result};
 
-/// The buffers of the first submission; most fixtures fit.
+/// Buffer size in bytes of the first submission, which is enough for most fixtures.
 pub(super) const FIRST_ROOM: usize = 1 << 18;
 
 mod query_status {
@@ -18,13 +18,14 @@ mod query_status {
 }
 
 impl Context {
-    /// Reads cells, submitting until the query is complete.
+    /// Reads cells and submits the query until it is complete.
     pub(crate) fn read(&self, uri: &str, spec: &QuerySpec) -> Result<ReadResult> {
         self.read_with_room(uri, spec, FIRST_ROOM)
     }
 
-    /// Reads cells, with buffers of `room` bytes at first. Sorted reads of millions of cells want room for all of them:
-    /// for small buffers the library cuts the region into so many parts that these exhaust the memory.
+    /// Reads cells with buffers of initially `room` bytes. Sorted reads of millions of cells need
+    /// room for all cells. For small buffers, the library splits the subarray into parts until
+    /// memory is exhausted.
     pub(super) fn read_with_room(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<ReadResult> {
         let array = self.open_to_read(uri, spec.timestamps)?;
         let schema = self.schema_of(&array)?;
@@ -57,7 +58,7 @@ impl Context {
         Ok(ReadResult { cells, columns, submits })
     }
 
-    /// A query with everything but its buffers.
+    /// Creates a query without buffers.
     pub(super) fn read_query(&self, array: &Handle, spec: &QuerySpec) -> Result<Handle> {
         let query = allocate!(self, tiledb_query_free, tiledb_query_alloc(array.pointer(), purpose::READ))?;
         call!(self, tiledb_query_set_layout(query.pointer(), u32::from(spec.layout.code())))?;
@@ -69,7 +70,7 @@ impl Context {
         Ok(query)
     }
 
-    /// Submits once, and says whether that completed the query.
+    /// Submits the query once. Returns `true` if it is complete.
     pub(super) fn submit(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<bool> {
         for buffer in buffers {
             buffer.attach(self, query)?;

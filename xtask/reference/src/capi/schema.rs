@@ -1,4 +1,4 @@
-//! Makes schemas from their description.
+//! Creates schemas from their specifications.
 
 use std::ptr;
 
@@ -11,7 +11,7 @@ use super::symbols::{In, Ptr, Range, Status};
 use crate::Result;
 use crate::model::{ArraySpec, AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FilterSpec, LabelSpec, Pipeline};
 
-/// The identifiers of filter options in the C interface; they stand in no file.
+/// Codes of filter options in the C interface. They are not part of the format.
 mod option {
     pub(super) const COMPRESSION_LEVEL: u32 = 0;
     pub(super) const BIT_WIDTH_MAX_WINDOW: u32 = 1;
@@ -33,7 +33,7 @@ pub(super) fn cell_val_num_code(number: Option<u32>) -> u32 {
     number.unwrap_or(CellValNum::VAR_CODE)
 }
 
-/// A pointer to the bytes, or null: how the C interface says "none".
+/// Returns a pointer to the bytes. Null represents `None` in the C interface.
 fn pointer_or_null(bytes: Option<&Bytes>) -> In {
     bytes.map_or(ptr::null(), |bytes| bytes.as_ptr().cast())
 }
@@ -129,7 +129,8 @@ impl Context {
         let allocated =
             allocate!(self, tiledb_attribute_free, tiledb_attribute_alloc(name.as_ptr(), code(spec.datatype)))?;
         let attribute = allocated.pointer();
-        // Cells of any type are of variable size as they are, and older releases don't want to hear it.
+        // Cells of datatype `any` are always variable-sized, and older releases refuse this call
+        // for them.
         if spec.datatype != Datatype::Any {
             call!(self, tiledb_attribute_set_cell_val_num(attribute, cell_val_num_code(spec.cell_val_num)))?;
         }
@@ -200,7 +201,7 @@ impl Context {
         Ok(current_domain)
     }
 
-    /// Release 2.25 takes no context here.
+    /// Sets the rectangle of a current domain. In release 2.25 this function takes no context.
     fn set_rectangle(&self, current_domain: &Handle, rectangle: &Handle) -> Result<()> {
         let (current_domain, rectangle) = (current_domain.pointer(), rectangle.pointer());
         if !self.library().release().starts_with("2.25.") {
@@ -209,7 +210,7 @@ impl Context {
         type WithoutContext = unsafe extern "C" fn(Ptr, Ptr) -> Status;
         let function = self.library().symbols.tiledb_current_domain_set_ndrectangle;
         let function = function.ok_or_else(|| self.library().missing("tiledb_current_domain_set_ndrectangle"))?;
-        // SAFETY: in this release the function has that type.
+        // SAFETY: in this release the function has this type.
         let function =
             unsafe { std::mem::transmute::<unsafe extern "C" fn(Ptr, Ptr, Ptr) -> Status, WithoutContext>(function) };
         // SAFETY: both objects are alive.
@@ -259,13 +260,14 @@ impl Context {
         }
     }
 
-    /// `value` must have the type that the library's headers give for the option.
+    /// Sets a filter option. `value` must have the type that the library's headers declare for the
+    /// option.
     fn set_option<T: Copy>(&self, filter: &Handle, option: u32, value: &T) -> Result<()> {
         call!(self, tiledb_filter_set_option(filter.pointer(), option, ptr::from_ref(value).cast()))
     }
 }
 
-/// Values and offsets of an enumeration as the library takes them: null where there are none.
+/// Returns the values and offsets of an enumeration as arguments. Pointers to empty data are null.
 pub(super) fn enumeration_parts(spec: &EnumerationSpec) -> (In, u64, In, u64) {
     let values: In = if spec.values.is_empty() { ptr::null() } else { spec.values.as_ptr().cast() };
     let offsets = spec.offsets.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which part of an array a query is about.
+//! Subarrays of queries.
 
 use std::ptr;
 
@@ -10,7 +10,7 @@ use crate::model::{Bytes, QuerySpec, RangesSpec};
 use crate::{Error, Result};
 
 impl Context {
-    /// Has a write fill a box.
+    /// Sets the subarray of a write.
     pub(super) fn select_box(&self, array: &Handle, query: &Handle, ranges: &[(Bytes, Bytes)]) -> Result<()> {
         if self.library().symbols.tiledb_query_set_subarray_t.is_none() {
             return self.select_box_in_place(query, ranges);
@@ -23,17 +23,17 @@ impl Context {
         call!(self, tiledb_query_set_subarray_t(query.pointer(), subarray.pointer()))
     }
 
-    /// As releases before 2.7 want it: the ends of all dimensions back to back.
+    /// Sets a subarray as in releases before 2.7: the bounds of all dimensions in one buffer.
     fn select_box_in_place(&self, query: &Handle, ranges: &[(Bytes, Bytes)]) -> Result<()> {
         let ends: Vec<u8> = ranges.iter().flat_map(|(first, last)| [&first[..], last].concat()).collect();
         call!(self, tiledb_query_set_subarray(query.pointer(), ends.as_ptr().cast()))
     }
 
-    /// Has a read return the cells in some ranges.
+    /// Sets the ranges of a read.
     pub(super) fn select_ranges(&self, array: &Handle, query: &Handle, spec: &QuerySpec) -> Result<()> {
         let symbols = &self.library().symbols;
         if symbols.tiledb_query_set_subarray_t.is_some() {
-            // Dense reads refuse to start without a subarray, even for the whole domain.
+            // Dense reads fail without a subarray, even for the whole domain.
             let subarray = self.subarray_object(array, spec)?;
             return call!(self, tiledb_query_set_subarray_t(query.pointer(), subarray.pointer()));
         }
@@ -63,7 +63,7 @@ impl Context {
         Ok(())
     }
 
-    /// As releases before 1.6 want it: one range for each dimension.
+    /// Sets the ranges of a read as in releases before 1.6: one range per dimension.
     fn select_one_range_each(&self, schema: &Handle, query: &Handle, spec: &QuerySpec) -> Result<()> {
         let whole = self.whole_domain(schema)?;
         let dimensions = self.fields(schema)?.dimensions;
@@ -81,7 +81,7 @@ impl Context {
         self.select_box_in_place(query, &ranges)
     }
 
-    /// First and last coordinate of each dimension.
+    /// Returns the bounds of each dimension.
     fn whole_domain(&self, schema: &Handle) -> Result<Vec<(Bytes, Bytes)>> {
         let domain = allocate!(self, tiledb_domain_free, tiledb_array_schema_get_domain(schema.pointer()))?;
         let dimensions = self.fields(schema)?.dimensions;
@@ -94,7 +94,8 @@ impl Context {
             let mut ends = ptr::null();
             call!(self, tiledb_dimension_get_domain(dimension.pointer(), &mut ends))?;
             let size = field.datatype.size();
-            // SAFETY: the domain of a dimension of fixed size is two coordinates, alive as long as the dimension.
+            // SAFETY: the domain of a fixed-size dimension is two coordinates, which live as long
+            // as the dimension.
             let bytes = unsafe { std::slice::from_raw_parts(ends.cast::<u8>(), 2 * size) };
             Ok((Bytes(bytes[..size].to_vec()), Bytes(bytes[size..].to_vec())))
         };
@@ -135,7 +136,6 @@ impl Context {
         Ok(())
     }
 
-    /// Ranges of a dimension's labels.
     fn add_label_ranges(&self, schema: &Handle, subarray: Ptr, spec: &RangesSpec) -> Result<()> {
         let label = self.label_field(schema.pointer(), &spec.dimension)?;
         let label = label.ok_or_else(|| Error::Library(format!("no dimension {}", spec.dimension)))?;
@@ -154,7 +154,8 @@ impl Context {
         Ok(())
     }
 
-    /// Restricts the first dimension to all that it has: the library then takes the whole of the others too.
+    /// Adds the whole first dimension as a range. The library then selects the other dimensions
+    /// completely.
     fn select_whole_domain(&self, schema: &Handle, subarray: Ptr) -> Result<()> {
         let domain = allocate!(self, tiledb_domain_free, tiledb_array_schema_get_domain(schema.pointer()))?;
         let first =
@@ -173,7 +174,7 @@ impl Context {
         call!(self, tiledb_subarray_add_range(subarray, 0, start, end, ptr::null()))
     }
 
-    /// The current domain, if the release knows of one and it is set.
+    /// Returns the current domain, or `None` if it is not set or not supported by the release.
     fn current_rectangle(&self, schema: &Handle) -> Result<Option<Handle>> {
         if self.library().symbols.tiledb_array_schema_get_current_domain.is_none() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The functions of the C interface.
+//! Functions of the C interface.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -9,20 +9,20 @@ use crate::{Error, Result};
 
 /// A pointer to an object of the library, or to bytes.
 pub(super) type Ptr = *mut c_void;
-/// Where the library puts a pointer to a new object.
+/// A pointer to a variable for a new object.
 pub(super) type Out = *mut Ptr;
-/// Bytes that the library reads.
+/// A pointer to bytes that the library reads.
 pub(super) type In = *const c_void;
-/// A text that ends with a zero byte.
+/// A string that ends with a zero byte.
 pub(super) type Text = *const c_char;
-/// Zero for success.
+/// A status, which is zero on success.
 pub(super) type Status = i32;
-/// Frees an object and clears the pointer to it. Some of these functions return a status, which is of no use.
+/// Frees an object and clears the pointer. Some functions return a status, which is ignored.
 pub(super) type Free = unsafe extern "C" fn(Out);
-/// The same for functions that want the context.
+/// Frees an object in a context.
 pub(super) type FreeInContext = unsafe extern "C" fn(Ptr, Out) -> Status;
 
-/// First and last coordinate of a dimension in a current domain.
+/// The first and last coordinate of a dimension in a current domain.
 #[repr(C)]
 pub(super) struct Range {
     pub(super) min: In,
@@ -33,18 +33,19 @@ pub(super) struct Range {
 
 macro_rules! symbols {
     ($($name:ident($($argument:ty),*) $(-> $returned:ty)?;)*) => {
-        /// Every function that some job uses; none where the loaded release doesn't have it.
+        /// All functions that jobs use. `None` for functions that the loaded release lacks.
         pub(super) struct Symbols {
             $(pub(super) $name: Option<unsafe extern "C" fn($($argument),*) $(-> $returned)?>,)*
         }
 
         impl Symbols {
-            /// # Safety
+            /// Looks up all functions in a loaded library.
             ///
+            /// # Safety
             /// `object` must be a release of the reference library.
             unsafe fn look_up(object: &Object) -> Self {
                 Self { $(
-                    // SAFETY: the type is that of the library's header.
+                    // SAFETY: the type matches the library's header.
                     $name: unsafe { object.get(concat!(stringify!($name), "\0").as_bytes()) }.ok().map(|symbol| *symbol),
                 )* }
             }
@@ -240,8 +241,8 @@ symbols! {
     tiledb_group_vacuum_metadata(Ptr, Text, Ptr) -> Status;
     tiledb_group_free(Out);
 
-    // Those that left: keys by call until 2.14 and 2.25, buffers by one call per kind until 2.14, times until 2.14,
-    // subarrays without an object of their own until 2.25.
+    // Functions that were removed. Until 2.14 and 2.25: keys as arguments. Until 2.14: one call per
+    // kind of buffers, and timestamps as arguments. Until 2.25: subarrays without an object.
     tiledb_array_create_with_key(Ptr, Text, Ptr, u32, In, u32) -> Status;
     tiledb_array_open_with_key(Ptr, Ptr, u32, u32, In, u32) -> Status;
     tiledb_array_open_at(Ptr, Ptr, u32, u64) -> Status;
@@ -258,19 +259,20 @@ symbols! {
     tiledb_query_add_range_var(Ptr, Ptr, u32, In, u64, In, u64) -> Status;
 }
 
-/// A loaded release of the reference library. There is one per process, and it is never unloaded: its threads
-/// would not survive that.
+/// A loaded release of the reference library. A process loads only one release and never unloads
+/// it, because the library's threads would crash.
 pub(crate) struct Library {
     pub(super) symbols: Symbols,
     release: String,
-    /// For functions that are asked for by name.
+    /// Used to look up functions by name.
     object: &'static Object,
 }
 
 impl Library {
     /// Loads the shared library at `path`.
     pub(crate) fn load(path: &Path) -> Result<&'static Self> {
-        // SAFETY: the file comes from a wheel of the reference library, whose initialisers have no preconditions.
+        // SAFETY: the file comes from a wheel of the reference library, whose initializers have no
+        // preconditions.
         let object = unsafe { Object::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let object = object.map_err(|source| Error::Load { path: path.to_owned(), source })?;
         // SAFETY: as above.
@@ -280,23 +282,23 @@ impl Library {
         let Some(version) = symbols.tiledb_version else {
             return Err(Error::NotTheReference { path: path.to_owned() });
         };
-        // SAFETY: three places for three numbers.
+        // SAFETY: the pointers point to three variables for three numbers.
         unsafe { version(&mut major, &mut minor, &mut patch) };
         Ok(Box::leak(Box::new(Self { symbols, release: format!("{major}.{minor}.{patch}"), object })))
     }
 
-    /// Its version, such as `2.30.0`.
+    /// Returns the version of the library, for example `2.30.0`.
     pub(crate) fn release(&self) -> &str {
         &self.release
     }
 
-    /// Whether this release has a function of that name.
+    /// `true` if this release has a function with this name.
     pub(crate) fn has(&self, function: &str) -> bool {
-        // SAFETY: the symbol isn't used; any type will do.
+        // SAFETY: the symbol is not called, and any type will do.
         unsafe { self.object.get::<unsafe extern "C" fn()>(function.as_bytes()) }.is_ok()
     }
 
-    /// The error for a function that this release doesn't have.
+    /// Returns the error for a function that this release lacks.
     pub(super) fn missing(&self, function: &'static str) -> Error {
         Error::Library(format!("release {} has no {function}", self.release))
     }

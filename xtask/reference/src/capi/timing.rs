@@ -1,4 +1,4 @@
-//! Times reads, without shipping what they return.
+//! Times reads without transferring their results.
 
 use sha2::{Digest, Sha256};
 
@@ -13,7 +13,7 @@ use crate::stopwatch::Stopwatch;
 use crate::{Error, Result};
 
 impl Context {
-    /// Opens an array and closes it: once to warm the caches, then `repeats` times by the clock.
+    /// Opens and closes an array once to warm up the caches, and then `repeats` timed times.
     pub(crate) fn time_opens(&self, uri: &str, repeats: usize) -> Result<TimedReads> {
         self.open_and_close(uri)?;
         repeated(repeats, || {
@@ -23,11 +23,12 @@ impl Context {
         })
     }
 
-    /// Reads once to learn the size of the result and to warm the caches, then `repeats` times by the clock.
+    /// Reads once to determine the size of the result and to warm up the caches, and then `repeats`
+    /// timed times.
     ///
-    /// Each timed read opens the array anew and submits until complete, into buffers that were made, and their pages
-    /// touched, before. They have room for all results, so that more than one submission is due to the library's own
-    /// memory budget.
+    /// Each timed read opens the array again, and submits the query until it is complete. The
+    /// buffers are allocated and all pages touched in advance. The buffers hold the complete
+    /// result. Only the library's memory budget can cause several submissions.
     pub(crate) fn time_reads(
         &self,
         uri: &str,
@@ -55,9 +56,10 @@ impl Context {
         Ok(TimedReads { cells, bytes, digest, ..timed })
     }
 
-    /// Computes aggregates once to warm the caches, then `repeats` times by the clock, each time with the array opened anew.
+    /// Computes aggregates once to warm up the caches, and then `repeats` timed times. Each timed
+    /// run opens the array again.
     ///
-    /// The digest is over the results; the cells are those of a count, if there is one.
+    /// The digest covers the results. The number of cells is the result of a count, if any.
     pub(crate) fn time_aggregates(
         &self,
         uri: &str,
@@ -82,12 +84,12 @@ impl Context {
         Ok(TimedReads { cells: count.map_or(0, |count| count as usize), digest, ..timed })
     }
 
-    /// Asks one query after the other of an open array: once to learn the cells and to warm the caches, then `repeats` times by
-    /// the clock, each time with the array opened anew.
+    /// Runs the queries in sequence on an open array: once to collect the cells and warm up the
+    /// caches, and then `repeats` timed times. Each timed run opens the array again.
     ///
-    /// The digest is over the cells of all queries, column by column.
+    /// The digest covers the cells of all queries, column by column.
     pub(crate) fn time_reads_one_by_one(&self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
-        /// Bytes of each field that a query may give.
+        /// Buffer size in bytes per field of a query.
         const ROOM: usize = 1 << 12;
         let queries = spec.one_by_one();
         let array = self.open_to_read(uri, spec.timestamps)?;
@@ -116,7 +118,8 @@ impl Context {
         Ok(TimedReads { cells, bytes, digest: digest_of(&columns), ..timed })
     }
 
-    /// Opens an array and reads, once, into buffers of `room` bytes; the digest is that of the last submission.
+    /// Opens an array and reads once into buffers of `room` bytes, timed. The digest covers the
+    /// last submission.
     pub(crate) fn time_first_read(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
         let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;
@@ -135,15 +138,15 @@ impl Context {
         Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
     }
 
-    /// Submits a query that has to be complete at once.
+    /// Submits a query once, and fails if the query is incomplete.
     fn complete(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<()> {
         match self.submit(query, buffers)? {
             true => Ok(()),
-            false => Err(Error::Library("one of many queries has more cells than its buffers".to_owned())),
+            false => Err(Error::Library("a query returns more cells than its buffers hold".to_owned())),
         }
     }
 
-    /// Submits a query until it is complete; gives how often, and how many cells there were.
+    /// Submits a query until it is complete. Returns the number of submissions and cells.
     fn submit_all(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<(usize, usize)> {
         let (mut submits, mut cells) = (0, 0);
         loop {
@@ -172,7 +175,7 @@ impl Context {
     }
 }
 
-/// Measures something several times, and the peak of memory meanwhile.
+/// Measures an operation several times, and the peak memory meanwhile.
 fn repeated(repeats: usize, mut read: impl FnMut() -> Result<TimedRead>) -> Result<TimedReads> {
     reset_peak_memory();
     let reads = (0..repeats).map(|_| read()).collect::<Result<_>>()?;
@@ -185,7 +188,7 @@ fn byte_count(read: &ReadColumn) -> u64 {
     (read.column.values.len() + offsets + validity) as u64
 }
 
-/// See [`TimedReads::digest`] for what is hashed.
+/// Computes the digest of columns, see [`TimedReads::digest`].
 fn digest_of(columns: &[ReadColumn]) -> Bytes {
     let mut hash = Sha256::new();
     for read in columns {

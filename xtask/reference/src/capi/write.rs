@@ -14,14 +14,13 @@ use crate::protocol::TimedReads;
 use crate::stopwatch::Stopwatch;
 
 impl Context {
-    /// Writes one fragment.
     pub(crate) fn write(&self, uri: &str, spec: &WriteSpec) -> Result<()> {
         let mut buffers = self.write_buffers(uri, spec)?;
         self.write_from(uri, spec, &mut buffers)
     }
 
-    /// Writes so many fragments of the same cells, by the clock: each from before the array is opened until after it is
-    /// closed. The cells lie in the buffers before that.
+    /// Writes `repeats` fragments of the same cells. Times each from before the array is opened
+    /// until after it is closed. The buffers are filled in advance.
     pub(crate) fn time_writes(&self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<TimedReads> {
         let mut buffers = self.write_buffers(uri, spec)?;
         reset_peak_memory();
@@ -32,7 +31,7 @@ impl Context {
             self.write_from(uri, spec, &mut buffers)?;
             reads.push(start.taken(0.0, 1));
         }
-        // The cells that are given don't count.
+        // The memory of the given cells does not count.
         let peak_memory = peak_memory().saturating_sub(before);
         Ok(TimedReads { reads, peak_memory, ..TimedReads::default() })
     }

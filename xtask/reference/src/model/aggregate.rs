@@ -1,22 +1,22 @@
-//! What is computed of the cells of a read.
+//! Aggregates of reads.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An aggregate: a function of the cells of a read, or of a field of them.
+/// An aggregate: a function of the cells of a read, or of the values of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AggregateSpec {
     pub function: AggregateFunction,
-    /// None for the count of cells.
+    /// `None` for the count of cells.
     pub field: Option<String>,
 }
 
-/// The functions that the library has.
+/// The library's aggregate functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AggregateFunction {
-    /// Of cells, and so without a field.
+    /// The number of cells, without a field.
     Count,
     Sum,
     Min,
@@ -26,17 +26,17 @@ pub enum AggregateFunction {
 }
 
 impl AggregateSpec {
-    /// How many cells there are.
+    /// Creates a count of cells.
     pub fn count() -> Self {
         Self { function: AggregateFunction::Count, field: None }
     }
 
-    /// The name of the field, if it is of one.
+    /// Returns the field, or `None` for a count of cells.
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
 
-    /// A function of a field's values.
+    /// Creates an aggregate of a field.
     pub fn of(function: AggregateFunction, field: &str) -> Self {
         Self { function, field: Some(field.to_owned()) }
     }

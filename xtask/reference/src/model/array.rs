@@ -5,7 +5,7 @@ use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
 use super::{Bytes, Pipeline, names};
 
-/// An array to be created.
+/// The schema of a new array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArraySpec {
     #[serde(with = "names")]
@@ -16,10 +16,10 @@ pub struct ArraySpec {
     pub cell_order: Layout,
     #[serde(with = "names")]
     pub tile_order: Layout,
-    /// Cells per tile of sparse fragments; the library's default if absent.
+    /// Cells per tile of sparse fragments. `None` for the library's default.
     pub capacity: Option<u64>,
     pub allows_dups: bool,
-    /// The library's defaults if absent, like the next two.
+    /// `None` for the library's default, also in the next two fields.
     pub coords_filters: Option<Pipeline>,
     pub offsets_filters: Option<Pipeline>,
     pub validity_filters: Option<Pipeline>,
@@ -35,7 +35,7 @@ pub struct DimensionSpec {
     pub name: String,
     #[serde(with = "names")]
     pub datatype: Datatype,
-    /// First and last coordinate; none for strings.
+    /// First and last coordinate. `None` for strings.
     pub domain: Option<(Bytes, Bytes)>,
     pub extent: Option<Bytes>,
     pub filters: Pipeline,
@@ -47,16 +47,16 @@ pub struct AttributeSpec {
     pub name: String,
     #[serde(with = "names")]
     pub datatype: Datatype,
-    /// Values per cell; none for a variable number.
+    /// Values per cell. `None` for a variable number.
     pub cell_val_num: Option<u32>,
     pub nullable: bool,
-    /// The library's default if absent; with whether the fill cell is valid.
+    /// The fill value, and its validity. `None` for the library's default.
     pub fill: Option<(Bytes, bool)>,
     pub filters: Pipeline,
     pub enumeration: Option<String>,
 }
 
-/// The values that an attribute's integers stand for.
+/// The values of an enumerated attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnumerationSpec {
     pub name: String,
@@ -65,7 +65,8 @@ pub struct EnumerationSpec {
     pub cell_val_num: Option<u32>,
     pub ordered: bool,
     pub values: Bytes,
-    /// Where each value starts, without the end; for a variable number of values per cell.
+    /// Start of each value, without the end of the last one. For a variable number of values per
+    /// cell.
     pub offsets: Option<Vec<u64>>,
 }
 
@@ -81,13 +82,14 @@ pub struct LabelSpec {
     pub filters: Option<Pipeline>,
 }
 
-/// A change of an array's schema.
+/// A schema evolution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evolution {
     pub add_attributes: Vec<AttributeSpec>,
     pub drop_attributes: Vec<String>,
     pub add_enumerations: Vec<EnumerationSpec>,
-    /// Each holds the added values alone, its offsets relative to the first of them.
+    /// Each specification contains only the added values, with offsets relative to the first added
+    /// value.
     pub extend_enumerations: Vec<EnumerationSpec>,
     pub drop_enumerations: Vec<String>,
     pub expand_current_domain: Option<Vec<(Bytes, Bytes)>>,
@@ -113,7 +115,7 @@ impl ArraySpec {
         }
     }
 
-    /// A dense array in row-major orders.
+    /// Creates a dense array with row-major orders.
     pub fn dense(
         dimensions: impl IntoIterator<Item = DimensionSpec>,
         attributes: impl IntoIterator<Item = AttributeSpec>,
@@ -121,7 +123,7 @@ impl ArraySpec {
         Self::new(ArrayType::Dense, Vec::from_iter(dimensions), Vec::from_iter(attributes))
     }
 
-    /// A sparse array in row-major orders, without duplicates.
+    /// Creates a sparse array with row-major orders and without duplicates.
     pub fn sparse(
         dimensions: impl IntoIterator<Item = DimensionSpec>,
         attributes: impl IntoIterator<Item = AttributeSpec>,
@@ -150,7 +152,7 @@ impl ArraySpec {
         self
     }
 
-    /// The names of the dimensions, in order.
+    /// Returns the names of the dimensions, in order.
     pub fn dimension_names(&self) -> impl Iterator<Item = &str> {
         self.dimensions.iter().map(|dimension| dimension.name.as_str())
     }

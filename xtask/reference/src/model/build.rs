@@ -1,10 +1,10 @@
-//! Lets recipes write coordinates and cells as Rust values.
+//! Creates coordinates and cells from Rust values.
 
 use tdb_types::Datatype;
 
 use super::{AttributeSpec, Bytes, Column, DimensionSpec, Pipeline};
 
-/// A value with a little-endian form.
+/// A value with a little-endian encoding.
 pub trait LittleEndian: Copy {
     fn push_to(self, bytes: &mut Vec<u8>);
 }
@@ -19,7 +19,7 @@ macro_rules! little_endian {
 
 little_endian!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
 
-/// The bytes of some values.
+/// Encodes values.
 pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
     let mut bytes = Vec::new();
     for value in values {
@@ -28,7 +28,7 @@ pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
     Bytes(bytes)
 }
 
-/// A dimension over a domain, both ends included.
+/// Creates a dimension with an inclusive domain.
 pub fn dimension<T: LittleEndian>(name: &str, datatype: Datatype, domain: [T; 2], extent: T) -> DimensionSpec {
     DimensionSpec {
         name: name.to_owned(),
@@ -39,7 +39,7 @@ pub fn dimension<T: LittleEndian>(name: &str, datatype: Datatype, domain: [T; 2]
     }
 }
 
-/// A dimension of strings.
+/// Creates a string dimension.
 pub fn string_dimension(name: &str) -> DimensionSpec {
     DimensionSpec {
         name: name.to_owned(),
@@ -50,7 +50,7 @@ pub fn string_dimension(name: &str) -> DimensionSpec {
     }
 }
 
-/// An attribute with one value per cell.
+/// Creates an attribute with one value per cell.
 pub fn attribute(name: &str, datatype: Datatype) -> AttributeSpec {
     AttributeSpec {
         name: name.to_owned(),
@@ -69,7 +69,7 @@ impl DimensionSpec {
         self
     }
 
-    /// Without a tile extent, as only Hilbert arrays may be.
+    /// Removes the tile extent, which only Hilbert arrays permit.
     pub fn without_extent(mut self) -> Self {
         self.extent = None;
         self
@@ -82,7 +82,7 @@ impl AttributeSpec {
         self
     }
 
-    /// With a variable number of values per cell.
+    /// Sets a variable number of values per cell.
     pub fn var(mut self) -> Self {
         self.cell_val_num = None;
         self
@@ -109,12 +109,12 @@ impl AttributeSpec {
     }
 }
 
-/// A column of fixed-size cells.
+/// Creates a column of fixed-size cells.
 pub fn column<T: LittleEndian>(name: &str, values: impl IntoIterator<Item = T>) -> Column {
     Column { name: name.to_owned(), values: bytes_of(values), offsets: None, validity: None }
 }
 
-/// A column of variable-size cells.
+/// Creates a column of variable-size cells.
 pub fn var_column<C: AsRef<[u8]>>(name: &str, cells: impl IntoIterator<Item = C>) -> Column {
     let mut values = Vec::new();
     let mut offsets = vec![0];
@@ -125,7 +125,7 @@ pub fn var_column<C: AsRef<[u8]>>(name: &str, cells: impl IntoIterator<Item = C>
     Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
 }
 
-/// The column with some of its cells null.
+/// Adds validity to a column.
 pub fn nullable(column: Column, valid: impl IntoIterator<Item = bool>) -> Column {
     let validity = valid.into_iter().map(u8::from).collect::<Vec<_>>();
     Column { validity: Some(Bytes(validity)), ..column }

@@ -1,23 +1,24 @@
-//! Bytes that travel as hexadecimal text, or outside of it.
+//! Byte strings, serialized as hexadecimal text or as attachments.
 
 use std::fmt;
 use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// A byte string; in JSON two hexadecimal digits per byte, or the place of an [attachment](attachments).
+/// A byte string. In JSON it has two hexadecimal digits per byte, or the position of an
+/// [attachment](attachments).
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Bytes(pub Vec<u8>);
 
 impl Bytes {
-    /// Lower-case hexadecimal digits.
+    /// Formats lowercase hexadecimal digits.
     pub fn to_hex(&self) -> String {
         const DIGITS: [u8; 16] = *b"0123456789abcdef";
         let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// From hexadecimal digits, `None` if it isn't an even number of them.
+    /// Parses hexadecimal digits. Returns `None` for an odd number of digits, or other characters.
     pub fn from_hex(digits: &str) -> Option<Self> {
         let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());
         let (pairs, rest) = digits.as_bytes().as_chunks();
@@ -71,7 +72,8 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Offsets as bytes, for `#[serde(with)]`: as JSON numbers they would take longer than all the rest.
+/// Serializes offsets as bytes, for `#[serde(with)]`. As JSON numbers they would take longer than
+/// the rest.
 pub(super) mod words {
     use super::{Bytes, Deserialize, Deserializer, Error, Serialize, Serializer};
 
@@ -95,22 +97,24 @@ pub(super) mod words {
     }
 }
 
-/// Cells that travel outside of the JSON that describes them: hexadecimal digits by the hundred million would take longer
-/// than the job. While a message is being made, byte strings of some length are put into one buffer and stand in the
-/// JSON as offset and length; while it is being understood they are taken from there.
+/// Long byte strings outside of the JSON of a message, because encoding hundreds of millions of
+/// hexadecimal digits would take longer than the job. Serialization appends long byte strings to a
+/// buffer, and writes offset and length to the JSON. Deserialization takes the bytes from the
+/// buffer.
 pub mod attachments {
     use std::cell::RefCell;
 
-    /// Shorter byte strings stay in the JSON, where people can read them.
+    /// Minimum length of an attachment. Shorter byte strings stay in the JSON, where people can
+    /// read them.
     const SHORTEST: usize = 256;
 
     thread_local! {
-        /// The buffer of the message that this thread is making or understanding. `serde` offers no other way to hand
-        /// something to every value inside another.
+        /// The buffer of the message that this thread is serializing or deserializing. `serde` has
+        /// no other way to pass context to nested values.
         static BUFFER: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
     }
 
-    /// Runs `body` with `buffer` for attachments, and returns what it became.
+    /// Runs `body` with `buffer` for attachments. Returns the result of `body`, and the buffer.
     pub fn with<R>(buffer: Vec<u8>, body: impl FnOnce() -> R) -> (R, Vec<u8>) {
         BUFFER.set(Some(buffer));
         let result = body();

@@ -1,4 +1,4 @@
-//! Cells to be written and cells that were read.
+//! Cells to write and cells that were read.
 
 use serde::{Deserialize, Serialize};
 use tdb_types::Datatype;
@@ -9,13 +9,14 @@ use super::{Bytes, names};
 /// Columns of equal length.
 pub type Cells = Vec<Column>;
 
-/// The cells of one field.
+/// The cells of a field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     pub name: String,
-    /// The cells back to back.
+    /// The concatenated cells.
     pub values: Bytes,
-    /// For variable-size cells: where each starts in `values`, and at the end the length of `values`.
+    /// For variable-size cells: the start of each cell in `values`, and the length of `values` at
+    /// the end.
     #[serde(with = "words")]
     pub offsets: Option<Vec<u64>>,
     /// For nullable fields: one byte per cell, 0 for null.
@@ -23,7 +24,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// The bytes of one of so many cells.
+    /// Returns the bytes of a cell. `cells` is the number of cells of the column.
     pub fn cell(&self, cells: usize, cell: usize) -> &[u8] {
         match &self.offsets {
             Some(offsets) => &self.values[offsets[cell] as usize..offsets[cell + 1] as usize],
@@ -34,7 +35,7 @@ impl Column {
         }
     }
 
-    /// Some of so many cells, in the order of their places.
+    /// Returns the cells at the given positions. `cells` is the number of cells of the column.
     pub fn of_places(&self, cells: usize, places: impl IntoIterator<Item = usize>) -> Self {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
         for cell in places {
@@ -51,29 +52,29 @@ impl Column {
     }
 }
 
-/// What a read returned.
+/// The result of a read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadResult {
     pub cells: usize,
-    /// In the order of the fields asked for.
+    /// Columns in the order of the query's fields.
     pub columns: Vec<ReadColumn>,
-    /// How often the query had to be submitted until it was complete.
+    /// Number of submissions until the query was complete.
     pub submits: usize,
 }
 
-/// A column that was read, and how to understand it.
+/// A column with its datatype.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReadColumn {
     #[serde(with = "names")]
     pub datatype: Datatype,
-    /// Values per cell; none for a variable number.
+    /// Values per cell. `None` for a variable number.
     pub cell_val_num: Option<u32>,
     #[serde(flatten)]
     pub column: Column,
 }
 
 impl ReadColumn {
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         match (&self.column.offsets, self.cell_val_num) {
             (Some(offsets), _) => offsets.len() - 1,
@@ -81,18 +82,18 @@ impl ReadColumn {
         }
     }
 
-    /// Whether there are none.
+    /// `true` if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes per cell, for cells of a fixed size.
+    /// Returns the size in bytes of a fixed-size cell.
     fn cell_size(&self) -> usize {
         self.cell_val_num.unwrap_or(1) as usize * self.datatype.size()
     }
 
-    /// The bytes of each cell, whether or not it is valid. Some releases give offsets beyond their values: such a cell is none
-    /// that anybody expects.
+    /// Returns the bytes of each cell, also of null cells. Some releases return offsets beyond the
+    /// values. Such a cell equals no expected cell.
     pub fn cells(&self) -> Vec<&[u8]> {
         let values = &self.column.values;
         let cell = |ends: &[u64]| values.get(ends[0] as usize..ends[1] as usize).unwrap_or(b"beyond the values");
@@ -102,7 +103,7 @@ impl ReadColumn {
         }
     }
 
-    /// The bytes of each cell, none for null.
+    /// Returns the bytes of each cell, and `None` for null cells.
     pub fn valid_cells(&self) -> Vec<Option<&[u8]>> {
         let valid = |index: usize| self.column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
         self.cells().into_iter().enumerate().map(|(index, cell)| valid(index).then_some(cell)).collect()

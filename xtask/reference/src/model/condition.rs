@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Bytes;
 
-/// A predicate over the fields of a cell.
+/// A predicate on the fields of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// Compares a field with a value; no value stands for null.
+    /// Compares a field with a value. `None` represents null.
     Compare {
         field: String,
         comparison: Comparison,
         value: Option<Bytes>,
     },
-    /// Whether the field's value is one of these, or none of them if `negated`.
+    /// Tests for membership in a set of values, or for non-membership if `negated`.
     Member {
         field: String,
         values: Vec<Bytes>,
@@ -25,7 +25,7 @@ pub enum Condition {
     Not(Box<Condition>),
 }
 
-/// How a field compares with a value.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
@@ -38,7 +38,7 @@ pub enum Comparison {
 }
 
 impl Condition {
-    /// Whether some test is for null.
+    /// `true` if the condition contains a test for null.
     pub fn tests_for_null(&self) -> bool {
         match self {
             Self::Compare { value, .. } => value.is_none(),
@@ -48,7 +48,7 @@ impl Condition {
         }
     }
 
-    /// Whether it asks for the field.
+    /// `true` if the condition refers to the field.
     pub fn has_field(&self, name: &str) -> bool {
         match self {
             Self::Compare { field, .. } | Self::Member { field, .. } => field == name,

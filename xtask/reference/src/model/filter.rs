@@ -5,7 +5,7 @@ use tdb_types::Datatype;
 
 use super::names;
 
-/// One filter; options that are absent keep the library's default.
+/// A filter. Options that are `None` keep the library's default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "filter", rename_all = "snake_case")]
 pub enum FilterSpec {
@@ -55,7 +55,7 @@ pub enum FilterSpec {
     },
 }
 
-/// The order of the colours in the cells that a WebP filter takes.
+/// The order of the colors in the cells of a WebP filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebpFormat {
@@ -75,7 +75,7 @@ impl FilterSpec {
     pub const LZ4: Self = Self::Lz4 { level: None };
     pub const BZIP2: Self = Self::Bzip2 { level: None };
 
-    /// The filter's code in files and in the C interface.
+    /// Returns the filter's code in files and in the C interface.
     pub const fn code(&self) -> u32 {
         match self {
             Self::None => 0,
@@ -100,11 +100,12 @@ impl FilterSpec {
     }
 }
 
-/// Filters in the order in which writing applies them.
+/// Filters in write order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
     pub filters: Vec<FilterSpec>,
-    /// Stored with the pipeline; zero keeps tiles in one chunk, releases before 2.0 cut chunks of this size.
+    /// Maximum chunk size in bytes, stored with the pipeline. Zero disables chunks. Only releases
+    /// before 2.0 write chunks of this size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chunk_size: Option<u32>,
 }
@@ -122,20 +123,21 @@ impl From<Vec<FilterSpec>> for Pipeline {
 }
 
 impl Pipeline {
-    /// Whether it says anything: a list without filters may have a chunk size of its own.
+    /// `true` unless the pipeline is the default. A pipeline without filters may have a chunk size.
     pub fn is_stated(&self) -> bool {
         !self.filters.is_empty() || self.max_chunk_size.is_some()
     }
 
-    /// The pipeline as a schema of format 20 or later holds it.
+    /// Encodes the pipeline as in a schema of format 20 or later.
     ///
-    /// The layout is stated in `tdb-filters` too, which reads and writes pipelines. The second time is on purpose: this
-    /// one says what the reference library was given, and is compared with what it wrote.
+    /// `tdb-filters` encodes pipelines too. This second implementation is intentional: it encodes
+    /// the pipeline given to the reference library, for a comparison with the library's file.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_bytes_in([0, 0])
     }
 
-    /// The same for an attribute of an array whose tiles have these extents, which filters of images note down.
+    /// Encodes the pipeline of an attribute in an array with the given tile extents. WebP filters
+    /// store the extents.
     pub fn to_bytes_in(&self, extents: [u16; 2]) -> Vec<u8> {
         let mut bytes = self.max_chunk_size.unwrap_or(65536).to_le_bytes().to_vec();
         bytes.extend((self.filters.len() as u32).to_le_bytes());
@@ -173,7 +175,7 @@ impl FilterSpec {
             }
             Self::Webp { quality, format, lossless } => {
                 let flags = [*format as u8, u8::from(*lossless)];
-                // Two bytes of padding end it.
+                // Two bytes of padding at the end.
                 [&quality.to_le_bytes()[..], &flags, &extents.map(u16::to_le_bytes).concat(), &[0, 0]].concat()
             }
             Self::None

@@ -1,4 +1,4 @@
-//! Cells that are made where they are written, so that gigabytes needn't travel.
+//! Writes of generated cells. Gigabytes of cells need no transfer between processes.
 
 use serde::{Deserialize, Serialize};
 use tdb_types::Layout;
@@ -6,7 +6,7 @@ use tdb_types::Layout;
 use super::build::LittleEndian;
 use super::{Bytes, Column, WriteSpec, names};
 
-/// A write of cells that follow a rule.
+/// A write of cells that follow rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneratedWrite {
     #[serde(with = "names")]
@@ -17,33 +17,33 @@ pub struct GeneratedWrite {
     pub columns: Vec<(String, Rule)>,
 }
 
-/// A rule that gives each cell of a column its value.
+/// A rule that determines each cell of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// `f64`: a slow wave of steps with a little noise, as a sensor or an image gives.
+    /// `f64`: a slow staircase with a little noise, like data of sensors or images.
     Wave { seed: u64 },
-    /// `i64`: ascending with uneven steps, as times do.
+    /// `i64`: ascending with irregular steps, like timestamps.
     Ascending { seed: u64 },
-    /// `i64`: one coordinate of a point that no other cell has, spread over a square of `2^bits` by `2^bits`. The low
-    /// half of the point's number is dimension 1, the high half dimension 0.
+    /// `i64`: a coordinate of a unique point, spread over a square of `2^bits` by `2^bits`. The low
+    /// half of the point's number is dimension 1, and the high half is dimension 0.
     Scattered { seed: u64, bits: u32, dimension: u32 },
-    /// A string of 3 to 18 bytes out of 5,000.
+    /// One of 5,000 strings of 3 to 18 bytes.
     Word { seed: u64 },
-    /// A string that no other cell has, of 12 bytes.
+    /// A unique string of 12 bytes.
     UniqueWord { seed: u64 },
-    /// Words of [`Word`](Self::Word), each 16 times in a row.
+    /// Strings of [`Word`](Self::Word), each repeated 16 times.
     WordRuns { seed: u64 },
-    /// `u8`: a slow wave with a little noise, as an image gives.
+    /// `u8`: a slow ramp with a little noise, like image data.
     Pixel { seed: u64 },
-    /// A [`Wave`](Self::Wave) of which each eighth cell is null.
+    /// A [`Wave`](Self::Wave) with one in eight cells null.
     MaybeWave { seed: u64 },
-    /// A [`Word`](Self::Word) of which each eighth cell is null.
+    /// A [`Word`](Self::Word) with one in eight cells null.
     MaybeWord { seed: u64 },
 }
 
 impl GeneratedWrite {
-    /// The write with its cells.
+    /// Generates the cells of the write.
     pub fn materialise(&self) -> WriteSpec {
         let cells = self.columns.iter().map(|(name, rule)| rule.column(name, self.cells)).collect();
         WriteSpec { layout: self.layout, subarray: self.subarray.clone(), timestamp: self.timestamp, cells }
@@ -51,7 +51,7 @@ impl GeneratedWrite {
 }
 
 impl Rule {
-    /// What [`Scattered`](Self::Scattered) gives one cell.
+    /// Returns the [`Scattered`](Self::Scattered) coordinate of a cell.
     pub fn scattered(seed: u64, bits: u32, dimension: u32, cell: u64) -> i64 {
         scattered(seed, bits, dimension, cell)
     }
@@ -92,7 +92,7 @@ fn strings(name: &str, cells: u64, value: impl Fn(u64) -> String) -> Column {
     Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
 }
 
-/// The column with nulls; their values stay what they are.
+/// Adds nulls to a column, and keeps its values.
 fn with_nulls(column: Column, seed: u64, cells: u64) -> Column {
     let validity = (0..cells).map(|cell| u8::from(!is_null(seed, cell))).collect();
     Column { validity: Some(Bytes(validity)), ..column }
@@ -107,7 +107,7 @@ fn pixel(seed: u64, cell: u64) -> u8 {
     (wave + mix(seed ^ cell) % 8) as u8
 }
 
-/// SplitMix64: numbers without pattern out of numbers with one.
+/// SplitMix64: maps consecutive numbers to random-looking numbers.
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -129,7 +129,7 @@ fn ascending(seed: u64, cell: u64) -> i64 {
 fn scatter(seed: u64, bits: u32, cell: u64) -> u64 {
     let mask = u64::MAX >> (64 - 2 * bits);
     let point = cell.wrapping_mul(0x9e37_79b9_7f4a_7c15 | 1).wrapping_add(mix(seed)) & mask;
-    // Of a product the low bits are too regular; bring in the high ones, which keeps it a bijection.
+    // The low bits of a product are too regular. Mixing in the high bits is a bijection too.
     point ^ point >> bits
 }
 

@@ -1,9 +1,9 @@
-//! Serialises the format's enumerations by their names.
+//! Serializes enums of the format by name.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-/// An enumeration whose values have names.
+/// An enum whose values have names.
 pub(super) trait Named: Copy + 'static {
     const ALL: &'static [Self];
     fn name(self) -> &'static str;
@@ -33,7 +33,7 @@ fn from_name<T: Named>(name: &str) -> Option<T> {
     T::ALL.iter().copied().find(|value| value.name() == name)
 }
 
-/// The same for a value that may be absent.
+/// Serializes optional values by name.
 pub(super) mod optional {
     use super::{Deserialize, Deserializer, Error, Named, Serializer, from_name};
 

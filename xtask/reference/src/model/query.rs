@@ -1,29 +1,30 @@
-//! Reads, writes, and what else is asked of an array.
+//! Reads, writes and other operations on an array.
 
 use serde::{Deserialize, Serialize};
 use tdb_types::{Datatype, Layout};
 
 use super::{Bytes, Cells, Condition, names};
 
-/// One write, which makes one fragment.
+/// A write of one fragment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteSpec {
     #[serde(with = "names")]
     pub layout: Layout,
-    /// For dense arrays: first and last coordinate per dimension, the whole domain if absent.
+    /// First and last coordinate per dimension of a dense write. `None` for the whole domain.
     pub subarray: Option<Vec<(Bytes, Bytes)>>,
-    /// Milliseconds since 1970 in the fragment's name; the clock if absent.
+    /// Milliseconds since 1970 in the fragment's name. `None` for the current time.
     pub timestamp: Option<u64>,
-    /// For sparse arrays with the coordinates among the columns.
+    /// Columns of cells. A sparse write includes the coordinates.
     pub cells: Cells,
 }
 
-/// One read.
+/// A read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuerySpec {
-    /// The fields to be returned; if empty all attributes, and for sparse arrays the dimensions before them.
+    /// Fields to return. If empty, returns all attributes, and for sparse arrays the dimensions
+    /// first.
     pub fields: Vec<String>,
-    /// Dimensions that aren't named are not restricted.
+    /// Ranges of dimensions. Other dimensions are not restricted.
     pub ranges: Vec<RangesSpec>,
     #[serde(with = "names")]
     pub layout: Layout,
@@ -33,12 +34,12 @@ pub struct QuerySpec {
 }
 
 impl QuerySpec {
-    /// All of an array.
+    /// Creates a query of all cells.
     pub fn all(layout: Layout) -> Self {
         Self { fields: Vec::new(), ranges: Vec::new(), layout, timestamps: None, condition: None }
     }
 
-    /// A query for each of the ranges: the `i`-th has the `i`-th range of every dimension.
+    /// Splits the query. The `i`-th query has the `i`-th range of every dimension.
     pub fn one_by_one(&self) -> Vec<Self> {
         let count = self.ranges.iter().map(|ranges| ranges.ranges.len()).min().unwrap_or(0);
         let only = |ranges: &RangesSpec, index: usize| RangesSpec {
@@ -53,16 +54,16 @@ impl QuerySpec {
     }
 }
 
-/// Ranges of one dimension, or of one label of a dimension.
+/// Ranges of a dimension or of a dimension label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangesSpec {
-    /// Or the label.
+    /// Name of the dimension or label.
     pub dimension: String,
-    /// First and last coordinate of each, both included.
+    /// First and last coordinate of each range, both inclusive.
     pub ranges: Vec<(Bytes, Bytes)>,
 }
 
-/// An entry of an array's or group's metadata.
+/// A metadata entry of an array or group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetadataEntry {
     pub key: String,
@@ -72,7 +73,7 @@ pub struct MetadataEntry {
     pub value: Bytes,
 }
 
-/// What the library says about a fragment.
+/// The library's information about a fragment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FragmentSummary {
     pub name: String,
@@ -83,7 +84,7 @@ pub struct FragmentSummary {
     /// First and last coordinate per dimension.
     pub non_empty_domain: Vec<(Bytes, Bytes)>,
     pub schema_name: Option<String>,
-    /// The number of minimum bounding rectangles; none for dense fragments.
+    /// Number of MBRs. `None` for dense fragments.
     pub mbrs: Option<u64>,
 }
 
@@ -93,12 +94,12 @@ pub struct GroupMember {
     pub uri: String,
     pub name: Option<String>,
     pub kind: ObjectKind,
-    /// Whether the URI is relative to the group's folder; only looked at when a member is added.
+    /// `true` if the URI is relative to the group's folder. Only used to add a member.
     #[serde(default)]
     pub relative: bool,
 }
 
-/// What a URI stands for.
+/// The type of the object at a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectKind {

@@ -1,35 +1,38 @@
-//! A read of an array, and what cases are made of.
+//! A read of an array.
 
 use crate::arrays::SpeedArray;
 use crate::workload::Group;
 use tdb_reference::model::{AggregateSpec, FilterSpec, Pipeline, QuerySpec};
 
-/// One read of one array.
+/// A read of an array.
 pub struct Case {
     pub group: Group,
     pub name: String,
     pub array: SpeedArray,
     pub query: QuerySpec,
-    /// What is computed of the cells, instead of giving them.
+    /// Aggregates to compute instead of returning cells.
     pub aggregates: Vec<AggregateSpec>,
     pub asking: Asking,
-    /// Whether ours gives the whole result as one batch, as the reference library does, instead of batch by batch.
+    /// `true` if tdb returns the complete result as one batch, like the reference library, instead
+    /// of several batches.
     pub whole: bool,
 }
 
-/// How a query with many ranges is asked.
+/// How a query with many ranges is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Asking {
-    /// As it is.
+    /// As a single query.
     Once,
-    /// [One query after the other](QuerySpec::one_by_one), of an array that is open.
+    /// As [queries in sequence](QuerySpec::one_by_one) on an open array.
     OneByOne,
-    /// So by the reference library, which has nothing else for points; by ours as points of one query.
+    /// As one query of points with tdb. The reference library has no point queries, and runs the
+    /// queries in sequence.
     Points,
 }
 
 impl Case {
-    /// Bytes that are enough for any one column of the result: 24 for each cell that was written.
+    /// Returns a sufficient buffer size in bytes for any column of the result: 24 bytes per written
+    /// cell, or 2 if the query has ranges.
     pub fn room(&self) -> usize {
         let written: u64 = self.array.writes.iter().map(|write| write.cells).sum();
         match self.query.ranges.is_empty() {

@@ -1,4 +1,4 @@
-//! Conditions, and aggregates.
+//! Conditions and aggregates.
 
 use tdb_reference::model::{AggregateFunction, AggregateSpec, Comparison, Condition, QuerySpec};
 use tdb_types::Layout;
@@ -8,7 +8,7 @@ use super::windows::{middle_square, square};
 use crate::arrays::{SpeedArray, dense, side_bits, sparse};
 use crate::workload::Group;
 
-/// Conditions that no tile can meet, that cells in a row meet, and that cells everywhere do.
+/// Returns conditions that match no tile, consecutive cells, or scattered cells.
 pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
     let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
     let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
@@ -59,7 +59,8 @@ pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
     ]
 }
 
-/// Count, sum, least and greatest value of one attribute: of all cells, of those in a box, and of those that fulfil a condition.
+/// Returns aggregates of one attribute: count, sum, minimum and maximum of all cells, of a
+/// subarray, and of cells that match a condition.
 pub(super) fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
     let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
     let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
@@ -75,7 +76,7 @@ pub(super) fn aggregate_cases(side: u64, ten: u64) -> Vec<Case> {
     let of = |name: &str, array: &SpeedArray, field: &str, query: &QuerySpec| {
         let functions = [AggregateFunction::Sum, AggregateFunction::Min, AggregateFunction::Max];
         let mut aggregates: Vec<_> = functions.iter().map(|function| AggregateSpec::of(*function, field)).collect();
-        // Of dense arrays the library counts the cells that don't fulfil the condition, too.
+        // For dense arrays the library also counts cells that do not match the condition.
         if query.condition.is_none() || field == "a" {
             aggregates.push(AggregateSpec::count());
         }

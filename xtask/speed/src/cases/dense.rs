@@ -69,14 +69,14 @@ pub(super) fn dense_cases(side: u64) -> Vec<Case> {
     cases
 }
 
-/// Each 16th row, as a range of its own.
+/// Returns a query of each 16th row as a separate range.
 fn strided(side: i64) -> QuerySpec {
     let rows = (0..side / 16).map(|row| (bytes_of([16 * row + 5]), bytes_of([16 * row + 5])));
     let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: rows.collect() }];
     QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
 }
 
-/// All of arrays whose cells go through chains of filters that people use.
+/// Returns reads of all cells of arrays with common filter chains.
 pub(super) fn chain_cases(side: u64) -> Vec<Case> {
     let zstd = || FilterSpec::Zstd { level: Some(3) };
     let doubles: [(&str, Pipeline); 10] = [
@@ -109,7 +109,7 @@ pub(super) fn chain_cases(side: u64) -> Vec<Case> {
     cases
 }
 
-/// Images, and parts of all images, of a stack.
+/// Returns reads of single images and of crops of all images in a stack.
 pub(super) fn image_cases(scale: f64) -> Vec<Case> {
     let side = ((1024.0 * scale.sqrt() / 256.0).round().max(1.0) as u64) * 256;
     let stack = stack(64, side);

@@ -1,4 +1,4 @@
-//! Many points, and many ranges.
+//! Queries with many points or ranges.
 
 use tdb_types::Layout;
 
@@ -7,10 +7,10 @@ use crate::arrays::{SpeedArray, dense, side_bits, sparse};
 use crate::workload::Group;
 use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
 
-/// How many points, or ranges.
+/// Number of points or ranges.
 const MANY: u64 = 1000;
 
-/// A thousand points and a thousand ranges, of dense and sparse arrays.
+/// Returns queries of a thousand points and a thousand ranges, on dense and sparse arrays.
 pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
     let mut cases = Vec::new();
     for (filters, pipeline) in [("unfiltered", plain()), ("zstd", zstd())] {
@@ -41,7 +41,7 @@ pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
     cases
 }
 
-/// Points as a query each, and as one query.
+/// Returns a case with a query per point, and a case with a single query for all points.
 fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2] {
     let range = |dimension: usize, name: &str| RangesSpec {
         dimension: name.to_owned(),
@@ -55,7 +55,7 @@ fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2]
     ]
 }
 
-/// Points of a sparse array that have a cell, from everywhere, ascending.
+/// Returns sorted coordinates of existing cells, spread over a sparse array.
 fn cells_of(cells: u64, bits: u32) -> Vec<[i64; 2]> {
     let coordinate = |dimension, cell| Rule::scattered(0, bits, dimension, cell);
     let points = (0..MANY).map(|point| point * (cells / MANY));
@@ -64,16 +64,17 @@ fn cells_of(cells: u64, bits: u32) -> Vec<[i64; 2]> {
     points
 }
 
-/// Points from all over a square, ascending.
+/// Returns sorted, evenly spread points of a square.
 fn spread(side: u64) -> Vec<[i64; 2]> {
-    // Steps that have no factor in common with the side, so that all are different.
+    // The step and the side have no common factor, so all points are distinct.
     (0..MANY).map(|point| [(point * side / MANY) as i64, (point * 7919 % side) as i64]).collect()
 }
 
-/// A thousand ranges of a row each, a few rows apart, of so many columns in the middle, or of all.
+/// Returns a query of a thousand ranges of one row each, a few rows apart. `columns` restricts the
+/// columns to the middle.
 fn rows(side: i64, columns: Option<i64>) -> QuerySpec {
     let row = |range: i64| {
-        // Steps of more than one, so that no two ranges touch.
+        // Ranges must not touch.
         let row = range * (side - 1) / MANY as i64;
         (bytes_of([row]), bytes_of([row]))
     };

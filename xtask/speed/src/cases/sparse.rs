@@ -54,14 +54,14 @@ pub(super) fn sparse_cases(ten: u64, five: u64, two: u64) -> Vec<Case> {
     ]
 }
 
-/// Names from one to another.
+/// Returns a query of a range of strings.
 fn words(first: &str, last: &str) -> QuerySpec {
     let bound = |word: &str| Bytes(word.as_bytes().to_vec());
     let ranges = vec![RangesSpec { dimension: "id".to_owned(), ranges: vec![(bound(first), bound(last))] }];
     QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
 }
 
-/// Ten fragments that overlap, in an array that has duplicates and in one that hasn't, and cells that may be null.
+/// Returns reads of ten overlapping fragments with and without duplicates, and of nullable cells.
 pub(super) fn layer_cases(five: u64, two: u64) -> Vec<Case> {
     let layers = sparse("ten-layers", five / 2, 10, plain(), Layout::RowMajor);
     let mut duplicates = sparse("ten-layers-duplicates", five / 2, 10, plain(), Layout::RowMajor);
@@ -71,7 +71,7 @@ pub(super) fn layer_cases(five: u64, two: u64) -> Vec<Case> {
     vec![
         case(Group::Sparse, "sparse, ten fragments, row-major", layers.clone(), all(Layout::RowMajor)),
         case(Group::Sparse, "sparse, ten fragments, unordered", layers, all(Layout::Unordered)),
-        // In other orders the library leaves open which of the cells of one place comes first.
+        // In other layouts the library does not define the order of cells with equal coordinates.
         case(Group::Sparse, "sparse, ten fragments with duplicates, unordered", duplicates, all(Layout::Unordered)),
         case(Group::Sparse, "sparse, nullable, global", nullable.clone(), all(Layout::GlobalOrder)),
         case(Group::Sparse, "sparse, nullable, row-major", nullable, all(Layout::RowMajor)),

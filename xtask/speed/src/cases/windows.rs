@@ -1,20 +1,21 @@
-//! Parts of arrays.
+//! Subarrays of queries.
 
 use tdb_reference::model::{QuerySpec, RangesSpec, bytes_of};
 use tdb_types::Layout;
 
-/// A range of one dimension.
+/// Returns a range of `len` coordinates.
 pub fn range(dimension: &str, first: i64, len: i64) -> RangesSpec {
     RangesSpec { dimension: dimension.to_owned(), ranges: vec![(bytes_of([first]), bytes_of([first + len - 1]))] }
 }
 
-/// A box of rows and columns.
+/// Returns a query of a subarray of rows and columns.
 pub fn window(rows: (i64, i64), columns: (i64, i64)) -> QuerySpec {
     let ranges = vec![range("y", rows.0, rows.1), range("x", columns.0, columns.1)];
     QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
 }
 
-/// A box of up to 2,000 rows and columns of a square of so many, which small arrays have no room for.
+/// Returns a query of up to 2,000 rows and columns of a square with `side` rows. Small squares get
+/// a smaller subarray.
 pub fn middle_square(side: i64) -> QuerySpec {
     square(1000.min(side / 4), 2000.min(side / 2))
 }

@@ -9,25 +9,26 @@ use super::tools;
 use crate::outcome::Result;
 use crate::tdb;
 
-/// The copy of this program in the folder of the inputs. Its path is as long on every machine: arguments lie in memory before all else,
-/// and where buffers begin changes how memory is copied.
+/// Name of a copy of this program in the folder of the inputs. The path has the same length on
+/// every machine. Arguments precede other memory, and the alignment of buffers affects how memory
+/// is copied.
 const PROGRAM: &str = "counted";
 
-/// Puts the program into the folder.
+/// Copies the program into the folder.
 pub fn prepare(folder: &Path) -> Result<()> {
     fs::copy(std::env::current_exe()?, folder.join(PROGRAM))?;
     Ok(())
 }
 
-/// How many instructions the counted part of a path takes; `folder` has the inputs.
+/// Returns the instruction count of the counted part of a path. `folder` contains the inputs.
 pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
     let out = tempfile::NamedTempFile::new()?;
-    let mut command = Command::new(tools::program("valgrind").ok_or("there is no valgrind")?);
+    let mut command = Command::new(tools::program("valgrind").ok_or("valgrind is not installed")?);
     command
-        // What stands in the environment would move the stack, and with it a few instructions.
+        // The environment would shift the stack, which changes a few instructions.
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        // Symbols of shared libraries are looked up before anything counts.
+        // Resolves symbols of shared libraries before counting starts.
         .env("LD_BIND_NOW", "1")
         .args(["--tool=callgrind", "--quiet", "--toggle-collect=*counted_part*"])
         .arg(format!("--callgrind-out-file={}", out.path().display()))
@@ -46,11 +47,11 @@ pub fn count(path: &CountedPath, folder: &Path) -> Result<u64> {
     total(&fs::read_to_string(out.path())?)
 }
 
-/// What the file of callgrind says was counted in all.
+/// Parses the total count in callgrind's output file.
 fn total(text: &str) -> Result<u64> {
-    let total = text.lines().find_map(|line| line.strip_prefix("totals:")).ok_or("callgrind has written no totals")?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals:")).ok_or("callgrind wrote no totals")?;
     match total.trim().parse()? {
-        0 => Err("nothing was counted: has the program lost its symbols?".into()),
+        0 => Err("nothing was counted; the program may lack symbols".into()),
         count => Ok(count),
     }
 }

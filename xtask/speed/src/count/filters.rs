@@ -1,4 +1,4 @@
-//! Each filter alone, both ways, over a tile of two chunks.
+//! Encoding and decoding of a two-chunk tile with each single filter.
 
 use tdb_array::tdb_filters::{
     BoundPipeline, EncryptionKey, Filter, FilterPipeline, Scratch, TileKind, WebPFormat, WebPOptions,
@@ -10,20 +10,20 @@ use super::path::{CountedPath, here};
 use crate::cells::columns;
 use crate::outcome::Result;
 
-/// Cells of a tile.
+/// Number of cells of a tile.
 const CELLS: u64 = 16 << 10;
 
-/// A tile to be filtered, and how.
+/// A filter with a rule for the tile.
 #[derive(Clone)]
 struct Case {
     name: &'static str,
-    /// None for encryption, which is no filter of a pipeline that anybody names.
+    /// `None` for encryption, which is not a filter of a pipeline.
     filter: Option<Filter>,
     datatype: Datatype,
     rule: Rule,
 }
 
-/// A tile, and what filters it.
+/// A tile and its bound pipeline.
 struct Filtering {
     bound: BoundPipeline,
     tile: Column,
@@ -31,13 +31,13 @@ struct Filtering {
     filtered: Vec<u8>,
 }
 
-/// All filters.
+/// Returns all filters.
 fn cases() -> Vec<Case> {
     use Datatype::{Float64, Int64, StringAscii, UInt8};
     let (wave, ascending, word) = (Rule::Wave { seed: 1 }, Rule::Ascending { seed: 2 }, Rule::Word { seed: 3 });
     let case = |name, filter, datatype, rule| Case { name, filter: Some(filter), datatype, rule };
     let scale = Filter::FloatScale { scale: 1.0 / 128.0, offset: 0.0, byte_width: 4 };
-    // The bytes of doubles, seen as pixels.
+    // The bytes of doubles are used as pixels.
     let image = WebPOptions { quality: 75.0, format: WebPFormat::Rgba, lossless: true, y_extent: 128, x_extent: 1024 };
     vec![
         case("gzip", Filter::Gzip { level: 6 }, Float64, wave),
@@ -97,7 +97,7 @@ impl Filtering {
             }
         };
         let tile = columns(&[("tile", case.rule)], CELLS).into_iter().next().ok_or("no column")?;
-        // The same ones each time: nothing is kept secret here.
+        // The initialization vectors are the same in every run, because the cells are not secret.
         let mut count = 0_u128;
         let ivs = move || {
             count += 1;
@@ -110,7 +110,7 @@ impl Filtering {
 
     fn encode(&mut self) -> Result<()> {
         self.filtered.clear();
-        // Without the end.
+        // Offsets without the end of the last cell.
         let offsets = self.tile.offsets.as_deref().and_then(|offsets| offsets.split_last()).map(|(_, starts)| starts);
         let (tile, out, scratch) = (&self.tile.values, &mut self.filtered, &mut self.scratch);
         Ok(self.bound.encode_tile(tile, offsets, out, scratch)?)
@@ -121,7 +121,7 @@ impl Filtering {
             Some(_) => self.bound.decode_strings(&self.filtered, values, offsets, CELLS, &mut self.scratch)?,
             None => self.bound.decode_tile(&self.filtered, values, &mut self.scratch)?,
         }
-        // What the wave is scaled by is a power of two, so that nothing is lost.
-        if *values == *self.tile.values { Ok(()) } else { Err("the tile isn't what it was".into()) }
+        // The scale is a power of two and loses no bits.
+        if *values == *self.tile.values { Ok(()) } else { Err("the decoded tile differs from the input".into()) }
     }
 }

@@ -1,4 +1,4 @@
-//! The arrays that paths work on: written by our own writer, the same ones each time.
+//! Input arrays of paths, written by tdb and the same in every run.
 
 use std::fs;
 use std::path::Path;
@@ -14,32 +14,32 @@ use crate::cells::{columns, new_cells};
 use crate::outcome::Result;
 use crate::tdb;
 
-/// Cells along each side of the dense arrays.
+/// Number of cells per side of the dense arrays.
 pub const SIDE: i64 = 512;
-/// The coordinates of sparse arrays are below two to the power of this.
+/// Number of bits of coordinates in the sparse arrays.
 pub const BITS: u32 = 10;
-/// Cells of the sparse arrays.
+/// Number of cells of the sparse arrays.
 pub const CELLS: u64 = 40_000;
-/// Rows of the table.
+/// Number of rows of the table.
 pub const ROWS: u64 = 10_000;
 
-/// Names that are the same each time.
+/// Returns reproducible fragment names.
 pub fn names(number: u64) -> Names {
     Names::new().at(1_700_000_000_000 + 10 * number).seeded(number)
 }
 
-/// Opens an array for one thread.
+/// Opens an array with one thread.
 pub fn open(path: impl AsRef<Path>) -> Result<Array> {
     Ok(ArrayOptions::new().threads(1).open(path)?)
 }
 
-/// Creates an array of a schema.
+/// Creates an array with a schema.
 pub fn create(path: impl AsRef<Path>, schema: ArraySchema) -> Result<()> {
     CreateOptions::new().names(names(0)).create(path, &ArrayDefinition::new(schema)?)?;
     Ok(())
 }
 
-/// Makes all inputs in an empty folder.
+/// Creates all inputs in an empty folder.
 pub fn make(folder: &Path) -> Result<()> {
     let zstd = vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }];
     dense(&folder.join("dense"), Vec::new())?;
@@ -55,14 +55,15 @@ pub fn make(folder: &Path) -> Result<()> {
     csv(folder, "table", "table.csv")
 }
 
-/// A square of doubles in tiles of 128 by 128.
+/// Returns the schema of a square of doubles in tiles of 128 by 128.
 pub fn dense_schema(filters: Vec<Filter>) -> Result<ArraySchema> {
     let value = Attribute::new("value", Datatype::Float64).with_filters(FilterPipeline::new(filters));
     let sides = ["y", "x"].map(|name| dimension(name, SIDE, 128));
     Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
 }
 
-/// Points on a square with a double and a time each; coordinates and offsets aren't filtered, so that no codec hides the rest.
+/// Returns the schema of points on a square with a double and a time each. Coordinates and offsets
+/// have no filters, because codecs would dominate the counts.
 pub fn sparse_schema() -> Result<ArraySchema> {
     let none = || FilterPipeline { filters: Vec::new(), ..FilterPipeline::default_coords() };
     let sides = ["y", "x"].map(|name| dimension(name, 1 << BITS, 128));
@@ -76,7 +77,7 @@ pub fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
     Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(extent))
 }
 
-/// The rules of the columns of points; those of one number have the same points.
+/// Returns the rules of the columns of points. Equal numbers yield equal points.
 pub fn point_rules(number: u64) -> [(&'static str, Rule); 4] {
     [
         ("y", Rule::Scattered { seed: number, bits: BITS, dimension: 0 }),
@@ -93,7 +94,7 @@ fn dense(path: &Path, filters: Vec<Filter>) -> Result<()> {
     Ok(())
 }
 
-/// A square of strings.
+/// Writes a square of strings.
 fn words(path: &Path) -> Result<()> {
     let word = Attribute::new("word", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
     let sides = ["y", "x"].map(|name| dimension(name, SIDE / 2, 64));
@@ -103,7 +104,7 @@ fn words(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fragments of points that share the cells; those that overlap lie everywhere.
+/// Writes points, distributed over several fragments. Overlapping fragments have different points.
 fn sparse(path: &Path, fragments: u64, overlap: bool) -> Result<()> {
     create(path, sparse_schema()?)?;
     for fragment in 0..fragments {
@@ -114,7 +115,7 @@ fn sparse(path: &Path, fragments: u64, overlap: bool) -> Result<()> {
     Ok(())
 }
 
-/// A row of doubles, in fragments of a tile each.
+/// Writes a row of doubles with one fragment per tile.
 fn row(path: &Path, fragments: i64) -> Result<()> {
     const TILE: i64 = 100;
     let value = Attribute::new("value", Datatype::Float64);
@@ -128,7 +129,7 @@ fn row(path: &Path, fragments: i64) -> Result<()> {
     Ok(())
 }
 
-/// Many attributes with filters of their own, whose schema and footer are long.
+/// Writes an array with a long schema and footer: many attributes with separate filters.
 fn wide(path: &Path) -> Result<()> {
     let attribute = |number: usize| {
         let filters = vec![Filter::DoubleDelta { level: -1, reinterpret: None }, Filter::Zstd { level: 5 }];
@@ -142,7 +143,7 @@ fn wide(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Rows as people keep them: a number, a time, doubles, strings.
+/// Writes a table with typical columns: a number, a time, doubles, strings.
 fn table(path: &Path) -> Result<()> {
     let id = dimension("id", i64::from(i32::MAX), 1000);
     let time = Attribute::new("time", Datatype::DatetimeSec);
@@ -163,7 +164,7 @@ fn table(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The cells of an array as CSV.
+/// Writes the cells of an array as CSV.
 fn csv(folder: &Path, array: &str, file: &str) -> Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.env(tdb::VARIABLE, "whole").args(["read", array, "--format", "csv", "--order", "row-major"]);

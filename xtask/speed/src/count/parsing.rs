@@ -1,4 +1,4 @@
-//! Opening arrays, and parsing what is read for that.
+//! Paths that open arrays and parse metadata.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use tdb_array::tdb_types::{ByteReader, Limits};
 use super::inputs::open;
 use super::path::{CountedPath, here};
 
-/// How often something short is done.
+/// Number of repetitions of short operations.
 const OFTEN: usize = 20;
 
 pub fn all() -> Vec<CountedPath> {
     vec![opening("open: 1 fragment", "one"), opening("open: 100 fragments", "hundred"), footer(), schema()]
 }
 
-/// Opens an array, and loads its fragments.
+/// Opens an array and loads its fragments.
 fn opening(name: &str, array: &'static str) -> CountedPath {
     here(name, move || {
         Ok(Box::new(move || {

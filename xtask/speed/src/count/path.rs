@@ -1,21 +1,21 @@
-//! Something that is counted.
+//! A path whose instructions are counted.
 
 use crate::outcome::Result;
 
-/// Something that is counted.
+/// A path whose instructions are counted.
 pub struct CountedPath {
     pub name: String,
     pub work: Work,
 }
 
-/// Does the counted work; may be called several times.
+/// The counted work, which may be called several times.
 pub type Prepared = Box<dyn FnMut() -> Result<()>>;
 
-/// What is done.
+/// The work of a path.
 pub enum Work {
-    /// In the process that is looked at, once it is prepared. The current folder has the inputs.
+    /// Work in the counted process after preparation. The current folder contains the inputs.
     Here(Box<dyn Fn() -> Result<Prepared> + Send + Sync>),
-    /// By the command `tdb`, all of it.
+    /// A complete run of the command `tdb`.
     Command { arguments: &'static [&'static str] },
 }
 

@@ -1,4 +1,4 @@
-//! The paths that are counted.
+//! The counted paths.
 
 use tdb_array::tdb_condition::field;
 use tdb_array::{Aggregate, Array, Order, Query};
@@ -13,7 +13,7 @@ fn command(name: &str, arguments: &'static [&'static str]) -> CountedPath {
     CountedPath { name: name.to_owned(), work: Work::Command { arguments } }
 }
 
-/// All of them, in the order of the record.
+/// Returns all paths in the order of the record.
 pub fn all() -> Vec<CountedPath> {
     let mut paths = parsing::all();
     paths.extend(filters::all());
@@ -27,7 +27,7 @@ pub fn all() -> Vec<CountedPath> {
     paths
 }
 
-/// A query of an array that is open.
+/// Reads from an open array.
 fn read(
     name: &str,
     array: &'static str,
@@ -65,7 +65,7 @@ fn dense_reads() -> Vec<CountedPath> {
 }
 
 fn sparse_reads() -> Vec<CountedPath> {
-    // The place of a cell that is there.
+    // Coordinates of an existing cell.
     let [y, x] = [0, 1].map(|dimension| Rule::scattered(0, super::inputs::BITS, dimension, 777));
     vec![
         read("sparse read: unordered", "sparse", |array| Ok(array.read().order(Order::Unordered))),

@@ -1,4 +1,4 @@
-//! The file that keeps counts.
+//! The record of counts.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,27 +7,27 @@ use std::path::Path;
 use super::tools::Tools;
 use crate::outcome::Result;
 
-/// The part by which a path may get worse.
+/// The relative increase of a count that is tolerated.
 pub const TOLERANCE: f64 = 0.03;
 
 const HEADING: &str = "\
-# Instructions that key paths take, written by `cargo xtask speed --count --update` and compared in continuous integration
-# (docs/internals/performance.md). A line is a count and the path's name; lines with a colon say what it was built and counted with.
+# Instruction counts of key paths, written by `cargo xtask speed --count --update` and compared in continuous integration
+# (docs/internals/performance.md). A line is a count and the name of a path. Lines with a colon are the versions of the tools.
 ";
 
-/// Counts of paths, and the tools that they are of.
+/// Counts of paths, with the versions of the tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub tools: Tools,
     pub counts: Vec<(String, u64)>,
 }
 
-/// What a count is, held against the record.
+/// A count compared with the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// There is none in the record.
+    /// The record has no count for the path.
     New,
-    /// By this part more or less than in the record.
+    /// Within the tolerance. The relative difference from the record.
     Within(f64),
     Better(f64),
     Worse(f64),
@@ -46,7 +46,7 @@ impl Record {
             match (count, line.split_once(": ")) {
                 (Some(count), _) => record.counts.push(count),
                 (None, Some((tool, version))) => record.tools.0.push((tool.to_owned(), version.to_owned())),
-                (None, None) => return Err(format!("the record of counts has a line {line:?}").into()),
+                (None, None) => return Err(format!("invalid line in the record of counts: {line:?}").into()),
             }
         }
         Ok(record)

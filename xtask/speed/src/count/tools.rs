@@ -1,26 +1,25 @@
-//! What counts depend on beside the code.
+//! The tools on which counts depend.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The tools that a program was built and counted with.
+/// The tools with which a program was built and counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools(pub Vec<(String, String)>);
 
 impl Tools {
-    /// Those of this machine.
+    /// Returns the tools of this machine.
     ///
     /// # Errors
-    ///
-    /// If one isn't there; says which, and how to get it.
+    /// Returns the missing tool, and how to install it.
     pub fn here() -> Result<Self, String> {
-        let valgrind = first_line("valgrind").ok_or("there is no valgrind: `apt-get install valgrind`")?;
+        let valgrind = first_line("valgrind").ok_or("valgrind is not installed: run `apt-get install valgrind`")?;
         let of = |program: &str| first_line(program).unwrap_or_else(|| "none".to_owned());
         let tools = [
             ("rustc", of("rustc")),
-            // Zstandard is C.
+            // Compiles Zstandard.
             ("cc", of("cc")),
-            // Its functions that copy and compare memory.
+            // Provides functions that copy and compare memory.
             ("libc", of("ldd")),
             ("valgrind", valgrind),
             ("processor", processor().to_owned()),
@@ -28,7 +27,7 @@ impl Tools {
         Ok(Self(tools.map(|(tool, version)| (tool.to_owned(), version)).into()))
     }
 
-    /// What is different with others.
+    /// Describes the tools that differ from `others`.
     pub fn differences(&self, others: &Self) -> Vec<String> {
         let of = |tools: &Self, tool: &str| {
             let found = tools.0.iter().find(|(name, _)| name == tool);
@@ -39,20 +38,20 @@ impl Tools {
     }
 }
 
-/// Where a program lies that the user can run.
+/// Returns the path of an executable in `PATH`.
 pub fn program(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
 fn first_line(program: &str) -> Option<String> {
-    // Where a toolchain file may say which compiler is used.
+    // Runs in the crate's folder, where a toolchain file may select the compiler.
     let output = Command::new(program).arg("--version").current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))).output();
     let output = output.ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned())
 }
 
-/// Valgrind shows programs one of a few processors, whatever the machine has.
+/// Returns the processor that Valgrind emulates. It supports only a few.
 #[cfg(target_arch = "x86_64")]
 fn processor() -> &'static str {
     if std::arch::is_x86_feature_detected!("avx2") { "x86_64 with AVX2" } else { "x86_64 without AVX2" }

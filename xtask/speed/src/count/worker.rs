@@ -1,4 +1,4 @@
-//! The process that callgrind looks at.
+//! The process that runs under callgrind.
 
 use clap::Args;
 
@@ -7,22 +7,21 @@ use super::paths;
 use crate::counted_part::counted_part;
 use crate::outcome::Result;
 
-/// What the hidden process is asked for.
+/// Arguments of the hidden subcommand.
 #[derive(Args)]
 pub struct CountArguments {
-    /// The path's name; the inputs lie in the current folder
+    /// Name of the path; the inputs are in the current folder
     pub(crate) path: String,
 }
 
-/// Does a path's work twice, the second time counted.
+/// Runs the work of a path twice, and counts the second run.
 ///
 /// # Errors
-///
-/// If the work fails.
+/// Fails if the work fails.
 pub fn run_worker(arguments: &CountArguments) -> Result<()> {
     let path = paths::all().into_iter().find(|path| path.name == arguments.path);
-    let path = path.ok_or_else(|| format!("no path {:?}", arguments.path))?;
-    let Work::Here(prepare) = path.work else { return Err("the command does it".into()) };
+    let path = path.ok_or_else(|| format!("unknown path {:?}", arguments.path))?;
+    let Work::Here(prepare) = path.work else { return Err("this path runs the command tdb".into()) };
     let mut work = prepare()?;
     work()?;
     counted_part(&mut *work)

@@ -1,4 +1,4 @@
-//! Writes, and consolidations.
+//! Paths that write or consolidate.
 
 use std::cell::Cell;
 use std::fs;
@@ -34,10 +34,10 @@ pub fn all() -> Vec<CountedPath> {
     ]
 }
 
-/// The array that is written to, which isn't there yet.
+/// Prefix of the array to create.
 const TARGET: &str = "written";
 
-/// A folder of this process alone.
+/// Returns the name of a folder that only this process uses.
 fn target() -> Result<String> {
     let folder = format!("{TARGET}-{:07}", std::process::id());
     if Path::new(&folder).exists() {
@@ -46,7 +46,7 @@ fn target() -> Result<String> {
     Ok(folder)
 }
 
-/// Writes the cells into a new array, one more fragment each time.
+/// Writes the cells to a new array. Each call adds a fragment.
 fn into_new(schema: ArraySchema, cells: Vec<Column>) -> Result<Prepared> {
     let folder = target()?;
     inputs::create(&folder, schema)?;
@@ -82,14 +82,14 @@ fn small_write() -> Result<Prepared> {
     }))
 }
 
-/// Joins the fragments of a copy each time.
+/// Consolidates the fragments of another copy in each call.
 fn consolidation(array: &str) -> Result<Prepared> {
     let folder = target()?;
     let copies: Vec<String> = ["first", "second"].iter().map(|copy| format!("{folder}/{copy}")).collect();
     copies.iter().try_for_each(|target| copy(Path::new(array), Path::new(target)))?;
     let mut copies = copies.into_iter();
     Ok(Box::new(move || {
-        let array = open(copies.next().ok_or("there are two copies")?)?;
+        let array = open(copies.next().ok_or("more than two calls")?)?;
         ConsolidateFragments::new().amplification(1000.0).plan(&array)?.run()?;
         Ok(())
     }))

@@ -1,18 +1,18 @@
-//! Two panels of lines, time and memory, with logarithms along both axes, as SVG.
+//! A chart of time and memory in two panels with logarithmic axes, as SVG.
 
 use std::fmt::Write;
 
-/// What is drawn.
+/// A chart.
 pub struct Chart {
     pub title: String,
-    /// What is counted along the lower axis.
+    /// Label of the horizontal axis.
     pub x: &'static str,
-    /// What is counted along the left panel's other axis.
+    /// Label of the left panel.
     pub time: &'static str,
     pub lines: Vec<Line>,
 }
 
-/// One line: size, seconds, bytes.
+/// A line of size, seconds and bytes.
 pub struct Line {
     pub name: &'static str,
     pub points: Vec<(u64, f64, u64)>,
@@ -20,12 +20,12 @@ pub struct Line {
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 300.0;
-/// Of a panel, without its labels.
+/// Size of a panel without labels.
 const PANEL: (f64, f64) = (330.0, 200.0);
 const LEFTS: [f64; 2] = [62.0, 492.0];
 const TOP: f64 = 46.0;
 
-/// Colours follow the reader's scheme; lines differ by dashes, too.
+/// Colors follow the reader's color scheme. Lines also differ in their dashes.
 const STYLE: &str = "\
 svg{color-scheme:light dark;--text:#1c2330;--soft:#5a6472;--line:#d5dbe3;--c0:#2f6fb0;--c1:#b5651d;--c2:#3a7d44;--c3:#8a3f8f}\
 @media (prefers-color-scheme:dark){svg{--text:#e4e9f0;--soft:#a3aebb;--line:#39424e;--c0:#6aa9e4;--c1:#e0a060;--c2:#7cc48a;--c3:#d49ad8}}\
@@ -34,14 +34,14 @@ text{font:11px ui-monospace,monospace;fill:var(--text)}.soft{fill:var(--soft)}.g
 .l2{stroke:var(--c2);stroke-dasharray:2 3}.l3{stroke:var(--c3);stroke-dasharray:9 3 2 3}\
 .d0{fill:var(--c0)}.d1{fill:var(--c1)}.d2{fill:var(--c2)}.d3{fill:var(--c3)}";
 
-/// An axis of powers of ten.
+/// A logarithmic axis between powers of ten.
 struct Axis {
     low: f64,
     high: f64,
 }
 
 impl Axis {
-    /// Of all these values, which are above nothing.
+    /// Returns an axis for all values, which must be positive.
     fn of(values: impl Iterator<Item = f64>) -> Self {
         let logarithms = values.map(|value| value.max(1e-9).log10());
         let (low, high) =
@@ -50,7 +50,7 @@ impl Axis {
         Self { low, high: high.max(low + 1.0) }
     }
 
-    /// Where a value lies, from 0 to 1.
+    /// Returns the position of a value from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         (value.max(1e-9).log10() - self.low) / (self.high - self.low)
     }
@@ -124,7 +124,7 @@ impl Chart {
         }
     }
 
-    /// Below both panels.
+    /// Draws the legend below both panels.
     fn legend(&self, svg: &mut String) {
         let mut x = LEFTS[0];
         let y = HEIGHT - 8.0;

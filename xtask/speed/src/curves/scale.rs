@@ -1,4 +1,4 @@
-//! What a curve says: its slope, and what comes at a thousand times the size.
+//! The slope of a curve, and its extrapolation to a thousand times the size.
 
 use super::chart::Line;
 use crate::scenario::Curve;
@@ -8,14 +8,14 @@ pub const HEADING: &str = "\
 | what grows | what is done | smallest | largest | time | time grows as n to the | memory | memory grows as n to the | at a thousand times the largest |
 | --- | --- | --: | --: | --: | --: | --: | --: | --- |";
 
-/// A line of the table.
+/// Formats a row of the table.
 pub fn row(curve: &Curve, line: &Line) -> String {
     let (Some(first), Some(last)) = (line.points.first(), line.points.last()) else { return String::new() };
     let times = slope(line.points.iter().map(|(x, seconds, _)| (*x as f64, *seconds)));
     let memories = slope(line.points.iter().map(|(x, _, bytes)| (*x as f64, *bytes as f64)));
     let far = match curve.is_of_threads {
         true => String::new(),
-        // Memory has a budget, which a power law knows nothing of.
+        // A budget limits memory, so the memory curve is not extrapolated.
         false => time(last.1 * 1000_f64.powf(times.max(0.0))),
     };
     format!(
@@ -35,7 +35,8 @@ fn megabytes(bytes: f64) -> String {
     format!("{:.1} MB", bytes / f64::from(1 << 20))
 }
 
-/// The power that the last points follow: the slope of the line through their logarithms. Where little is done the fixed cost hides it.
+/// Returns the exponent of a power law for the last points: the slope of the regression line of
+/// their logarithms. For small sizes, the fixed cost hides the slope.
 pub fn slope(points: impl Iterator<Item = (f64, f64)>) -> f64 {
     const LAST: usize = 3;
     let points: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.max(1e-12).ln())).collect();

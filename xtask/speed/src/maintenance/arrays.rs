@@ -1,33 +1,33 @@
-//! The arrays that are maintained.
+//! Arrays to maintain.
 
 use std::error::Error;
 
-use tdb_array::{ArrayOptions, Names, NewCells, NewColumn};
+use tdb_array::{ArrayOptions, Names, WriteBatch, WriteColumn};
 use tdb_reference::model::{ArraySpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension};
 use tdb_types::{Datatype, Layout};
 
 use super::Job;
 
-/// An array with fragments, written by us: what is measured is the same for both sides.
+/// An array with fragments by tdb. Both sides maintain the same array.
 pub struct MaintainedArray {
     pub name: &'static str,
     pub spec: ArraySpec,
     pub fragments: u64,
     pub jobs: &'static [Job],
     shape: Shape,
-    /// Of a fragment; rows of a dense one.
+    /// Number of points of a fragment, or of rows of a dense fragment.
     size: u64,
 }
 
 #[derive(Clone, Copy)]
 enum Shape {
-    /// Rows one after the other.
+    /// Adjacent groups of rows.
     Rows,
-    /// Rows that lie over those of nine others.
+    /// Groups of rows, each overlapping nine neighbors.
     OverlappingRows,
-    /// Points one after the other.
+    /// Points in adjacent regions.
     Points,
-    /// Points from everywhere.
+    /// Points scattered over the domain.
     ScatteredPoints,
 }
 
@@ -35,7 +35,7 @@ const COLUMNS: i64 = 4096;
 const FRAGMENTS: &[Job] = &[Job::Fragments, Job::VacuumFragments];
 const SMALL: &[Job] = &[Job::Commits, Job::VacuumCommits, Job::Footers];
 
-/// All of them; `scale` is for their cells.
+/// Returns all arrays. `scale` multiplies the numbers of cells.
 pub fn all(scale: f64) -> Vec<MaintainedArray> {
     let rows = ((64.0 * scale) as u64).max(4);
     let points = ((25_000.0 * scale) as u64).max(100);
@@ -60,14 +60,14 @@ fn zstd() -> Pipeline {
     [FilterSpec::Zstd { level: Some(3) }].into()
 }
 
-/// Doubles, in tiles of as many rows as a fragment has.
+/// Returns a schema of doubles, whose tiles have as many rows as a fragment.
 fn dense(rows: u64, tile: u64) -> ArraySpec {
     let y = dimension("y", Datatype::Int64, [0, rows as i64 - 1], tile as i64);
     let x = dimension("x", Datatype::Int64, [0, COLUMNS - 1], 512);
     ArraySpec::dense([y, x], [attribute("value", Datatype::Float64).filters(zstd())])
 }
 
-/// Points with two doubles and a time each.
+/// Returns a schema of points with two doubles each.
 fn sparse() -> ArraySpec {
     let sides = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, i64::MAX - 20_000], 10_000));
     let doubles = ["a", "b"].map(|name| attribute(name, Datatype::Float64).filters(zstd()));
@@ -77,7 +77,7 @@ fn sparse() -> ArraySpec {
 }
 
 impl MaintainedArray {
-    /// Writes one of the fragments.
+    /// Writes a fragment.
     pub fn write(&self, uri: &str, number: u64) -> Result<(), Box<dyn Error>> {
         let array = ArrayOptions::new().open(uri)?;
         let write = array.write().names(Names::new().at(1_700_000_000_000 + 10 * number));
@@ -86,15 +86,15 @@ impl MaintainedArray {
             Shape::Rows | Shape::OverlappingRows => {
                 let count = if matches!(self.shape, Shape::Rows) { self.size } else { 10 * self.size };
                 let value = wave("value", number, count * COLUMNS as u64);
-                let cells = NewCells::new().with("value", NewColumn::bytes(&value));
+                let cells = WriteBatch::new().with("value", WriteColumn::bytes(&value));
                 write.range("y", rows(number * self.size, count))?.cells(&cells)?;
             }
             Shape::Points | Shape::ScatteredPoints => {
                 let [y, x] = self.points(number);
                 let [a, b] = [wave("a", number, self.size), wave("b", number + 7, self.size)];
-                let mut cells = NewCells::new();
+                let mut cells = WriteBatch::new();
                 for (name, bytes) in [("y", &y), ("x", &x), ("a", &a), ("b", &b)] {
-                    cells = cells.with(name, NewColumn::bytes(bytes));
+                    cells = cells.with(name, WriteColumn::bytes(bytes));
                 }
                 write.cells(&cells)?;
             }

@@ -1,4 +1,4 @@
-//! What is measured.
+//! Maintenance jobs.
 
 /// A consolidation or a vacuum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -11,7 +11,7 @@ pub enum Job {
 }
 
 impl Job {
-    /// The row's name.
+    /// Returns the name of the row.
     pub fn name(self, array: &str) -> String {
         match self {
             Self::Fragments => format!("consolidation, {array}"),
@@ -22,7 +22,7 @@ impl Job {
         }
     }
 
-    /// What the library calls it.
+    /// Returns the library's name of the mode.
     pub fn mode(self) -> &'static str {
         match self {
             Self::Fragments | Self::VacuumFragments => "fragments",
@@ -35,7 +35,7 @@ impl Job {
         matches!(self, Self::VacuumFragments | Self::VacuumCommits)
     }
 
-    /// What has to be done before.
+    /// Returns the jobs that must run first.
     pub fn before(self) -> &'static [Self] {
         match self {
             Self::VacuumFragments => &[Self::Fragments],

@@ -1,4 +1,4 @@
-//! Something done at a size, for a curve.
+//! Measures a point of a curve.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use crate::outcome::Result;
 use crate::scenario;
 use crate::task::{CurvePoint, Request};
 
-/// How long a point is measured at most, if the first runs are short.
+/// Minimum total time of a point's runs in seconds, if they are short.
 const PATIENCE: f64 = 0.5;
-/// How often at most: small writes add fragments.
+/// Maximum number of runs. Small writes add fragments.
 const MOST: usize = 50;
 
 pub fn work(request: &Request, point: &CurvePoint) -> Result<TimedReads> {
-    // The scale is that of the points alone.
-    let curve = scenario::all(1.0).into_iter().find(|curve| curve.name == point.curve).ok_or("no such curve")?;
-    let series = curve.series.iter().find(|series| series.name == point.series).ok_or("no such series")?;
+    // The scale affects only the list of points.
+    let curve = scenario::all(1.0).into_iter().find(|curve| curve.name == point.curve).ok_or("unknown curve")?;
+    let series = curve.series.iter().find(|series| series.name == point.series).ok_or("unknown series")?;
     let folder = Path::new(&request.uri);
     let mut timed = TimedReads::default();
     let mut act = (series.prepare)(folder, point.x, request.threads)?;

@@ -1,4 +1,4 @@
-//! Opening, which the library does with all fragments.
+//! Opens arrays and loads all fragments, as the library does.
 
 use tdb_array::ArrayOptions;
 use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};

@@ -1,6 +1,6 @@
 //! Reads.
 
-use tdb_array::{Aggregate, Array, ArrayOptions, Batch, NewCells, NewColumn, Order, Query};
+use tdb_array::{Aggregate, Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, Operator, field};
 use tdb_types::{Datatype, Layout, Scalar};
 
@@ -20,7 +20,8 @@ pub fn work(request: &Request, task: &ReadTask) -> Result<TimedReads> {
     }
     let mut timed = TimedReads::default();
     reset_peak_memory();
-    // Once uncounted, as the other side has read the same before: what a process does the first time is neither's.
+    // The first read is not counted, because the other side has also read once. One-time work of
+    // the process does not count.
     read(&options.open(&request.uri)?, task, &specs)?;
     for _ in 0..request.repeats {
         let start = Stopwatch::start();
@@ -34,7 +35,7 @@ pub fn work(request: &Request, task: &ReadTask) -> Result<TimedReads> {
     Ok(timed)
 }
 
-/// How many cells, and bytes.
+/// Reads, and returns the number of cells and bytes.
 fn read(array: &Array, task: &ReadTask, specs: &[QuerySpec]) -> Result<(usize, u64)> {
     let budget = task.whole.then_some(usize::MAX);
     let (mut cells, mut bytes) = (0, 0);
@@ -61,7 +62,7 @@ fn digest(array: &Array, task: &ReadTask, specs: &[QuerySpec]) -> Result<Bytes> 
     }
 }
 
-/// The aggregates as ours.
+/// Converts aggregates to tdb's type.
 fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
     let aggregate = |spec: &AggregateSpec| {
         let field = spec.field.clone().unwrap_or_default();
@@ -77,21 +78,22 @@ fn ours(aggregates: &[AggregateSpec]) -> Vec<Aggregate> {
     aggregates.iter().map(aggregate).collect()
 }
 
-/// The query as ours, as it is asked; one of [many](QuerySpec::one_by_one) is a query like others.
+/// Converts a query to tdb's type, as a query of points if requested. A query by
+/// [`one_by_one`](QuerySpec::one_by_one) is an ordinary query.
 fn asked(array: &Array, spec: &QuerySpec, asking: Asking, budget: Option<usize>) -> Result<Query> {
     if asking != Asking::Points {
         return query(array, spec, budget);
     }
-    let mut points = NewCells::new();
+    let mut points = WriteBatch::new();
     for ranges in &spec.ranges {
         let coordinates: Vec<u8> = ranges.ranges.iter().flat_map(|(first, _)| first.iter().copied()).collect();
-        points = points.with(&ranges.dimension, NewColumn::owned(coordinates, None, None));
+        points = points.with(&ranges.dimension, WriteColumn::owned(coordinates, None, None));
     }
     let all = QuerySpec { ranges: Vec::new(), ..spec.clone() };
     Ok(query(array, &all, budget)?.points(points)?)
 }
 
-/// The query as ours.
+/// Converts a query to tdb's type.
 fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Query> {
     let mut query = array.read().order(match spec.layout {
         Layout::RowMajor => Order::RowMajor,
@@ -110,7 +112,7 @@ fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Query
     }
     for ranges in &spec.ranges {
         let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == ranges.dimension);
-        let datatype = dimension.ok_or("no such dimension")?.datatype();
+        let datatype = dimension.ok_or("unknown dimension")?.datatype();
         let physical = datatype.physical();
         for (low, high) in &ranges.ranges {
             if datatype == Datatype::StringAscii {
@@ -124,20 +126,20 @@ fn query(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Query
     Ok(query)
 }
 
-/// The condition as ours; of those that cases have.
+/// Converts a condition to tdb's type. Supports only the kinds of conditions in the cases.
 fn condition_of(condition: &model::Condition) -> Result<Condition> {
     Ok(match condition {
         model::Condition::Compare { field: name, comparison, value: Some(value) } => {
-            // Both have the codes of the format.
-            let operator = Operator::from_code(*comparison as u8).ok_or("no such comparison")?;
+            // Both types use the codes of the format.
+            let operator = Operator::from_code(*comparison as u8).ok_or("unknown comparison")?;
             field(name.as_str()).compare(operator, value.0.as_slice())
         }
         model::Condition::And(left, right) => condition_of(left)?.and(condition_of(right)?),
-        other => return Err(format!("no case has {other:?}").into()),
+        other => return Err(format!("unsupported condition {other:?}").into()),
     })
 }
 
-/// As the reference library's buffers count.
+/// Returns the size in bytes as in the buffers of the reference library.
 fn byte_count(batch: &Batch) -> u64 {
     let column = |column: &tdb_array::Column| {
         let offsets = column.offsets().map_or(0, size_of_val);

@@ -1,6 +1,6 @@
 //! Writes.
 
-use tdb_array::{Array, ArrayOptions, NewCells, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch};
 use tdb_reference::model::{Bytes, Column};
 use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
 use tdb_types::{Layout, Scalar};
@@ -26,18 +26,18 @@ pub fn work(request: &Request, task: &WriteTask) -> Result<TimedReads> {
         }
         timed.reads.push(start.taken(0.0, task.fragments));
     }
-    // The cells that are given don't count.
+    // The memory of the given cells does not count.
     timed.peak_memory = peak_memory().saturating_sub(before);
     timed.cells = usize::try_from(task.write.cells)? * task.fragments;
     timed.bytes = columns.iter().map(byte_count).sum::<u64>() * task.fragments as u64;
     Ok(timed)
 }
 
-fn write(array: &Array, task: &WriteTask, cells: &NewCells<'_>) -> Result<()> {
+fn write(array: &Array, task: &WriteTask, cells: &WriteBatch<'_>) -> Result<()> {
     let mut write = array.write();
     for (dimension, (first, last)) in array.schema().dimensions().iter().zip(task.write.subarray.iter().flatten()) {
         let physical = dimension.datatype().physical();
-        let value = |bytes: &Bytes| Scalar::from_le_bytes(physical, bytes).ok_or("a bound of another size");
+        let value = |bytes: &Bytes| Scalar::from_le_bytes(physical, bytes).ok_or("a bound has the wrong size");
         write = write.range(dimension.name(), value(first)?..=value(last)?)?;
     }
     match task.write.layout {
@@ -52,7 +52,7 @@ fn write(array: &Array, task: &WriteTask, cells: &NewCells<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The cells of an array as columns, in global order.
+/// Reads the cells of an array as columns in global order.
 pub fn columns_in_global_order<'a>(uri: &str, names: impl Iterator<Item = &'a str>) -> Result<Vec<Column>> {
     let array = Array::open(uri)?;
     let query = array.read().select(names)?.order(Order::Global).budget(usize::MAX);

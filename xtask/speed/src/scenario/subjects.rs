@@ -1,20 +1,20 @@
-//! Arrays of a size, and what is done to them.
+//! Arrays of a size, and operations on them.
 
 use std::path::{Path, PathBuf};
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{Array, ArrayOptions, NewCells, NewColumn, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, Rule};
 
 use crate::cells::{columns, new_cells};
 use crate::outcome::Result;
 
-/// Something to be done, as often as one likes.
+/// An operation that can be repeated.
 pub type Act = Box<dyn FnMut() -> Result<()>>;
 
-/// Cells of a fragment of the row.
+/// Number of cells per fragment of the row.
 const CELLS: i64 = 100;
 
 fn open(path: &Path, threads: usize) -> Result<Array> {
@@ -36,7 +36,7 @@ fn zstd() -> FilterPipeline {
     FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }])
 }
 
-/// Both a grid and points of so many cells.
+/// Creates a grid and points with `cells` cells each.
 pub fn cells(folder: &Path, cells: u64) -> Result<()> {
     let side = side(cells);
     create(&folder.join("grid"), grid_schema(side)?)?;
@@ -57,7 +57,8 @@ fn grid_schema(side: i64) -> Result<ArraySchema> {
     Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
 }
 
-/// Bits of a coordinate of so many points: room for four times as many.
+/// Returns the number of bits of a coordinate. The square has room for four times the number of
+/// points.
 fn bits(cells: u64) -> u32 {
     (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2)
 }
@@ -75,7 +76,7 @@ fn point_columns(cells: u64) -> Vec<Column> {
 
 const ROW: u64 = 1 << 21;
 
-/// The same cells in so many tiles.
+/// Creates a row of a fixed number of cells in `tiles` tiles.
 pub fn tiles(folder: &Path, tiles: u64) -> Result<()> {
     create(&folder.join("row"), row_schema(ROW.cast_signed(), (ROW / tiles).cast_signed(), 1)?)?;
     let value = columns(&[("a0", Rule::Wave { seed: 1 })], ROW);
@@ -89,7 +90,7 @@ fn row_schema(cells: i64, tile: i64, attributes: u64) -> Result<ArraySchema> {
     Ok((0..attributes).map(attribute).fold(builder, SchemaBuilder::attribute).build()?)
 }
 
-/// So many fragments of a tile each.
+/// Creates a row of fragments with one tile each.
 pub fn fragments(folder: &Path, fragments: u64) -> Result<()> {
     let fragments = fragments.cast_signed();
     let path = folder.join("row");
@@ -103,19 +104,19 @@ pub fn fragments(folder: &Path, fragments: u64) -> Result<()> {
     Ok(())
 }
 
-/// So many attributes.
+/// Creates a row with a number of attributes.
 pub fn attributes(folder: &Path, attributes: u64) -> Result<()> {
     const ROWS: u64 = 5_000;
     let path = folder.join("row");
     create(&path, row_schema(ROWS.cast_signed(), ROWS.cast_signed(), attributes)?)?;
     let value = columns(&[("a0", Rule::Wave { seed: 1 })], ROWS);
-    let column = |number: u64| (format!("a{number}"), NewColumn::bytes(&value[0].values));
-    let cells = (0..attributes).map(column).fold(NewCells::new(), |cells, (name, column)| cells.with(name, column));
+    let column = |number: u64| (format!("a{number}"), WriteColumn::bytes(&value[0].values));
+    let cells = (0..attributes).map(column).fold(WriteBatch::new(), |cells, (name, column)| cells.with(name, column));
     open(&path, 1)?.write().cells(cells)?;
     Ok(())
 }
 
-/// Opens an array and reads all of it.
+/// Opens an array and reads all cells.
 pub fn reading(path: &Path, threads: usize, order: Order) -> Result<Act> {
     let path = path.to_owned();
     Ok(Box::new(move || drained(open(&path, threads)?.read().order(order))))
@@ -154,7 +155,7 @@ pub fn small_write(path: &Path, threads: usize) -> Result<Act> {
     }))
 }
 
-/// Writes the cells into a new array.
+/// Writes the cells to a new array.
 fn writing(path: PathBuf, schema: ArraySchema, columns: Vec<Column>, threads: usize) -> Result<Act> {
     let definition = ArrayDefinition::new(schema)?;
     Ok(Box::new(move || {
@@ -182,16 +183,16 @@ pub fn writing_tiles(folder: &Path, tiles: u64, threads: usize) -> Result<Act> {
     writing(folder.join("new-row"), schema, columns(&[("a0", Rule::Wave { seed: 1 })], ROW), threads)
 }
 
-/// Cells of the array that ranges and points are asked of,
+/// Number of cells of the array for queries of ranges and points.
 const SPREAD: u64 = 1_000_000;
-/// and the bits of their coordinates: more rows than anybody asks for.
+/// Number of bits of the coordinates, enough for more rows than any query selects.
 const SPREAD_BITS: u32 = 16;
 
 fn spread_side(dimension: u32) -> Rule {
     Rule::Scattered { seed: 0, bits: SPREAD_BITS, dimension }
 }
 
-/// Points that lie far apart: some fifteen in a row.
+/// Creates scattered points, about fifteen per row.
 pub fn spread(folder: &Path, _: u64) -> Result<()> {
     let path = folder.join("points");
     create(&path, points_schema(SPREAD_BITS)?)?;
@@ -200,10 +201,10 @@ pub fn spread(folder: &Path, _: u64) -> Result<()> {
     Ok(())
 }
 
-/// A query of so many single rows, from all over the array.
+/// Queries `ranges` single rows, spread over the array.
 pub fn asking_ranges(path: &Path, ranges: u64, threads: usize) -> Result<Act> {
     let array = open(path, threads)?;
-    // An odd factor, so that all rows are different.
+    // The factor is odd, so all rows are distinct.
     let row = |range: i64| (range * 7919) % (1 << SPREAD_BITS);
     Ok(Box::new(move || {
         let rows: Vec<_> = (0..ranges.cast_signed()).map(|range| row(range)..=row(range)).collect();
@@ -211,7 +212,7 @@ pub fn asking_ranges(path: &Path, ranges: u64, threads: usize) -> Result<Act> {
     }))
 }
 
-/// A query of so many points that have a cell.
+/// Queries `points` points with cells.
 pub fn asking_points(path: &Path, points: u64, threads: usize) -> Result<Act> {
     let array = open(path, threads)?;
     let cells = || (0..points).map(|point| point * 61 % SPREAD);
@@ -219,7 +220,7 @@ pub fn asking_points(path: &Path, points: u64, threads: usize) -> Result<Act> {
         |dimension| -> Vec<i64> { cells().map(|cell| Rule::scattered(0, SPREAD_BITS, dimension, cell)).collect() };
     let (y, x) = (coordinates(0), coordinates(1));
     Ok(Box::new(move || {
-        let points = NewCells::new().with("y", NewColumn::values(&y)).with("x", NewColumn::values(&x));
+        let points = WriteBatch::new().with("y", WriteColumn::values(&y)).with("x", WriteColumn::values(&x));
         drained(array.read().points(points)?)
     }))
 }

@@ -1,10 +1,10 @@
-//! A row.
+//! A row of the table.
 
 use super::text::{cpu_seconds, megabytes, seconds, thousands, time, time_and_speed};
 use crate::side::Side;
 use crate::workload::{Group, Limit};
 
-/// One workload's figures: with one thread, and with all.
+/// The measurements of a workload with one thread and with all threads.
 pub struct Row {
     pub name: String,
     pub group: Group,
@@ -14,29 +14,30 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether both sides gave the same, with one thread and with all.
+    /// `true` if both sides read the same cells, with one thread and with all.
     pub fn is_same(&self) -> bool {
         let first = &self.theirs[0];
         let is_same = |side: &Side| side.digest == first.digest && side.cells == first.cells;
         !first.digest.is_empty() && self.theirs.iter().chain(&self.ours).all(is_same)
     }
 
-    /// How many times as fast ours is, by the clock: with one thread (0), or with all (1).
+    /// Returns the speedup of tdb by wall time: with one thread (0) or with all threads (1).
     pub fn ratio(&self, place: usize) -> f64 {
         seconds(&self.theirs[place]) / seconds(&self.ours[place])
     }
 
-    /// The same by the time of processors, with one thread.
+    /// Returns the speedup of tdb by CPU time with one thread.
     pub fn cpu_ratio(&self) -> f64 {
         cpu_seconds(&self.theirs[0]) / cpu_seconds(&self.ours[0])
     }
 
-    /// The part of the processors' time that the limit would take.
+    /// Returns the limit's time relative to tdb's CPU time.
     pub fn part_of_limit(&self) -> Option<f64> {
         self.limit.map(|limit| limit.seconds / cpu_seconds(&self.ours[0]))
     }
 
-    /// How much faster ours has to be: less where a codec that both have takes most of the time.
+    /// Returns the required speedup. A lower speedup suffices if a codec of both sides takes most
+    /// of the time.
     pub fn mark(&self) -> f64 {
         let codec_rules = self.limit.is_some_and(|limit| limit.is_codec) && self.part_of_limit() > Some(0.5);
         match self.group {

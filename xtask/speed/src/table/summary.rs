@@ -1,4 +1,4 @@
-//! Means, and what misses its mark.
+//! Means, and rows below their targets.
 
 use std::fmt::Write;
 
@@ -6,13 +6,13 @@ use super::row::Row;
 use super::text::seconds;
 use crate::workload::Group;
 
-/// The part of the limit that is to be reached where one rules, and how much is enough for the mean.
+/// Required fraction of the limit, and the mean speedup that suffices instead.
 const PART_OF_LIMIT: f64 = 0.7;
 const MEAN: f64 = 5.0;
-/// What is noise of a clock, where two threads are held against one.
+/// Slowdown of several threads that counts as noise.
 const NOISE: f64 = 1.1;
 
-/// Geometric means by group and of all, and the rows that miss something.
+/// Returns the geometric means by group and of all rows, and the rows that miss a target.
 pub fn summary(rows: &[Row], threads: usize) -> String {
     let mut text = means(rows, threads);
     let below = |row: &&Row| row.cpu_ratio() < row.mark() || row.ratio(1) < row.mark();
@@ -84,7 +84,7 @@ fn means(rows: &[Row], threads: usize) -> String {
     text
 }
 
-/// The geometric one.
+/// Returns the geometric mean.
 pub(super) fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
     let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
     (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp()

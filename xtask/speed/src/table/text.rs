@@ -1,8 +1,8 @@
-//! Figures as text.
+//! Formats figures.
 
 use crate::side::Side;
 
-/// By the clock, the median.
+/// Returns the median wall time.
 pub fn seconds(side: &Side) -> f64 {
     quantiles(side.runs.iter().map(|run| run.seconds))[1]
 }
@@ -11,12 +11,12 @@ pub fn cpu_seconds(side: &Side) -> f64 {
     quantiles(side.runs.iter().map(|run| run.cpu_seconds))[1]
 }
 
-/// The lower quartile, the median and the upper quartile.
+/// Returns the lower quartile, the median and the upper quartile.
 pub fn quantiles(seconds: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut seconds: Vec<f64> = seconds.collect();
     seconds.sort_by(f64::total_cmp);
     let last = seconds.len().saturating_sub(1);
-    // As far apart where there are too few for quartiles.
+    // For few values, the lower and upper quartile are the minimum and maximum.
     [last / 4, seconds.len() / 2, (last * 3).div_ceil(4)].map(|at| seconds.get(at).copied().unwrap_or(f64::NAN))
 }
 
@@ -28,7 +28,8 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// The median, half of what lies between the quartiles as a part of it, and bytes or cells in a second.
+/// Formats the median, half of the interquartile range as a percentage of the median, and bytes or
+/// cells per second.
 pub fn time_and_speed(side: &Side) -> String {
     let [low, median, high] = quantiles(side.runs.iter().map(|run| run.seconds));
     let spread = (high - low) / 2.0 / median * 100.0;

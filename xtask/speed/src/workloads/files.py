@@ -1,4 +1,4 @@
-"""DuckDB's side of the files, and the clock of ours: takes a job as JSON on standard input, gives what it took as JSON."""
+"""Runs DuckDB on files, and times commands of tdb. Reads a job as JSON from standard input, and prints the measurements as JSON."""
 
 import json
 import os
@@ -32,14 +32,14 @@ def target_of(path):
 
 def connect(threads):
     connection = duckdb.connect()
-    # Its progress would stand between the answers.
+    # The progress bar would mix with the output.
     connection.execute("SET enable_progress_bar = false")
     connection.execute(f"SET threads = {threads}")
     return connection
 
 
 def prepare(job):
-    """Rows of one kind of file as another."""
+    """Converts a file to another format."""
     connect(2).execute(f"COPY (SELECT {', '.join(COLUMNS)} FROM {rows_of(job['from'])}) TO {target_of(job['to'])}")
     return {}
 
@@ -69,7 +69,7 @@ def read(job):
 
 
 def run(job):
-    """Another program, with what it makes removed before."""
+    """Runs and times a command. Removes the output of the previous run first."""
     runs, peak = [], 0
     environment = {**os.environ, **job["environment"]}
     for _ in range(job["repeats"]):
@@ -88,7 +88,7 @@ def run(job):
 
 
 def digest(job):
-    """What the rows of a file are, whatever their order."""
+    """Computes a digest of the rows of a file that does not depend on their order."""
     hashed = f"count(*), bit_xor(hash({', '.join(COLUMNS)}))::VARCHAR"
     cells, value = connect(2).execute(f"SELECT {hashed} FROM {rows_of(job['from'])}").fetchone()
     return {"cells": cells, "digest": value}

@@ -1,6 +1,8 @@
-//! CSV and Parquet, both ways, beside DuckDB: the reference library reads and writes neither.
+//! Reads and writes of CSV and Parquet, compared with DuckDB, because the reference library
+//! supports neither.
 //!
-//! DuckDB has its rows in memory, and ours in an array in a file system that lies in memory. Ours is a command, whose start counts.
+//! DuckDB keeps rows in memory, and tdb in an array on a file system in memory. tdb runs as a
+//! command, including startup.
 
 use std::fs;
 use std::io::Write;
@@ -37,7 +39,7 @@ struct Files {
     format: Format,
     way: Way,
     rows: u64,
-    /// What python runs with DuckDB in it.
+    /// Python interpreter with DuckDB.
     python: PathBuf,
     array: String,
     bytes: u64,
@@ -57,7 +59,7 @@ pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
     ]
 }
 
-/// What the script says.
+/// The output of the script.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
@@ -72,7 +74,7 @@ impl Files {
         if self.format == Format::Csv { "csv" } else { "parquet" }
     }
 
-    /// The rows, as a file of the format.
+    /// Returns the path of the input file.
     fn source(&self, bench: &Bench) -> String {
         bench.in_memory(&format!("rows.{}", self.ending()))
     }
@@ -109,7 +111,7 @@ impl Files {
         Ok(())
     }
 
-    /// The command that does ours.
+    /// Returns the command and environment of tdb.
     fn command(&self, arguments: &[&str], threads: usize) -> Result<(Vec<String>, Value)> {
         let (program, environment) = match self.format {
             Format::Csv => (std::env::current_exe()?, json!({ (tdb::VARIABLE): "whole" })),
@@ -146,7 +148,7 @@ impl Workload for Files {
             self.ask(&json!({"job": "prepare", "from": csv, "to": self.source(bench)}))?;
             full_program()?;
         }
-        // Rows are as many bytes in either format, so that both are as fast if they take as long.
+        // The speed counts the CSV size for both formats. Equal times yield equal speeds.
         self.bytes = fs::metadata(csv)?.len();
         Ok(())
     }
@@ -204,7 +206,7 @@ impl Workload for Files {
     }
 }
 
-/// A table of so many rows.
+/// Creates a table of rows.
 fn make(path: &str, rows: u64) -> Result<()> {
     let id = Dimension::new("id", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 50));
     let numbers = [("time", Datatype::Int64), ("price", Datatype::Float64), ("amount", Datatype::Float64)];
@@ -226,14 +228,14 @@ fn make(path: &str, rows: u64) -> Result<()> {
     Ok(())
 }
 
-/// The command with Parquet, of the second workspace.
+/// Builds the command with Parquet support from the second workspace, and returns its path.
 fn full_program() -> Result<PathBuf> {
     let integrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--release", "--locked", "--quiet", "--package", "tdb-full", "--manifest-path"]);
     let status = cargo.arg(integrations.join("Cargo.toml")).status()?;
     if !status.success() {
-        return Err(format!("tdb-full can't be built: {status}").into());
+        return Err(format!("cannot build tdb-full: {status}").into());
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| integrations.join("target"), PathBuf::from);
     Ok(target.join("release/tdb"))

@@ -1,4 +1,5 @@
-//! Each filter alone, both ways: a row of cells in tiles of a megabyte, which go through nothing else.
+//! Each single filter in both directions: a row of cells in tiles of a megabyte without other
+//! filters.
 
 use tdb_reference::model::{
     ArraySpec, FilterSpec, GeneratedWrite, Pipeline, QuerySpec, Rule, WebpFormat, attribute, dimension,
@@ -11,13 +12,13 @@ use crate::arrays::SpeedArray;
 use crate::cases::case;
 use crate::workload::{Group, Workload};
 
-/// A filter, and cells for it.
+/// A filter with cells.
 struct Filtered {
     name: &'static str,
     filters: Pipeline,
     datatype: Datatype,
     rule: Rule,
-    /// Bytes of a cell, about.
+    /// Approximate size of a cell in bytes.
     size: u64,
 }
 
@@ -56,7 +57,7 @@ fn filtered() -> Vec<Filtered> {
     ]
 }
 
-/// All of them, as writes and as reads.
+/// Returns all filters as writes and as reads.
 pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
     let mut all: Vec<Box<dyn Workload>> = Vec::new();
     for filter in filtered() {
@@ -73,7 +74,7 @@ fn add(all: &mut Vec<Box<dyn Workload>>, name: &str, array: impl Fn() -> SpeedAr
     all.push(read(case(Group::Decode, &format!("filter, {name}, decode"), array(), QuerySpec::all(layout))));
 }
 
-/// Cells one behind the other.
+/// Returns a row of cells.
 fn row(filter: &Filtered, cells: u64) -> SpeedArray {
     let x = dimension("x", Datatype::Int64, [0, cells.cast_signed() - 1], (1 << 17).min(cells.cast_signed()));
     let mut value = attribute("value", filter.datatype).filters(filter.filters.clone());
@@ -81,12 +82,13 @@ fn row(filter: &Filtered, cells: u64) -> SpeedArray {
         value = value.var();
     }
     let mut spec = ArraySpec::dense([x], [value]);
-    // No codec but the one that is asked for.
+    // Removes all other codecs.
     spec.offsets_filters = Some(Pipeline::from([]));
     SpeedArray { name: format!("filter-{}-{cells}", filter.name.replace(' ', "-")), ..of(spec, cells, filter.rule) }
 }
 
-/// Pixels of three bytes (the library loses the colours of what is transparent), in tiles of 256 by 256.
+/// Returns an image of three-byte pixels in tiles of 256 by 256. Alpha is left out, because the
+/// library loses the colors of transparent pixels.
 fn images(scale: f64) -> SpeedArray {
     let side = ((1024.0 * scale.sqrt() / 256.0).round().max(1.0) as i64) * 256;
     let y = dimension("y", Datatype::Int64, [0, side - 1], 256);

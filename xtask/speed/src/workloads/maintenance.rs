@@ -1,4 +1,4 @@
-//! Consolidations and vacuums of copies of the same array in memory.
+//! Consolidations and vacuums on copies of an array in memory.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
 }
 
 impl Maintain {
-    /// Does it on copies, one after the other.
+    /// Runs a job on a new copy per run.
     fn repeat(
         &self,
         bench: &Bench,
@@ -65,7 +65,7 @@ impl Workload for Maintain {
         Group::Maintenance
     }
 
-    /// What a vacuum removes is there before.
+    /// Creates the array. For a vacuum, also consolidates it.
     fn prepare(&mut self, bench: &mut Bench) -> Result<()> {
         let prepared = bench.in_memory("prepared");
         self.finish(bench)?;
@@ -105,14 +105,14 @@ impl Workload for Maintain {
     }
 }
 
-/// By the library, in a process of its own; its start doesn't count.
+/// Runs a job with the library in a separate process. Its startup does not count.
 fn by_them(job: Job, uri: &str, threads: usize, timed: &mut TimedReads) -> Result<()> {
     let mut reference = Reference::start(NEWEST)?;
     reference.patience(std::time::Duration::from_secs(1800));
     for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
         reference.config().insert(setting.to_owned(), threads.to_string());
     }
-    // What dense fragments cover is all written.
+    // All cells that dense fragments cover are written.
     reference.config().insert("sm.consolidation.amplification".to_owned(), "1000".to_owned());
     for setting in ["sm.consolidation.mode", "sm.vacuum.mode"] {
         reference.config().insert(setting.to_owned(), job.mode().to_owned());

@@ -1,4 +1,4 @@
-//! Opening arrays of more and more fragments.
+//! Opens of arrays with increasing numbers of fragments.
 
 use tdb_reference::TimedReads;
 

@@ -1,4 +1,4 @@
-//! Reads of arrays that the reference library has made.
+//! Reads of arrays that the reference library has written.
 
 use tdb_reference::TimedReads;
 
@@ -53,7 +53,8 @@ impl Workload for Read {
         ours::measure(Request { uri: self.uri.clone(), task, threads, repeats, digest })
     }
 
-    /// Of reads that give all that they touch: a slice touches more, and statistics answer what nothing has to be touched for.
+    /// Returns a limit only for reads that return all loaded cells. A slice loads more, and
+    /// statistics can answer some queries without loading cells.
     fn limit(&self, bench: &Bench, timed: &TimedReads) -> Result<Option<Limit>> {
         let case = &self.case;
         let gives_all = case.query.ranges.is_empty() && case.query.condition.is_none() && case.aggregates.is_empty();
@@ -64,7 +65,8 @@ impl Workload for Read {
     }
 }
 
-/// What it takes to bring so many bytes of cells through the first attribute's codec, or from or to a file.
+/// Returns the time to run cells through the first attribute's codec, or to read or write them as a
+/// file without a codec.
 pub(super) fn of_array(
     bench: &Bench,
     array: &arrays::SpeedArray,

@@ -1,4 +1,5 @@
-//! Writes into arrays in memory, where no disk stands in the way: from before an array is opened until the fragment is committed.
+//! Writes to arrays in memory, to exclude disk speed: from before an array is opened until the
+//! fragment is committed.
 
 use std::fs;
 
@@ -15,14 +16,14 @@ use crate::outcome::Result;
 use crate::task::{Request, Task, WriteTask};
 use crate::workload::{Ask, Bench, Group, Limit, Workload};
 
-/// Writes of the same cells into a new array.
+/// Writes of the same cells to a new array.
 pub(super) struct Write {
     name: String,
     group: Group,
     array: SpeedArray,
     write: GeneratedWrite,
     fragments: usize,
-    /// An array of the same cells, of which those in global order come.
+    /// An array with the same cells, from which cells in global order are read.
     sorted: Option<String>,
     spec: Option<WriteSpec>,
 }
@@ -69,7 +70,7 @@ pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
     ]
 }
 
-/// Ten points of an array that has room for many.
+/// Returns ten points in an array that has room for many.
 fn few_points() -> SpeedArray {
     let mut array = sparse("small", 100_000, 1, Pipeline::from([]), Layout::RowMajor);
     array.writes.iter_mut().for_each(|write| write.cells = 10);
@@ -77,7 +78,7 @@ fn few_points() -> SpeedArray {
 }
 
 impl Write {
-    /// A new array for one side; what was there goes.
+    /// Replaces the array of a side by a new array.
     fn target(&self, bench: &mut Bench, side: &str) -> Result<String> {
         let uri = bench.in_memory(side);
         if fs::exists(&uri)? {
@@ -87,7 +88,7 @@ impl Write {
         Ok(uri)
     }
 
-    /// What the reference library reads of what was written.
+    /// Computes the digest of the written cells with a read by the reference library.
     fn digest(&self, bench: &mut Bench, uri: &str, timed: &mut TimedReads) -> Result<()> {
         let all = QuerySpec::all(if self.array.is_hilbert() { Layout::GlobalOrder } else { Layout::RowMajor });
         let room = usize::try_from(timed.bytes)? * 2 + (1 << 20);
@@ -128,7 +129,7 @@ impl Workload for Write {
         let spec = self.spec.as_ref().ok_or("not prepared")?;
         let reference = bench.reference_of(ask.threads);
         let mut timed = reference.time_writes(&uri, spec, ask.repeats * self.fragments)?;
-        // So many writes are one run.
+        // `fragments` writes are one run.
         let runs = timed.reads.chunks(self.fragments).map(|writes| {
             let sum = |part: fn(&tdb_reference::TimedRead) -> f64| writes.iter().map(part).sum();
             let (seconds, cpu_seconds) = (sum(|write| write.seconds), sum(|write| write.cpu_seconds));

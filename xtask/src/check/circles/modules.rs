@@ -1,16 +1,16 @@
-//! The modules of a crate, one a file, and where the names come from that they import.
+//! The modules of a crate, one per file, and the resolution of imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{self, Import};
 
-/// What each file imports from which other: names by file by file.
+/// Imported names by importing file and defining file.
 pub(super) type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// A re-export of a re-export, and so on, is followed so far.
+/// Maximum number of re-exports to follow.
 const MOST_STEPS: usize = 16;
 
-/// The modules of one crate, by their paths; the crate's root has none.
+/// The modules of a crate by path. The path of the crate root is empty.
 pub(super) struct Modules(BTreeMap<Vec<String>, Module>);
 
 struct Module {
@@ -19,7 +19,7 @@ struct Module {
 }
 
 impl Modules {
-    /// Those of a crate's files, given by their paths below `src`.
+    /// Parses the files of a crate. The keys are paths below `src`.
     pub(super) fn new(files: BTreeMap<String, String>) -> Self {
         let module = |(file, text): (String, String)| {
             let name = file.trim_end_matches(".rs");
@@ -34,7 +34,8 @@ impl Modules {
         self.0.len()
     }
 
-    /// What each file imports from which other. Re-exports alone are no imports: whoever uses them is followed through them.
+    /// Returns the imports of each file. Re-exports do not count as imports, and imports through
+    /// them are resolved to the defining file.
     pub(super) fn imports(&self) -> Imports {
         let mut found = Imports::new();
         for (path, module) in &self.0 {
@@ -50,7 +51,7 @@ impl Modules {
         found
     }
 
-    /// The module that defines what a path means in a module; none for other crates.
+    /// Resolves a path in a module to the defining module. Returns `None` for other crates.
     fn resolve_in(&self, module: &[String], path: &[String], steps: usize) -> Option<&Vec<String>> {
         let (first, rest) = path.split_first()?;
         let absolute = match first.as_str() {
@@ -72,7 +73,7 @@ impl Modules {
         self.resolve(&absolute, steps)
     }
 
-    /// The same for a path from the crate's root.
+    /// Resolves a path relative to the crate root.
     fn resolve(&self, path: &[String], steps: usize) -> Option<&Vec<String>> {
         if steps > MOST_STEPS {
             return None;
@@ -81,9 +82,9 @@ impl Modules {
         let (module, rest) = path.split_at(len);
         let (path, Module { imports, .. }) = self.0.get_key_value(module)?;
         let Some((name, rest)) = rest.split_first() else { return Some(path) };
-        // What a module imports its parts may take from it, public or not.
+        // Child modules may use the imports of a module, even private ones.
         let named = imports.iter().find(|import| import.name.as_ref() == Some(name));
-        // A name alone is another crate, if it isn't a macro of the module's own.
+        // A single name is another crate, unless it is a macro of the module.
         if let Some(import) = named.filter(|import| import.path != [name.clone()]) {
             return self.resolve_in(module, &[&import.path[..], rest].concat(), steps + 1);
         }

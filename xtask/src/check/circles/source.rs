@@ -1,17 +1,18 @@
-//! What the text of a file imports.
+//! Parses the imports of a source file.
 
-/// A name that a file imports, or a path that its code has.
+/// An imported name, or a path in the code of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
-    /// As it stands there: it may begin with `crate`, `super`, `self`, a module of the file, or another crate.
+    /// The path as written. Its first segment is `crate`, `super`, `self`, a module of the file, or
+    /// another crate.
     pub(super) path: Vec<String>,
-    /// What the file calls it; `None` for a path in the code. A `*` stands for all names.
+    /// The name in the file, or `None` for a path in the code. `*` imports all names.
     pub(super) name: Option<String>,
-    /// Whether others find it in the file, too.
+    /// `true` if the import is public.
     pub(super) is_public: bool,
 }
 
-/// All imports of a file and all paths in its code, tests left out.
+/// Returns all imports and all paths of a file, without tests.
 pub(super) fn imports(text: &str) -> Vec<Import> {
     let mut code = without_tests(&without_comments_and_strings(text));
     let mut found = Vec::new();
@@ -19,7 +20,7 @@ pub(super) fn imports(text: &str) -> Vec<Import> {
         let before = code[..start].trim_end();
         let is_public = before.ends_with("pub") || before.ends_with(')');
         expand(&[], code[start + 3..end].trim(), is_public, &mut found);
-        // A visibility such as `pub(in crate::a)` is no import.
+        // A visibility such as `pub(in crate::a)` is not an import.
         let start = if is_public { before.rfind("pub").unwrap_or(start) } else { start };
         code.replace_range(start..end, "");
     }
@@ -31,7 +32,7 @@ pub(super) fn imports(text: &str) -> Vec<Import> {
     found
 }
 
-/// The code with its comments gone, and its strings empty.
+/// Removes comments, and the contents of strings.
 fn without_comments_and_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -54,7 +55,7 @@ fn without_comments_and_strings(text: &str) -> String {
     code
 }
 
-/// Bytes of the string that begins here.
+/// Returns the length in bytes of the string at the start of `text`.
 fn string_len(text: &str) -> usize {
     let mut is_escaped = false;
     for (place, character) in text.char_indices().skip(1) {
@@ -67,7 +68,7 @@ fn string_len(text: &str) -> usize {
     text.len()
 }
 
-/// Bytes of the raw string that begins here; 0 if none does.
+/// Returns the length in bytes of the raw string at the start of `text`, or 0.
 fn raw_string_len(text: &str) -> usize {
     let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
     if !text[1 + hashes..].starts_with('"') {
@@ -78,7 +79,8 @@ fn raw_string_len(text: &str) -> usize {
     text[start..].find(&end).map_or(text.len(), |place| start + place + end.len())
 }
 
-/// Bytes of the character literal that begins here; 0 if it is a lifetime.
+/// Returns the length in bytes of the character literal at the start of `text`, or 0 for a
+/// lifetime.
 fn character_len(text: &str) -> usize {
     let mut characters = text.char_indices().skip(1);
     match (characters.next(), characters.next()) {
@@ -91,7 +93,7 @@ fn character_len(text: &str) -> usize {
     }
 }
 
-/// The code without the items that are there for tests alone.
+/// Removes items with `#[cfg(test)]`.
 fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let mut kept = String::with_capacity(code.len());
@@ -104,7 +106,7 @@ fn without_tests(code: &str) -> String {
     kept + rest
 }
 
-/// Bytes of the item that comes next: up to its semicolon, or to the end of its braces.
+/// Returns the length in bytes of the next item, which ends with a semicolon or a closing brace.
 fn item_len(code: &str) -> usize {
     let mut depth = 0;
     for (place, character) in code.char_indices() {
@@ -114,7 +116,7 @@ fn item_len(code: &str) -> usize {
             ')' | ']' => depth -= 1,
             '}' => {
                 depth -= 1;
-                // The braces of an import come before its end.
+                // The braces of a `use` tree precede its semicolon.
                 if depth == 0 && !code[place + 1..].trim_start().starts_with(';') {
                     return place + 1;
                 }
@@ -126,7 +128,7 @@ fn item_len(code: &str) -> usize {
     code.len()
 }
 
-/// Where the next `use` begins, and where its semicolon is.
+/// Returns the start of the next `use` and the position of its semicolon.
 fn next_use(code: &str) -> Option<(usize, usize)> {
     let mut from = 0;
     while let Some(found) = code[from..].find("use") {
@@ -134,7 +136,7 @@ fn next_use(code: &str) -> Option<(usize, usize)> {
         from = start + 3;
         let is_word =
             !code[..start].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':');
-        // `use<'a>` bounds a type.
+        // `use<'a>` is a precise capturing bound.
         if is_word && code[from..].starts_with(char::is_whitespace) {
             return code[from..].find(';').map(|end| (start, from + end));
         }
@@ -142,7 +144,7 @@ fn next_use(code: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Adds the names of a tree of imports.
+/// Adds the names of a `use` tree.
 fn expand(before: &[String], tree: &str, is_public: bool, found: &mut Vec<Import>) {
     let (head, branches) = match tree.split_once('{') {
         Some((head, rest)) => (head, Some(rest.rsplit_once('}').map_or(rest, |(branches, _)| branches))),
@@ -163,7 +165,7 @@ fn expand(before: &[String], tree: &str, is_public: bool, found: &mut Vec<Import
     }
 }
 
-/// The branches of a tree of imports.
+/// Splits a `use` tree at its top-level commas.
 fn split_at_commas(branches: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     let split = branches.split(move |character| {
@@ -177,7 +179,7 @@ fn split_at_commas(branches: &str) -> impl Iterator<Item = &str> {
     split.filter(|branch| !branch.trim().is_empty())
 }
 
-/// The code without the visibility of an item.
+/// Removes visibilities such as `pub(in path)`.
 fn without_visibilities(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut rest = code;

@@ -1,4 +1,4 @@
-//! What a registry shows of the crates, and what it gets.
+//! Tests of the metadata and contents of published packages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::published;
 use crate::cargo::{cargo, workspace};
 
-/// The crates of the workspace that are published, as `cargo metadata` has them.
+/// Returns the manifests of the published crates, as printed by `cargo metadata`.
 fn manifests() -> Vec<Value> {
     let metadata =
         cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"]).expect("it runs");
@@ -41,7 +41,7 @@ fn each_says_what_it_is() {
         assert!(text("repository").starts_with("https://"));
         assert_eq!(package["metadata"]["docs"]["rs"]["all-features"], true, "{name}");
         let words = |key: &str| package[key].as_array().expect("a list").clone();
-        // What registries take.
+        // Limits of registries.
         assert!((1..=5).contains(&words("keywords").len()) && (1..=5).contains(&words("categories").len()), "{name}");
         for keyword in words("keywords") {
             let keyword = keyword.as_str().expect("a word");
@@ -53,7 +53,8 @@ fn each_says_what_it_is() {
     }
 }
 
-/// Lower crates by version, so that they are found on a registry; those of tests alone by path.
+/// Dependencies on workspace crates have a version for the registry. Dev-dependencies have only a
+/// path.
 #[test]
 fn each_names_versions_of_what_it_depends_on() {
     let versions: Vec<(String, String)> =
@@ -73,7 +74,8 @@ fn each_names_versions_of_what_it_depends_on() {
     }
 }
 
-/// Sources, examples, what a registry shows, and the licences; no tests, whose fixtures aren't there.
+/// A package contains sources, examples, the README and the licenses. Tests are left out, because
+/// the package lacks their fixtures.
 #[test]
 fn each_package_has_what_it_needs_and_no_more() {
     for package in published().expect("crates") {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Names, NewCells, NewColumn, Order, Write, Written};
+use tdb_array::{Array, ArrayError, ArrayOptions, Names, Order, Write, WriteBatch, WriteColumn, Written};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
@@ -46,13 +46,13 @@ pub(crate) fn sparse_schema(duplicates: bool, cell_order: Layout) -> ArraySchema
 /// A cell of the sparse array.
 pub(crate) type Row = (i32, String, f64, Option<String>, [u16; 2]);
 
-pub(crate) fn columns(rows: &[Row]) -> NewCells<'static> {
-    let bytes = |values: Vec<u8>| NewColumn::owned(values, None, None);
-    NewCells::new()
+pub(crate) fn columns(rows: &[Row]) -> WriteBatch<'static> {
+    let bytes = |values: Vec<u8>| WriteColumn::owned(values, None, None);
+    WriteBatch::new()
         .with("x", bytes(rows.iter().flat_map(|row| row.0.to_le_bytes()).collect()))
-        .with("s", NewColumn::strings(rows.iter().map(|row| &row.1)))
+        .with("s", WriteColumn::strings(rows.iter().map(|row| &row.1)))
         .with("a", bytes(rows.iter().flat_map(|row| row.2.to_le_bytes()).collect()))
-        .with("t", NewColumn::optional_strings(rows.iter().map(|row| row.3.as_ref())))
+        .with("t", WriteColumn::optional_strings(rows.iter().map(|row| row.3.as_ref())))
         .with("p", bytes(rows.iter().flat_map(|row| row.4).flat_map(u16::to_le_bytes).collect()))
 }
 
@@ -138,8 +138,8 @@ pub(crate) fn box_cells(ranges: [(i64, i64); 3], col_major: bool, seed: i32) -> 
     (places, cells)
 }
 
-pub(crate) fn grid_columns(cells: &[Cell]) -> NewCells<'static> {
+pub(crate) fn grid_columns(cells: &[Cell]) -> WriteBatch<'static> {
     let values = cells.iter().flat_map(|cell| cell.0.to_le_bytes()).collect();
-    let strings = NewColumn::optional_strings(cells.iter().map(|cell| cell.1.as_ref()));
-    NewCells::new().with("a", NewColumn::owned(values, None, None)).with("s", strings)
+    let strings = WriteColumn::optional_strings(cells.iter().map(|cell| cell.1.as_ref()));
+    WriteBatch::new().with("a", WriteColumn::owned(values, None, None)).with("s", strings)
 }

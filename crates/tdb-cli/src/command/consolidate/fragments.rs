@@ -56,12 +56,12 @@ pub(crate) struct FragmentArgs {
 
 fn ratio(text: &str) -> Result<f32, String> {
     let ratio = text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
-    ratio.ok_or_else(|| format!("{text:?} is no number from 0 to 1"))
+    ratio.ok_or_else(|| format!("expected a number from 0 to 1, found {text:?}"))
 }
 
 fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok().filter(|factor| *factor >= 0.0);
-    factor.ok_or_else(|| format!("{text:?} is no number from 0 on"))
+    factor.ok_or_else(|| format!("expected a number of at least 0, found {text:?}"))
 }
 
 impl FragmentArgs {
@@ -122,7 +122,7 @@ pub(crate) fn run(
     }
     print_text(&report.to_string())?;
     if !report.uncommitted.is_empty() {
-        session::warn("`tdb doctor --fix` sets aside what no commit names", terminal);
+        session::warn("run `tdb doctor --fix` to quarantine uncommitted fragments", terminal);
     }
     Ok(())
 }

@@ -21,13 +21,13 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
     let options = files::options(&args.options)?;
     files::check_known(&options, format.options())?;
     if args.order.is_some() {
-        return Err(Failure::usage("--order: such folders have an order of their own"));
+        return Err(Failure::usage("--order: formats of folders have a fixed order"));
     }
     if path == Path::new(STDOUT) {
-        return Err(Failure::usage("-: a folder can't go to standard output"));
+        return Err(Failure::usage("-: cannot write a folder to standard output"));
     }
     if path.symlink_metadata().is_ok() {
-        let failure = Failure::new(Exit::Unavailable, format!("{}: something is there already", path.display()));
+        let failure = Failure::new(Exit::Unavailable, format!("{}: already exists", path.display()));
         return Err(failure.with_hint("choose another name"));
     }
     let monitor = Monitor::only_cancelling();
@@ -52,8 +52,8 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
 
 fn group(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: &Key) -> Result<u64> {
     if !args.select.is_empty() || !args.which.is_all() {
-        let failure = Failure::usage("--select and --range choose of one array, and this is a group");
-        return Err(failure.with_hint("export the array by its own path"));
+        let failure = Failure::usage("--select and --range need a single array, but this is a group");
+        return Err(failure.with_hint("export the array by its path"));
     }
     let (path, _) = target::find(&args.array)?;
     format.export(Whole::Group(&target::open_group(&path, &args.time, key)?), export)
@@ -70,7 +70,7 @@ fn array(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: 
             // The format always stores the coordinates.
             Selected::Field(FieldRef::Dimension(_)) => {}
             Selected::Label(label) => {
-                return Err(Failure::usage(format!("--select {}: such folders have no labels", label.name)));
+                return Err(Failure::usage(format!("--select {}: formats of folders have no labels", label.name)));
             }
         }
     }

@@ -16,17 +16,17 @@ use crate::time::Stamp;
 /// a new group of dense arrays. Parquet, Arrow and Zarr require the full tdb.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Cells look as `tdb read` prints them: dates in ISO form, lists in brackets, bytes in hexadecimal, enumerated values by
-their names.
+Cells have the format of `tdb read`: dates in ISO format, lists in brackets, bytes in hexadecimal, and the names of
+enumeration values.
 
 Examples:
   tdb import ARRAY rows.csv
-  tdb import NEW rows.csv --dimensions chrom,pos      the schema is made from the file, and shown
+  tdb import NEW rows.csv --dimensions chrom,pos      infer the schema from the file, and print it
   tdb import NEW rows.csv --dimensions chrom,pos --dry-run > schema.toml
   tdb import NEW rows.jsonl --schema schema.toml
   tdb import NEW data/*.parquet --dimensions chrom,pos
-  tdb import COPY cells.parquet                       what `tdb export ARRAY cells.parquet` made
-  tdb import NEW array.zarr                           what `tdb export ARRAY array.zarr` made, or anybody
+  tdb import COPY cells.parquet                       import a file of `tdb export ARRAY cells.parquet`
+  tdb import NEW array.zarr                           import a Zarr array of any program
   tdb read OLD --format csv | tdb import ARRAY - --format csv")]
 pub(crate) struct Args {
     /// Path of the array, which is created if missing
@@ -97,11 +97,11 @@ pub(crate) struct Args {
 }
 
 fn column_type(text: &str) -> Result<(String, Datatype), String> {
-    let (name, datatype) = text.rsplit_once('=').ok_or("NAME=TYPE is needed, such as price=float64")?;
+    let (name, datatype) = text.rsplit_once('=').ok_or("expected NAME=TYPE, such as price=float64")?;
     let known = Datatype::from_name(datatype).filter(|datatype| *datatype != Datatype::Any);
     let known = known.ok_or_else(|| {
         let some = ["int32", "uint64", "float64", "bool", "string_utf8", "datetime_ms"];
-        format!("there is no type {datatype:?}; there are {} and others", some.join(", "))
+        format!("no type is named {datatype:?}; types are for example {}", some.join(", "))
     })?;
     Ok((name.to_owned(), known))
 }
@@ -110,6 +110,6 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] => Ok(*byte),
         br"\t" => Ok(b'\t'),
-        _ => Err("a single character of ASCII is needed, or \\t".to_owned()),
+        _ => Err("expected a single ASCII character, or \\t".to_owned()),
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, Pa
         paths.iter().find_map(|path| files::folder_format(path, args.format.as_deref()).map(|format| (format, path)));
     match found {
         Some(_) if args.files.len() > 1 => {
-            Err(Failure::usage("folders of this kind become an array or a group each")
+            Err(Failure::usage("each folder of this kind becomes an array or a group")
                 .with_hint("import one at a time"))
         }
         found => Ok(found.map(|(format, path)| (format, path.clone()))),
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
         ("--dry-run", args.dry_run),
     ];
     if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
-        return Err(Failure::usage(format!("{option} is for files of rows, and this holds a whole array or group")));
+        return Err(Failure::usage(format!("{option} needs files of rows, but this is a complete array or group")));
     }
     let target = target(args)?;
     let monitor = Monitor::only_cancelling();
@@ -67,15 +67,15 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
         0 => String::new(),
         groups => format!(" in {}", counted(groups, "group")),
     };
-    eprintln!("{} written, of {}{groups}", counted(imported.cells, "cell"), counted(imported.arrays, "array"));
+    eprintln!("{} written in {}{groups}", counted(imported.cells, "cell"), counted(imported.arrays, "array"));
     Ok(())
 }
 
 /// The target of an import, which must not exist.
 fn target(args: &Args) -> Result<Target> {
     let taken = |place: String| {
-        let failure = Failure::new(Exit::Unavailable, format!("{place}: something is there already"));
-        failure.with_hint("a folder of this kind becomes a new array or group; choose another name")
+        let failure = Failure::new(Exit::Unavailable, format!("{place}: already exists"));
+        failure.with_hint("choose another path; a folder of this kind becomes a new array or group")
     };
     if let Some(storage) = stores::open(&args.array) {
         let storage = storage.map_err(ArrayError::from)?;

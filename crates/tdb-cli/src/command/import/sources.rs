@@ -39,7 +39,7 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
     for name in named {
         if name == "-" {
             if paths.contains(&None) {
-                return Err(Failure::usage("standard input can be read once"));
+                return Err(Failure::usage("standard input can only be read once"));
             }
             paths.push(None);
             continue;
@@ -68,7 +68,9 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
         None => formats.windows(2).all(|pair| pair[0] == pair[1]),
     };
     if !is_one_kind {
-        return Err(Failure::usage("the files are of different kinds").with_hint("import each kind by itself"));
+        return Err(
+            Failure::usage("the files have different formats").with_hint("import the files of each format separately")
+        );
     }
     let is_csv = columns.is_none() && formats.iter().all(|format| *format == RowsFormat::Csv);
     let only_csv = [("--null", !how.nulls.is_empty()), ("--delimiter", how.delimiter.is_some())];
@@ -84,7 +86,9 @@ pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
 
 fn of_columns(format: &'static dyn FileFormat, paths: Vec<Option<PathBuf>>, how: How<'_>) -> Result<Source> {
     if paths.iter().any(Option::is_none) {
-        return Err(Failure::usage("files of this kind can't be read from standard input").with_hint("name a file"));
+        return Err(
+            Failure::usage("files of this format cannot be read from standard input").with_hint("give a file name")
+        );
     }
     let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
     let names = paths.iter().map(|path| path.display().to_string()).collect();
@@ -126,8 +130,8 @@ impl Kind {
             let hint = location::elsewhere("convert the file to CSV");
             return Err(Failure::new(Exit::Unsupported, message).with_hint(hint));
         }
-        let hint = format!("say --format {}", known.join(" or --format "));
-        Err(Failure::usage(format!("{name}: nothing says what this holds")).with_hint(hint))
+        let hint = format!("pass --format {}", known.join(" or --format "));
+        Err(Failure::usage(format!("{name}: the format of the file is unknown")).with_hint(hint))
     }
 }
 
@@ -154,8 +158,8 @@ fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
     }
     found.sort_unstable();
     if found.is_empty() {
-        let message = format!("{}: no file in this folder can be imported", folder.display());
-        return Err(Failure::usage(message).with_hint("name the files, and what they hold with --format"));
+        let message = format!("{}: the folder has no importable files", folder.display());
+        return Err(Failure::usage(message).with_hint("name the files, and pass their format with --format"));
     }
     Ok(found)
 }

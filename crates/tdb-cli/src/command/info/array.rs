@@ -40,7 +40,7 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
         "non-empty domain",
         match array.non_empty_domain()? {
             Some(domain) => show_box(schema.domain(), &domain),
-            None => "nothing was written yet".to_owned(),
+            None => "empty".to_owned(),
         },
     );
     let size = size(path, array)?;
@@ -136,7 +136,7 @@ fn cells(array: &Array) -> Result<(u64, &'static str)> {
     let count = array.fragments()?.iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
     let count = count.fold(0, u64::saturating_add);
     let several = array.fragments()?.len() > 1;
-    Ok((count, if several { "written, overwritten ones included" } else { "written" }))
+    Ok((count, if several { "written, including overwritten cells" } else { "written" }))
 }
 
 /// The first and last millisecond of all fragments.

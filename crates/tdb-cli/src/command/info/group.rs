@@ -45,7 +45,7 @@ pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
         line(if index == 0 { "members" } else { "" }, &format!("{name}{outside}"));
     }
     if group.is_legacy() && !group.members().is_empty() {
-        line("", "(a group of before release 2.8: whatever array or group lies in it is its member)");
+        line("", "(a group from before release 2.8: all arrays and groups in its folder are members)");
     }
     out
 }

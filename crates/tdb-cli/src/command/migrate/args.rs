@@ -26,14 +26,14 @@ use tdb_print::RowFormat;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tdb migrate ARRAY --to 22 --plan                        what would be done, or what stands against it
-  tdb migrate ARRAY --to 5 --out COPY                     for readers of release 2.0
+  tdb migrate ARRAY --to 22 --plan                        print the plan or the obstacles
+  tdb migrate ARRAY --to 5 --out COPY                     readable by release 2.0
   tdb migrate ARRAY --tile-extent x=256 --filters 'a=bitshuffle | zstd(5)'
-  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  the cells of then, without history
-  tdb migrate ARRAY --new-key-file NEW --remove-old       encrypted from now on
+  tdb migrate ARRAY --flatten --at 2024-06-30 --out COPY  cells as of that day, without history
+  tdb migrate ARRAY --new-key-file NEW --remove-old       encrypt the array
   tdb migrate ARRAY --key-file OLD --new-key-file NEW --out COPY
-  tdb migrate ARRAY --key-file OLD --no-key --out COPY    not encrypted any more
-  tdb migrate GROUP --to 22 --plan                        what of a group would be rewritten")]
+  tdb migrate ARRAY --key-file OLD --no-key --out COPY    decrypt the array
+  tdb migrate GROUP --to 22 --plan                        print the members to migrate")]
 pub(crate) struct Args {
     /// Array or group
     pub(super) array: OsString,
@@ -116,12 +116,12 @@ enum TileOrder {
 }
 
 fn version(text: &str) -> Result<FormatVersion, String> {
-    let number = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+    let number = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     FormatVersion::new(number).map_err(|error| error.to_string())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.rsplit_once('=').ok_or("a name, `=` and a value are wanted")?;
+    let (name, value) = text.rsplit_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.to_owned(), value.trim().to_owned()))
 }
 
@@ -139,18 +139,18 @@ impl Args {
     pub(super) fn tell_of_old(&self, what: &str, path: &Path, key: &Key) {
         let old = before(path);
         if !self.remove_old {
-            eprintln!("the old {what} is kept as {old}{}", self.of_old_key(key));
+            eprintln!("the old {what} is kept at {old}{}", self.of_old_key(key));
         } else if Path::new(&old).exists() {
-            eprintln!("{old} keeps what isn't of the {what}");
+            eprintln!("{old} contains the remaining files, which do not belong to the {what}");
         }
     }
 
     /// The encryption state of the kept array, if the new array has a different key.
     fn of_old_key(&self, key: &Key) -> &'static str {
         match (self.new_key_file.is_some(), key.is_given()) {
-            (true, false) => "; that one is not encrypted",
-            (true, true) => "; that one is encrypted with its old key",
-            (false, true) if self.no_key => "; that one is still encrypted",
+            (true, false) => "; it is not encrypted",
+            (true, true) => "; it is encrypted with the old key",
+            (false, true) if self.no_key => "; it is still encrypted",
             _ => "",
         }
     }
@@ -163,12 +163,12 @@ impl Args {
         }
         for (name, extent) in &self.tile_extent {
             let Some(array) = array else {
-                return Err(Failure::usage("--tile-extent is for an array, and a group may have arrays of all kinds"));
+                return Err(Failure::usage("--tile-extent needs a single array, but this is a group"));
             };
             let dimension = array.schema().dimensions().iter().find(|dimension| dimension.name() == name);
             let physical = dimension.map_or(PhysicalType::U64, tdb_schema::Dimension::physical);
             let wrong =
-                || Failure::usage(format!("--tile-extent {name}={extent}: no number that the dimension can have"));
+                || Failure::usage(format!("--tile-extent {name}={extent}: not a valid number for the dimension"));
             migrate = migrate.tile_extent(name, Scalar::parse(physical, extent).ok_or_else(wrong)?);
         }
         if let Some(cells) = self.capacity {

@@ -15,7 +15,7 @@ use tdb_print::{Entry, RowFormat, Sheet};
 
 pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: Terminal) -> Result<()> {
     if args.time.range().is_some() {
-        return Err(Failure::usage("--at and --between are for arrays: a group is migrated as it is now"));
+        return Err(Failure::usage("--at and --between need an array: a group is migrated as it is now"));
     }
     let migrate = args.migrate(None)?;
     let group = target::open_group(path, &TimeArgs::default(), key)?;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
     };
     print(&migration, report.as_ref(), format, terminal)?;
     for uri in migration.left() {
-        session::warn(&format!("the member {uri} stays as it is: it lies elsewhere, or nothing is there"), terminal);
+        session::warn(&format!("the member {uri} is unchanged: it is outside of the group, or missing"), terminal);
     }
     if report.is_some() && args.out.is_none() {
         args.tell_of_old("group", path, key);

@@ -14,12 +14,12 @@ use tdb_print::RowFormat;
 /// arrive. Memory is bounded for arrays of any size.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ranges include both ends, and either may be left out: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
-Dates are written in ISO form, and stand for all that lies in them: day=2020-02 is the whole month, and
-time=2020-01-01..2020-12-31 ends with the last moment of the year. A bare integer counts the dimension's units since
-1970. Strings may be quoted: name=\"a\"..\"b\". FIRST..<END doesn't include its end, and chrom=chr* is
-all strings that begin with chr. Several ranges on one dimension are a union, those on different dimensions
-intersect. A range of a dimension label stands for the coordinates whose labels lie in it.
+Ranges include both ends, and either end is optional: pos=1000..2000, pos=1000.., pos=..2000, pos=1234.
+Dates have ISO format and cover a period: day=2020-02 is the complete month, and time=2020-01-01..2020-12-31
+ends with the last moment of the year. A plain integer counts units of the dimension since 1970. Strings may be
+quoted: name=\"a\"..\"b\". FIRST..<END excludes the end, and chrom=chr* selects all strings that begin with chr.
+Several ranges on one dimension form a union, ranges on different dimensions an intersection. A range of a
+dimension label selects the coordinates whose labels are in the range.
 
 Examples:
   tdb read ARRAY --limit 10

@@ -84,11 +84,11 @@ impl fmt::Display for Cost {
         let (tiles, bytes) = self.unfiltered();
         writeln!(f, "took      {:.3} s", self.time.as_secs_f64())?;
         let batches = if self.batches == 1 { "batch" } else { "batches" };
-        writeln!(f, "gave      {} cells in {} {batches}", self.cells, self.batches)?;
-        writeln!(f, "touched   {tiles} of {planned_tiles} tiles, {bytes} of {planned_bytes} bytes")?;
-        writeln!(f, "asked     {} files opened, {} reads, {} bytes read", self.opens, self.reads, self.bytes)?;
+        writeln!(f, "result    {} cells in {} {batches}", self.cells, self.batches)?;
+        writeln!(f, "read      {tiles} of {planned_tiles} tiles, {bytes} of {planned_bytes} bytes")?;
+        writeln!(f, "storage   {} files opened, {} reads, {} bytes read", self.opens, self.reads, self.bytes)?;
         match self.memory {
-            Some(memory) => writeln!(f, "memory    {} at the peak", Bytes(memory)),
+            Some(memory) => writeln!(f, "memory    {} at most", Bytes(memory)),
             None => Ok(()),
         }
     }

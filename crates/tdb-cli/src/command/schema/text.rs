@@ -73,7 +73,7 @@ fn dimension(schema: &ArraySchema, index: usize, text: &mut Text) {
     text.line("type", cell_type(dimension.datatype(), dimension.cell_val_num(), false));
     text.line("domain", range::domain(dimension).unwrap_or_else(|| "all strings".to_owned()));
     text.line("tile extent", extent(dimension).unwrap_or_else(|| "none".to_owned()));
-    let inherited = if dimension.own_filters().is_empty() { " (the coordinate filters)" } else { "" };
+    let inherited = if dimension.own_filters().is_empty() { " (from the coordinate filters)" } else { "" };
     text.line("filters", format!("{}{inherited}", schema.filters_of(FieldRef::Dimension(index))));
 }
 
@@ -89,14 +89,14 @@ fn attribute(schema: &ArraySchema, index: usize, attribute: &Attribute, text: &m
     }
     let fill = fill(attribute);
     let null = attribute.is_nullable() && !attribute.fill_valid();
-    text.line("fill value", if null { format!("null, over {fill}") } else { fill });
+    text.line("fill value", if null { format!("null, stored as {fill}") } else { fill });
     text.line("filters", schema.filters_of(FieldRef::Attribute(index)));
 }
 
 fn fill(attribute: &Attribute) -> String {
     let fill = FillValue::of(attribute);
     let value = match fill.json(attribute.datatype()) {
-        Value::Null => "a long one".to_owned(),
+        Value::Null => "a long value".to_owned(),
         value => value.to_string(),
     };
     let most = fill.bytes.len().min(MOST_FILL_BYTES);
@@ -114,7 +114,7 @@ fn label(schema: &ArraySchema, label: &DimensionLabel, text: &mut Text) {
     let place = if label.relative { "in the array" } else { "elsewhere" };
     text.line("label array", format!("{} ({place}), attribute {:?}", label.uri, label.attribute));
     if label.external {
-        text.line("made by", "others");
+        text.line("created by", "others");
     }
 }
 
@@ -132,6 +132,6 @@ fn enumeration(enumeration: &Enumeration, most: usize, text: &mut Text) {
         text.line(&format!("{index:>8}"), String::from_utf8_lossy(&shown));
     }
     if enumeration.len() > most {
-        text.line("       …", format!("{} more; --values shows them", enumeration.len() - most));
+        text.line("       …", format!("{} more; use --values to show them", enumeration.len() - most));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{Array, NewCells, NewColumn, Order};
+use tdb_array::{Array, Order, WriteBatch, WriteColumn};
 use tdb_testkit::hostile::SplitMix64;
 
 pub(crate) const ROWS: usize = 40;
@@ -141,7 +141,7 @@ pub(crate) fn fields(random: &mut SplitMix64) -> Vec<Field> {
     fields
 }
 
-fn column(field: &Field) -> NewColumn<'static> {
+fn column(field: &Field) -> WriteColumn<'static> {
     let size = field.attribute.datatype().size();
     let (mut values, mut offsets, mut valid) = (Vec::new(), vec![0], vec![0; ROWS.div_ceil(8)]);
     for (index, cell) in field.cells.iter().enumerate() {
@@ -154,7 +154,7 @@ fn column(field: &Field) -> NewColumn<'static> {
         valid[index / 8] |= u8::from(cell.is_some()) << (index % 8);
     }
     let offsets = field.attribute.cell_val_num().is_var().then_some(offsets);
-    NewColumn::owned(values, offsets, None).with_validity(valid)
+    WriteColumn::owned(values, offsets, None).with_validity(valid)
 }
 
 /// Creates a dense or sparse array of these fields.
@@ -178,8 +178,8 @@ pub(crate) fn create(path: &Path, fields: &[Field], is_dense: bool) {
     Array::create(path, &definition).unwrap();
     let places: Vec<u8> = (0..ROWS as i32).flat_map(i32::to_le_bytes).collect();
     let cells = match is_dense {
-        true => NewCells::new(),
-        false => NewCells::new().with("x", NewColumn::owned(places, None, None)),
+        true => WriteBatch::new(),
+        false => WriteBatch::new().with("x", WriteColumn::owned(places, None, None)),
     };
     let cells = fields.iter().fold(cells, |cells, field| cells.with(field.attribute.name().to_owned(), column(field)));
     Array::open(path).unwrap().write().any_utf8().cells(cells).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, NewCells, NewColumn, Order, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, Order, TimeRange, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage, forward_storage};
 use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
@@ -95,25 +95,25 @@ pub(crate) fn dense(version: u32, cells: Layout, tiles: Layout) -> ArraySchema {
 }
 
 /// Adds columns of `count` random cells for the attributes.
-fn values<'a>(random: &mut Random, count: usize, cells: NewCells<'a>, array: &Array) -> NewCells<'a> {
+fn values<'a>(random: &mut Random, count: usize, cells: WriteBatch<'a>, array: &Array) -> WriteBatch<'a> {
     let mut cells = cells;
     for attribute in array.schema().attributes() {
         let name = attribute.name().to_owned();
         cells = match attribute.datatype() {
             Datatype::Int32 => {
                 let values: Vec<u8> = (0..count).flat_map(|_| random.number(6).to_le_bytes()).collect();
-                cells.with(name, NewColumn::owned(values, None, None))
+                cells.with(name, WriteColumn::owned(values, None, None))
             }
             Datatype::Float64 => {
                 let value = |random: &mut Random| (random.below(4) > 0).then(|| f64::from(random.number(9)) / 2.0);
-                cells.with(name, NewColumn::options((0..count).map(|_| value(random)).collect::<Vec<_>>()))
+                cells.with(name, WriteColumn::options((0..count).map(|_| value(random)).collect::<Vec<_>>()))
             }
             _ => {
                 let word = |random: &mut Random| match random.below(5) {
                     0 => None,
                     len => Some("wörter".chars().take(usize::try_from(len).unwrap()).collect::<String>()),
                 };
-                cells.with(name, NewColumn::optional_strings((0..count).map(|_| word(random)).collect::<Vec<_>>()))
+                cells.with(name, WriteColumn::optional_strings((0..count).map(|_| word(random)).collect::<Vec<_>>()))
             }
         };
     }
@@ -128,16 +128,16 @@ pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind
     let y: Vec<i32> = (0..count).map(|_| random.number(5)).collect();
     let first = match kind.first {
         Datatype::StringAscii => {
-            NewColumn::strings(x.iter().map(|x| "abcabcabcabc"[..usize::try_from(x + 2).unwrap() * 2].to_owned()))
+            WriteColumn::strings(x.iter().map(|x| "abcabcabcabc"[..usize::try_from(x + 2).unwrap() * 2].to_owned()))
         }
         Datatype::Float64 => {
             let values = x.iter().map(|x| if *x == 0 && y[0] % 2 == 0 { -0.0 } else { f64::from(*x) });
-            NewColumn::owned(values.flat_map(f64::to_le_bytes).collect(), None, None)
+            WriteColumn::owned(values.flat_map(f64::to_le_bytes).collect(), None, None)
         }
-        _ => NewColumn::owned(x.iter().flat_map(|x| x.to_le_bytes()).collect(), None, None),
+        _ => WriteColumn::owned(x.iter().flat_map(|x| x.to_le_bytes()).collect(), None, None),
     };
-    let y = NewColumn::owned(y.iter().flat_map(|y| y.to_le_bytes()).collect(), None, None);
-    let cells = values(random, count, NewCells::new().with("x", first).with("y", y), &array);
+    let y = WriteColumn::owned(y.iter().flat_map(|y| y.to_le_bytes()).collect(), None, None);
+    let cells = values(random, count, WriteBatch::new().with("x", first).with("y", y), &array);
     let keep = if kind.duplicates { Duplicates::Keep } else { Duplicates::KeepLast };
     array.write().names(names.clone()).duplicates(keep).cells(cells).unwrap();
 }
@@ -158,7 +158,7 @@ pub(crate) fn write_dense_box(
 ) {
     let array = open(storage);
     let count = x.clone().count() * y.clone().count();
-    let cells = values(random, count, NewCells::new(), &array);
+    let cells = values(random, count, WriteBatch::new(), &array);
     let write = array.write().names(names.clone()).range("x", x).unwrap().range("y", y).unwrap();
     write.cells(cells).unwrap();
 }

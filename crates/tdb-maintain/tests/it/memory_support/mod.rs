@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, Names, NewCells, NewColumn};
+use tdb_array::{Array, Names, WriteBatch, WriteColumn};
 use tdb_types::{Datatype, Scalar};
 
 /// Total number of cells, 24 bytes each, and number of fragments.
@@ -30,7 +30,7 @@ pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
     for fragment in 0..fragments {
         let x: Vec<i64> = (0..cells / fragments).map(|cell| cell * fragments + fragment).collect();
         let a: Vec<i64> = x.iter().map(|x| x * 7919 % 1_000_003).collect();
-        let cells = NewCells::new().with("x", &x).with("a", &a).with("b", &a);
+        let cells = WriteBatch::new().with("x", &x).with("a", &a).with("b", &a);
         Array::open(path).unwrap().write().names(names(fragment)).cells(cells).unwrap();
     }
 }
@@ -42,7 +42,7 @@ pub(crate) fn dense(path: &Path, Size { cells, fragments }: Size) {
     let len = cells / fragments;
     for fragment in 0..fragments {
         let a: Vec<i64> = (0..len).map(|x| (x + fragment) * 7919 % 1_000_003).collect();
-        let cells = NewCells::new().with("a", NewColumn::values(&a)).with("b", NewColumn::values(&a));
+        let cells = WriteBatch::new().with("a", WriteColumn::values(&a)).with("b", WriteColumn::values(&a));
         let write = Array::open(path).unwrap().write().names(names(fragment));
         write.range("x", fragment * len..=(fragment + 1) * len - 1).unwrap().cells(cells).unwrap();
     }

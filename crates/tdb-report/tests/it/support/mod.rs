@@ -8,7 +8,7 @@ use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_schema::{
     ArrayDefinition, ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, NewCells, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
@@ -57,7 +57,8 @@ pub fn hostile() -> Array {
     let (x, y) = (format!("{HOSTILE}x"), format!("{HOSTILE}y"));
     for _ in 0..3 {
         let values = [0.5f64, f64::NAN, 1e300];
-        let cells = NewCells::new().with(&*x, &[1i32, 500, 999]).with(&*y, &[7i32, 400, 3]).with(HOSTILE, &[0u8, 1, 1]);
+        let cells =
+            WriteBatch::new().with(&*x, &[1i32, 500, 999]).with(&*y, &[7i32, 400, 3]).with(HOSTILE, &[0u8, 1, 1]);
         let cells = cells.with(format!("{HOSTILE}{HOSTILE}"), &values);
         array_on(&storage).write().cells(cells).unwrap();
     }
@@ -81,7 +82,7 @@ pub fn many_fragments(count: u32) -> Array {
         let names = Names::new().at(1_700_000_000_000 + u64::from(number) * 60_000);
         let x = number.wrapping_mul(7919) % 999_000;
         let (x, y, a) = ([x, x + 900], [number * 10, number * 10 + 500], [number, number + 1]);
-        let cells = NewCells::new().with("x", &x).with("y", &y).with("a", &a);
+        let cells = WriteBatch::new().with("x", &x).with("y", &y).with("a", &a);
         array.write().names(names).cells(cells).unwrap();
     }
     array_on(&storage)

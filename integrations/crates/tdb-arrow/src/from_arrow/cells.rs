@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use arrow_buffer::NullBuffer;
-use tdb_array::NewColumn;
+use tdb_array::WriteColumn;
 
 /// Cells of one field: little-endian values, offsets counted in values, and a validity bitmap.
 #[derive(Debug)]
@@ -15,10 +15,10 @@ pub(crate) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     /// Converts the cells to a column to write.
-    pub(super) fn into_column(self) -> NewColumn<'a> {
+    pub(super) fn into_column(self) -> WriteColumn<'a> {
         let column = match self.values {
-            Cow::Borrowed(values) => NewColumn::bytes(values),
-            Cow::Owned(values) => NewColumn::owned(values, None, None),
+            Cow::Borrowed(values) => WriteColumn::bytes(values),
+            Cow::Owned(values) => WriteColumn::owned(values, None, None),
         };
         let column = match self.offsets {
             Some(offsets) => column.with_offsets(offsets),

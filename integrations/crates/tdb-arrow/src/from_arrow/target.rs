@@ -30,7 +30,7 @@ impl<'a> Target<'a> {
             None => {
                 // The error lists the array's fields.
                 let _ = array.read().select([name])?;
-                let why = "labels are written into their own arrays";
+                let why = "labels are written to separate arrays";
                 Err(Error::MissingField { field: name.to_owned(), why })
             }
         }

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use proptest::prelude::*;
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Enumeration};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
-use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
@@ -55,7 +55,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Converts the cells to a column to write.
-fn column(case: &Case) -> NewColumn<'static> {
+fn column(case: &Case) -> WriteColumn<'static> {
     let size = case.datatype.size();
     let null = vec![0; size * case.number.unwrap_or(0) as usize];
     let (mut values, mut ends, mut bits) = (Vec::new(), vec![0], vec![0u8; case.cells.len().div_ceil(8)]);
@@ -64,7 +64,7 @@ fn column(case: &Case) -> NewColumn<'static> {
         values.extend_from_slice(cell.as_ref().unwrap_or(&null));
         ends.push((values.len() / size) as u64);
     }
-    NewColumn::owned(values, case.number.is_none().then_some(ends), case.nullable.then_some(bits))
+    WriteColumn::owned(values, case.number.is_none().then_some(ends), case.nullable.then_some(bits))
 }
 
 /// Reads the cells of `a` in order.
@@ -132,8 +132,8 @@ proptest! {
             position.filter(|position| !is_null(position)).map(|position| vec![position.cast_unsigned()])
         });
         let column = match nullable {
-            true => NewColumn::options(some.clone()),
-            false => NewColumn::values(&positions),
+            true => WriteColumn::options(some.clone()),
+            false => WriteColumn::values(&positions),
         };
         write(&array, positions.len(), column);
         let copy = there_and_back(&array, &ArrowOptions::new());
@@ -147,7 +147,7 @@ fn no_time_is_null_and_comes_back() {
     for (datatype, nullable) in times.flat_map(|datatype| [(*datatype, false), (*datatype, true)]) {
         let attribute = Attribute::new("a", datatype);
         let array = of_attribute(if nullable { attribute.nullable(false) } else { attribute }, None);
-        write(&array, 3, NewColumn::values(&[1i64, i64::MIN, 2]));
+        write(&array, 3, WriteColumn::values(&[1i64, i64::MIN, 2]));
         let batch = Reader::new(array.open().read(), &ArrowOptions::new()).unwrap().next().unwrap().unwrap();
         assert!(batch.column(1).is_null(1) && batch.column(1).null_count() == 1, "{datatype}");
         let back = cells_of(&there_and_back(&array, &ArrowOptions::new()));

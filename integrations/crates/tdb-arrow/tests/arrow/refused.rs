@@ -13,7 +13,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, Enumeration, SchemaBuilder};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
@@ -51,8 +51,8 @@ fn var(datatype: Datatype) -> InMemory {
 fn strings_that_are_no_utf8() {
     for datatype in [Datatype::StringUtf8, Datatype::StringAscii] {
         let array = var(datatype);
-        write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]));
-        let expected = r#"cell 1, field "a": not valid UTF-8; read strings as binary to have their bytes"#;
+        write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]));
+        let expected = r#"cell 1, field "a": not valid UTF-8; read strings as binary to get their bytes"#;
         for options in [ArrowOptions::new(), ArrowOptions::new().small_offsets(), ArrowOptions::new().string_views()] {
             let error = read(&array, &options).unwrap_err();
             assert!(error.ends_with(expected), "{error}");
@@ -62,7 +62,7 @@ fn strings_that_are_no_utf8() {
     }
     // The buffer is valid UTF-8, but the single cells are not.
     let array = var(Datatype::StringUtf8);
-    write(&array, 2, NewColumn::strings([&b"\xc3"[..], b"\xa4"]));
+    write(&array, 2, WriteColumn::strings([&b"\xc3"[..], b"\xa4"]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 0, field \"a\": not valid UTF-8"));
 }
 
@@ -72,7 +72,7 @@ fn bytes_of_null_cells_may_be_anything() {
         Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
         None,
     );
-    write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
+    write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
     for options in [ArrowOptions::new().small_offsets(), ArrowOptions::new()] {
         let batch = read(&array, &options).unwrap();
         let texts = arrow_array::cast::AsArray::as_string_opt::<i64>(batch.column(1));
@@ -87,18 +87,18 @@ fn bytes_of_null_cells_may_be_anything() {
 fn positions_outside_of_their_enumeration() {
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
     let array = of_attribute(Attribute::new("a", Datatype::UInt16).with_enumeration("colours"), Some(colours));
-    write(&array, 3, NewColumn::values(&[0u16, 7, u16::MAX]));
+    write(&array, 3, WriteColumn::values(&[0u16, 7, u16::MAX]));
     let batch = read(&array, &ArrowOptions::new()).unwrap();
     assert_eq!((batch.column(1).is_null(0), batch.column(1).null_count()), (false, 2));
     let error = read(&array, &ArrowOptions::new().refuse_outside_enumeration()).unwrap_err();
-    let expected = r#"cell 1, field "a": position 7 is outside of enumeration "colours", which has 1 values"#;
+    let expected = r#"cell 1, field "a": position 7 is outside of enumeration "colours" with 1 values"#;
     assert!(error.ends_with(expected), "{error}");
 
     let blue: DictionaryArray<Int8Type> = vec![Some("red"), None, Some("blue")].into_iter().collect();
     let error = take(&array, Arc::new(blue)).unwrap_err().to_string();
-    assert_eq!(error, r#"cell 2, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
+    assert_eq!(error, r#"cell 2, field "a": "blue" is not in enumeration "colours"; extend the enumeration first"#);
     let error = take(&array, Arc::new(StringArray::from(vec!["blue"]))).unwrap_err().to_string();
-    assert_eq!(error, r#"cell 0, field "a": "blue" isn't in enumeration "colours"; extend that first"#);
+    assert_eq!(error, r#"cell 0, field "a": "blue" is not in enumeration "colours"; extend the enumeration first"#);
     // Null is allowed as a number outside of the enumeration. A column of another type is rejected.
     take(&array, Arc::new(StringArray::from(vec![Some("red"), None]))).unwrap();
     assert!(matches!(take(&array, Arc::new(Float64Array::from(vec![0.0]))), Err(Error::WrongType { .. })));
@@ -107,21 +107,21 @@ fn positions_outside_of_their_enumeration() {
 #[test]
 fn dates_that_the_other_has_no_number_for() {
     let array = of(Datatype::DatetimeYear);
-    write(&array, 2, NewColumn::values(&[30i64, 1 << 40]));
+    write(&array, 2, WriteColumn::values(&[30i64, 1 << 40]));
     let error = read(&array, &ArrowOptions::new()).unwrap_err();
-    let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is beyond what the other type can hold";
+    let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is out of range of the other type";
     assert!(error.ends_with(expected), "{error}");
     assert_eq!(read(&array, &ArrowOptions::new().other_dates_as_integers()).unwrap().num_rows(), 2);
     let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
     assert_eq!((batch.column(1).is_null(0), batch.column(1).is_null(1)), (false, true));
     let error = take(&array, Arc::new(Date32Array::from(vec![10_957, 10_958]))).unwrap_err();
-    assert_eq!(error.to_string(), "cell 1, field \"a\": 10958 is no whole number of units of datetime_year");
+    assert_eq!(error.to_string(), "cell 1, field \"a\": 10958 is not a multiple of the unit of datetime_year");
     let seconds = TimestampSecondArray::from(vec![i64::MAX]);
     let error = take(&of(Datatype::DatetimeNs), Arc::new(seconds)).unwrap_err();
     assert!(matches!(error, Error::Cell { cell: 0, problem: Problem::OutOfRange { .. }, .. }), "{error}");
     let list = Attribute::new("a", Datatype::DatetimeDay).with_cell_val_num(CellValNum::Var);
     let array = of_attribute(list, None);
-    write(&array, 2, NewColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
+    write(&array, 2, WriteColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 1, field \"a\""));
     let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
     let list = batch.column(1).as_list::<i64>().value(1);
@@ -146,17 +146,17 @@ fn numbers_of_another_width() {
     let wide = |values: Vec<i64>| int64(values.into_iter().map(Some).collect());
     take(&of(Datatype::Int8), wide(vec![-128, 127, 0])).unwrap();
     let error = told(take(&of(Datatype::Int8), wide(vec![1, 128])).unwrap_err());
-    assert_eq!(error, "cell 1, field \"a\": 128 is no int8");
+    assert_eq!(error, "cell 1, field \"a\": 128 is not a valid int8");
     let error = told(take(&of(Datatype::UInt64), wide(vec![-1])).unwrap_err());
-    assert_eq!(error, "cell 0, field \"a\": -1 is no uint64");
+    assert_eq!(error, "cell 0, field \"a\": -1 is not a valid uint64");
     take(&of(Datatype::Float32), wide(vec![1 << 24, (1 << 24) + 2])).unwrap();
     let error = told(take(&of(Datatype::Float32), wide(vec![(1 << 24) + 1])).unwrap_err());
-    assert_eq!(error, "cell 0, field \"a\": 16777217 is no float32");
+    assert_eq!(error, "cell 0, field \"a\": 16777217 is not a valid float32");
     take(&of(Datatype::Float64), Arc::new(UInt64Array::from(vec![1 << 63]))).unwrap();
     assert!(take(&of(Datatype::Float64), Arc::new(UInt64Array::from(vec![u64::MAX]))).is_err());
     take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.5, f64::NAN, f64::INFINITY]))).unwrap();
     let error = told(take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.1]))).unwrap_err());
-    assert_eq!(error, "cell 0, field \"a\": 0.1 is no float32");
+    assert_eq!(error, "cell 0, field \"a\": 0.1 is not a valid float32");
     // Values under nulls are not checked. For lists, the error names the cell of the value.
     let nullable = of_attribute(Attribute::new("a", Datatype::Int8).nullable(false), None);
     let hidden = Int64Array::new(vec![1, 1000].into(), Some(vec![true, false].into()));
@@ -165,15 +165,15 @@ fn numbers_of_another_width() {
     lists.append_value([Some(1), Some(2)]);
     lists.append_value([Some(3), Some(300)]);
     let error = told(take(&var(Datatype::UInt8), Arc::new(lists.finish())).unwrap_err());
-    assert_eq!(error, "cell 1, field \"a\": 300 is no uint8");
+    assert_eq!(error, "cell 1, field \"a\": 300 is not a valid uint8");
 }
 
 #[test]
 fn columns_of_another_type() {
     let error = take(&of(Datatype::Int32), Arc::new(Float64Array::from(vec![1.0]))).unwrap_err();
-    assert_eq!(error.to_string(), "field \"a\": Float64 doesn't fit one value of int32");
+    assert_eq!(error.to_string(), "field \"a\": cannot convert Float64 to one value of int32");
     let error = take(&var(Datatype::StringUtf8), Arc::new(Int32Array::from(vec![1]))).unwrap_err();
-    assert_eq!(error.to_string(), "field \"a\": Int32 doesn't fit any number of values of string_utf8");
+    assert_eq!(error.to_string(), "field \"a\": cannot convert Int32 to any number of values of string_utf8");
     for column in [
         Arc::new(StringArray::from(vec!["1"])) as ArrayRef,
         new_empty_array(&DataType::Float16),

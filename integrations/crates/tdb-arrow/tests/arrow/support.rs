@@ -7,7 +7,7 @@ use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_arrow::tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, NewColumn};
+use tdb_arrow::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 
@@ -69,8 +69,8 @@ pub(crate) fn of_attribute(attribute: Attribute, enumeration: Option<Enumeration
 }
 
 /// Writes cells of the attribute `a` at 0, 1, ….
-pub(crate) fn write(array: &InMemory, cells: usize, column: NewColumn<'_>) {
+pub(crate) fn write(array: &InMemory, cells: usize, column: WriteColumn<'_>) {
     let places: Vec<u64> = (0..cells as u64).collect();
-    let cells = NewCells::new().with("d", &places).with("a", column);
+    let cells = WriteBatch::new().with("d", &places).with("a", column);
     array.open().write().any_utf8().cells(cells).unwrap();
 }

@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, SchemaBuilder};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{NewColumn, Order};
+use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
 
 use crate::support::{InMemory, of_attribute, write};
@@ -61,7 +61,7 @@ fn units_are_those_that_arrow_says() {
     ];
     for (datatype, options, expected) in rows {
         let array = of_attribute(Attribute::new("a", datatype), None);
-        write(&array, 2, NewColumn::values(&[3i64, -2]));
+        write(&array, 2, WriteColumn::values(&[3i64, -2]));
         assert_eq!(&read(&array, options), &expected, "{datatype}");
         let back = of_attribute(Attribute::new("a", datatype), None);
         take(&back, expected).unwrap();
@@ -80,7 +80,7 @@ fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
     for (enumeration, first) in [(booleans, Some("true")), (pairs, Some("1")), (none, None)] {
         let attribute = || Attribute::new("a", Datatype::UInt8).with_enumeration("values").nullable(false);
         let array = of_attribute(attribute(), Some(enumeration.clone()));
-        write(&array, 4, NewColumn::options([Some(0u8), Some(1), Some(9), None]));
+        write(&array, 4, WriteColumn::options([Some(0u8), Some(1), Some(9), None]));
         let found = read(&array, &ArrowOptions::new().wide_keys());
         assert!(!matches!(found.data_type(), DataType::Dictionary(..)), "{found:?}");
         assert_eq!(found.null_count(), if first.is_some() { 2 } else { 4 });
@@ -199,7 +199,7 @@ fn views_are_the_strings_and_share_the_long_ones() {
         "a string that no view holds",
     ];
     let cells: Vec<Option<&str>> = texts.into_iter().map(Some).chain([None]).collect();
-    write(&array, cells.len(), NewColumn::optional_strings(cells.iter().copied()));
+    write(&array, cells.len(), WriteColumn::optional_strings(cells.iter().copied()));
     let query = array.open().read().select(["a"]).unwrap().order(Order::RowMajor);
     let conversion = tdb_arrow::Conversion::of(&query, &ArrowOptions::new().string_views()).unwrap();
     assert_eq!(conversion.schema().field(0).data_type(), &DataType::Utf8View);
@@ -216,7 +216,7 @@ fn views_are_the_strings_and_share_the_long_ones() {
     assert_eq!(binary.data_type(), &DataType::LargeBinary);
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
     let array = of_attribute(Attribute::new("a", Datatype::UInt8).with_enumeration("colours"), Some(colours));
-    write(&array, 1, NewColumn::values(&[0u8]));
+    write(&array, 1, WriteColumn::values(&[0u8]));
     let dictionary = DataType::Dictionary(Box::new(DataType::UInt8), Box::new(DataType::Utf8));
     assert_eq!(read(&array, &ArrowOptions::new().string_views()).data_type(), &dictionary);
 }
@@ -224,7 +224,7 @@ fn views_are_the_strings_and_share_the_long_ones() {
 #[test]
 fn views_of_null_cells_hold_nothing_of_their_bytes() {
     let array = nullable(Datatype::StringUtf8, CellValNum::Var);
-    write(&array, 3, NewColumn::strings([&b"ok"[..], b"\xff bytes of a null cell", b"x"]).with_validity(&[0b101]));
+    write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff bytes of a null cell", b"x"]).with_validity(&[0b101]));
     let views = read(&array, &ArrowOptions::new().string_views());
     assert_eq!(views.as_string_view().iter().collect::<Vec<_>>(), [Some("ok"), None, Some("x")]);
     views.to_data().validate_full().unwrap();

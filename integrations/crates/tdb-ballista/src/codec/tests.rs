@@ -9,7 +9,7 @@ use datafusion_proto::bytes::{
 };
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, NewCells};
+use tdb_datafusion::tdb_array::{Array, WriteBatch};
 use tdb_datafusion::{SessionOptions, TableOptions};
 
 use super::*;
@@ -26,7 +26,7 @@ fn array() -> tempfile::TempDir {
         SchemaBuilder::sparse().dimension(dimension).capacity(20).attribute(Attribute::new("a", Datatype::Int64));
     Array::create(&path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
     let x: Vec<i64> = (0..CELLS).collect();
-    Array::open(&path).unwrap().write().cells(NewCells::new().with("x", &x).with("a", &x)).unwrap();
+    Array::open(&path).unwrap().write().cells(WriteBatch::new().with("x", &x).with("a", &x)).unwrap();
     folder
 }
 

@@ -93,9 +93,9 @@ async fn one(
 ) -> Result<bool> {
     let executor = location.executor_meta.clone().unwrap_or_default();
     let gone = |why: String| Error::Result { executor: executor.id.clone(), why };
-    let port = u16::try_from(executor.port).map_err(|_| gone(format!("{} is no port", executor.port)))?;
+    let port = u16::try_from(executor.port).map_err(|_| gone(format!("{} is not a port", executor.port)))?;
     let Some(partition) = location.partition_id.clone() else {
-        return Err(gone("its partition has no name".to_owned()));
+        return Err(gone("the partition has no id".to_owned()));
     };
     let (at, through) = match proxy {
         Some(FlightProxy::External(address)) => {

@@ -93,7 +93,7 @@ impl Job {
             Some(Answer::Failure(failure)) => {
                 return Err(refused(is_fit.err().unwrap_or_else(|| format!("{failure:?}"))));
             }
-            None => return Err(refused("it gave no answer".to_owned())),
+            None => return Err(refused("no response".to_owned())),
         };
         let job = Self { scheduler: cluster.scheduler.clone(), client, id, wait: cluster.wait, is_over: false };
         // A scheduler too old to check versions has started the job. Dropping `job` cancels it.
@@ -117,7 +117,7 @@ impl Job {
                 Look::Running => unknown = None,
                 Look::Unknown if unknown.get_or_insert_with(Instant::now).elapsed() < UNKNOWN => {}
                 Look::Unknown => {
-                    let why = format!("it doesn't know job {}", self.id);
+                    let why = format!("unknown job {}", self.id);
                     return Err(Error::Lost { scheduler: self.scheduler.to_string(), why });
                 }
             }
@@ -145,7 +145,7 @@ impl Job {
     async fn cancel(&mut self) {
         self.is_over = true;
         if let Err(status) = self.client.cancel_job(CancelJobParams { job_id: self.id.clone() }).await {
-            log::debug!("job {} isn't cancelled: {}", self.id, status.message());
+            log::debug!("cannot cancel job {}: {}", self.id, status.message());
         }
     }
 
@@ -184,7 +184,7 @@ impl Job {
             .clean_job_data(CleanJobDataParams { job_id: self.id.clone(), remove_stage_ids: Vec::new() })
             .await;
         if let Err(status) = asked {
-            log::debug!("job {} isn't removed from its executors yet: {}", self.id, status.message());
+            log::debug!("cannot remove job {} from its executors yet: {}", self.id, status.message());
         }
     }
 
@@ -209,7 +209,7 @@ impl Drop for Job {
 fn plainly(error: &str) -> String {
     let what = error.rsplit("Task failed due to runtime execution error: ").next().unwrap_or(error);
     match what.contains("rejected by executor") {
-        true => format!("{what}; the log of the executor says why: it may be of another version"),
+        true => format!("{what}; see the log of the executor: it may be of another version"),
         false => what.to_owned(),
     }
 }

@@ -51,7 +51,7 @@ impl Place {
         for name in &self.path {
             let member = group.member(name).filter(|member| member.kind == MemberKind::Group);
             let Some(member) = member.cloned() else {
-                return Err(error::plan(format!("group {:?} has no group {name:?} any more", self.uri)));
+                return Err(error::plan(format!("group {:?} no longer has a group {name:?}", self.uri)));
             };
             group = group.member_group(&member).map_err(failed)?;
         }

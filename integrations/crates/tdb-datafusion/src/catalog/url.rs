@@ -46,7 +46,7 @@ impl UrlTables {
             (Found::Array(table), _) => Ok(Some(table)),
             (Found::Group(members), _) => {
                 let members = if members.is_empty() { "nothing".to_owned() } else { members.join(", ") };
-                Err(error::plan(format!("{name:?} is a group and no table; it has {members}")))
+                Err(error::plan(format!("{name:?} is a group, not a table; its members are {members}")))
             }
             (Found::Nothing, Some(others)) => {
                 let table = others.try_new(&files::to_read(name)?).await?;

@@ -60,7 +60,7 @@ impl FileFormatFactory for ArrayFormatFactory {
 
 /// Error for attempts to read an array as a file.
 fn no_file() -> DataFusionError {
-    error::plan("an array is read as a table, by its URI, and not as a file")
+    error::plan("an array is not a file; read it as a table, by its URI")
 }
 
 #[async_trait]
@@ -103,13 +103,15 @@ impl FileFormat for ArrayFormat {
         _: Option<LexRequirement>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if !config.table_partition_cols.is_empty() {
-            return Err(error::plan("COPY TO an array has no PARTITIONED BY: its dimensions say where cells are"));
+            return Err(error::plan(
+                "COPY TO an array does not support PARTITIONED BY: the dimensions define the order",
+            ));
         }
         let mut options = self.options.clone();
         let creation = Creation::of(&mut options);
         let definition = creation.definition(&config.output_schema, None)?;
         if let Some(unknown) = options.keys().next() {
-            return Err(error::plan(format!("COPY TO an array has no option '{unknown}'")));
+            return Err(error::plan(format!("COPY TO an array: unknown option '{unknown}'")));
         }
         let schema = input.schema();
         let order = row_major(definition.schema(), &schema)?;

@@ -21,10 +21,12 @@ pub(crate) struct ArrayFactory {
 #[async_trait]
 impl TableProviderFactory for ArrayFactory {
     async fn create(&self, _state: &dyn Session, command: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
-        let [location] = &command.locations[..] else { return Err(error::plan("an array has one LOCATION")) };
+        let [location] = &command.locations[..] else {
+            return Err(error::plan("expected a single LOCATION for an array"));
+        };
         if !command.table_partition_cols.is_empty() || !command.order_exprs.is_empty() || command.unbounded {
             return Err(error::plan(
-                "an array has no PARTITIONED BY, no WITH ORDER, and isn't UNBOUNDED: its dimensions say how it is ordered",
+                "an array does not support PARTITIONED BY, WITH ORDER or UNBOUNDED: the dimensions define the order",
             ));
         }
         let mut options = command.options.clone();
@@ -47,7 +49,7 @@ impl TableProviderFactory for ArrayFactory {
                         || columns.fields().iter().map(|field| field.name()).eq(known.iter().map(|field| field.name()));
                     if !fits || !creation.is_empty() {
                         return Err(error::plan(format!(
-                            "there is an array at {uri:?}: leave out its columns and how to make it"
+                            "the array at {uri:?} already exists: leave out the columns and the options of a new array"
                         )));
                     }
                     Ok(opened)

@@ -15,7 +15,7 @@ use datafusion::physical_plan::PhysicalExpr;
 use datafusion::scalar::ScalarValue;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{Array, ArrayOptions, CreateOptions, NewCells, NewColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage};
 
 use super::condition;
@@ -50,14 +50,14 @@ fn array() -> Array {
     let numbers = pick(1, 5).map(|value| [None, Some(-1), Some(0), Some(1), Some(i64::MAX)][value]);
     let strings = pick(2, 4).map(|value| [None, Some(""), Some("ab"), Some("b")][value]);
     let positions = pick(11, 5).map(|value| [None, Some(0u8), Some(1), Some(2), Some(9)][value]);
-    let cells = NewCells::new()
+    let cells = WriteBatch::new()
         .with("x", &x)
-        .with("n", NewColumn::options(numbers))
+        .with("n", WriteColumn::options(numbers))
         .with("f", &floats)
         .with("b", &flags)
-        .with("day", NewColumn::options(days))
-        .with("s", NewColumn::optional_strings(strings))
-        .with("e", NewColumn::options(positions));
+        .with("day", WriteColumn::options(days))
+        .with("s", WriteColumn::optional_strings(strings))
+        .with("e", WriteColumn::options(positions));
     array.write().cells(cells).unwrap();
     ArrayOptions::new().open_on(storage).unwrap()
 }

@@ -102,7 +102,7 @@ impl ScanPieces {
             opened
                 .schema
                 .index_of(name)
-                .map_err(|_| error::plan(format!("{:?} has no column {name:?} any more", self.uri)))
+                .map_err(|_| error::plan(format!("{:?} no longer has a column {name:?}", self.uri)))
         };
         let places = self.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
         let scan = Scan {
@@ -168,7 +168,7 @@ impl ScanPieces {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut reader = ByteReader::new(bytes);
         let pieces = parse(&mut reader).and_then(|pieces| reader.finish("scan").map(|()| pieces));
-        pieces.map_err(|error| DataFusionError::External(Box::new(error)).context("a scan as bytes"))
+        pieces.map_err(|error| DataFusionError::External(Box::new(error)).context("cannot decode a scan"))
     }
 }
 

@@ -8,7 +8,7 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use tdb_array::tdb_aggregate::Sum;
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{ArrayError, Stated, Statistics as Found};
+use tdb_array::{ArrayError, Exactness, Statistics as Found};
 
 use super::Scan;
 
@@ -43,8 +43,8 @@ impl Scan {
             _ if self.opened.array_schema().is_dense() => {
                 sides.cells().and_then(size).map_or(Precision::Absent, Precision::Exact)
             }
-            Stated::Exact(cells) => size(cells).map_or(Precision::Absent, Precision::Exact),
-            Stated::Unknown(_) => size(self.opened.cells()?).map_or(Precision::Absent, Precision::Inexact),
+            Exactness::Exact(cells) => size(cells).map_or(Precision::Absent, Precision::Exact),
+            Exactness::Unknown(_) => size(self.opened.cells()?).map_or(Precision::Absent, Precision::Inexact),
         };
         if let Precision::Exact(rows) = statistics.num_rows {
             let mut found = found.iter();
@@ -84,7 +84,7 @@ fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> Colu
         return statistics;
     }
     // Unwritten cells are rows with the fill value, but not counted in metadata.
-    let (Stated::Exact(values), Stated::Exact(nulls)) = (&found.count, &found.nulls) else { return statistics };
+    let (Exactness::Exact(values), Exactness::Exact(nulls)) = (&found.count, &found.nulls) else { return statistics };
     if size(values.saturating_add(*nulls)) != Some(rows) {
         return statistics;
     }
@@ -92,8 +92,8 @@ fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> Colu
     if !told.has_order(found) {
         return statistics;
     }
-    let value = |bytes: &Stated<Option<Vec<u8>>>| match bytes {
-        Stated::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
+    let value = |bytes: &Exactness<Option<Vec<u8>>>| match bytes {
+        Exactness::Exact(Some(bytes)) => told.scalar(bytes).map_or(Precision::Absent, Precision::Exact),
         _ => Precision::Absent,
     };
     statistics.min_value = negatable(value(&found.min));
@@ -101,8 +101,8 @@ fn of_column(told: Told, found: &Found, rows: usize, is_dimension: bool) -> Colu
     statistics.sum_value = match (&found.sum, told) {
         // The sum of no values is null in SQL.
         _ if *values == 0 => Precision::Absent,
-        (Stated::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
-        (Stated::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
+        (Exactness::Exact(Some(Sum::I64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::Int64(Some(*sum))),
+        (Exactness::Exact(Some(Sum::U64(sum))), Told::Integer(_)) => Precision::Exact(ScalarValue::UInt64(Some(*sum))),
         _ => Precision::Absent,
     };
     statistics
@@ -151,9 +151,9 @@ impl Told {
     /// `true` if some values may be "no time", the minimum of the type.
     fn may_have_no_time(self, found: &Found) -> bool {
         match (self, &found.min) {
-            (Self::Time(_), Stated::Exact(Some(bytes))) => *bytes == i64::MIN.to_le_bytes(),
-            (Self::Time(_), Stated::Exact(None)) => false,
-            (Self::Time(_), Stated::Unknown(_)) => true,
+            (Self::Time(_), Exactness::Exact(Some(bytes))) => *bytes == i64::MIN.to_le_bytes(),
+            (Self::Time(_), Exactness::Exact(None)) => false,
+            (Self::Time(_), Exactness::Unknown(_)) => true,
             _ => false,
         }
     }
@@ -163,14 +163,14 @@ impl Told {
         if !matches!(self, Self::Float(_)) {
             return true;
         }
-        let is_zero = |value: &Stated<Option<Vec<u8>>>| match value {
-            Stated::Exact(Some(bytes)) => {
+        let is_zero = |value: &Exactness<Option<Vec<u8>>>| match value {
+            Exactness::Exact(Some(bytes)) => {
                 bytes[..].iter().rev().skip(1).all(|byte| *byte == 0) && matches!(bytes.last(), Some(0 | 0x80))
             }
             _ => true,
         };
         // The sum is NaN if any value is.
-        let has_no_nan = matches!(&found.sum, Stated::Exact(Some(Sum::F64(sum))) if sum.is_finite());
+        let has_no_nan = matches!(&found.sum, Exactness::Exact(Some(Sum::F64(sum))) if sum.is_finite());
         has_no_nan && !is_zero(&found.min) && !is_zero(&found.max)
     }
 

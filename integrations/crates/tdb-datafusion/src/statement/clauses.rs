@@ -185,7 +185,7 @@ impl Visitor for Clauses<'_> {
             Some(ForClause::Xml { .. }) => no(true, "FOR XML")?,
         }
         no(settings.is_some(), "SETTINGS")?;
-        no_but(format_clause.is_some(), "FORMAT", "leave it out; `--format` of `tdb sql` says how rows are printed")?;
+        no_but(format_clause.is_some(), "FORMAT", "leave it out; use `--format` of `tdb sql` for the output format")?;
         if let Some(OrderBy { kind, interpolate: _ }) = order_by {
             let is_all = matches!(kind, OrderByKind::All(_)) && !matches!(**body, SetExpr::Select(_));
             no_but(is_all, "ORDER BY ALL of several queries", "name the columns")?;
@@ -289,7 +289,7 @@ impl Visitor for Clauses<'_> {
             TableFactor::Function { lateral: _, name: _, args, with_ordinality, alias } => {
                 of_alias(alias.as_ref())?;
                 let is_named = args.iter().any(|arg| !matches!(arg, FunctionArg::Unnamed(_)));
-                no_but(is_named, "a named argument of a table function", "give arguments by their places")?;
+                no_but(is_named, "a named argument of a table function", "pass arguments by position")?;
                 no(*with_ordinality, "WITH ORDINALITY")
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
@@ -328,7 +328,7 @@ impl Clauses<'_> {
         let (distinct, clauses) = match args {
             FunctionArguments::None => (false, &[][..]),
             FunctionArguments::Subquery(_) => {
-                return no_but(true, &of("a query as the argument"), "write it in parentheses of its own");
+                return no_but(true, &of("a query as the argument"), "write it in separate parentheses");
             }
             FunctionArguments::List(FunctionArgumentList { duplicate_treatment, args: _, clauses }) => {
                 (*duplicate_treatment == Some(DuplicateTreatment::Distinct), &clauses[..])
@@ -372,7 +372,7 @@ fn of_cte(table: &Cte, is_recursive: bool) -> Found {
     let has_more = query.with.is_some() || query.order_by.is_some() || query.limit_clause.is_some();
     let has_more = has_more || !query.pipe_operators.is_empty() || query.fetch.is_some();
     let clause = "WITH, ORDER BY or LIMIT within WITH RECURSIVE";
-    no_but(is_recursive && is_union && has_more, clause, "put it into the query that reads the table")
+    no_but(is_recursive && is_union && has_more, clause, "move it to the query that reads the table")
 }
 
 fn of_alias(alias: Option<&TableAlias>) -> Found {

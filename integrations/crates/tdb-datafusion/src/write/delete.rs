@@ -21,7 +21,7 @@ use futures_util::TryStreamExt;
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{PhysicalType, Scalar};
-use tdb_array::{Aggregate, Names, Stated};
+use tdb_array::{Aggregate, Exactness, Names};
 
 use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
@@ -34,7 +34,7 @@ use crate::{error, filter};
 pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
     refuse_past(opened, "DELETE")?;
     if opened.array_schema().is_dense() {
-        let what = "its cells can't be deleted; write other values over them";
+        let what = "cells cannot be deleted; overwrite the cells with other values";
         return Err(error::plan(format!("{:?} is dense: {what}", opened.uri)));
     }
     let schema = DFSchema::try_from(opened.schema.as_ref().clone())?;
@@ -44,8 +44,8 @@ pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]
         match filter::condition(opened, &physical) {
             Some(pushed) if pushed.exact => all.push(Some(pushed)),
             _ => {
-                let what = "an array keeps comparisons of columns with constants, of integers, dates, strings, booleans and enumerations";
-                return Err(error::plan(format!("DELETE WHERE {expr} can't be stored: {what}")));
+                let what = "arrays support comparisons of columns with constants, of integers, dates, strings, booleans and enumerations";
+                return Err(error::plan(format!("DELETE WHERE {expr} cannot be stored: {what}")));
             }
         }
     }
@@ -63,7 +63,7 @@ fn everything(opened: &Opened) -> Result<Condition> {
     let dimensions = opened.array_schema().dimensions();
     let Some(dimension) = dimensions.iter().find(|dimension| !dimension.datatype().is_float()) else {
         return Err(error::plan(
-            "DELETE without a condition: coordinates of floats can't be compared with all there is",
+            "DELETE without a condition: all dimensions are floats, for which no condition selects all cells",
         ));
     };
     let least = match dimension.domain() {
@@ -127,18 +127,18 @@ fn pass_the_moment() {
 /// Checks that the array deletes the same cells as SQL would.
 fn check(opened: &Opened, condition: &Condition) -> Result<()> {
     let failed = |error| error::of_array(&opened.uri, error);
-    let refused = |what: String| DataFusionError::Plan(format!("DELETE from {:?} can't be stored: {what}", opened.uri));
+    let refused =
+        |what: String| DataFusionError::Plan(format!("DELETE from {:?} cannot be stored: {what}", opened.uri));
     for name in condition.fields() {
         let Some((FieldRef::Attribute(_), cells)) = opened.field(name) else { continue };
         let lacking =
             opened.array.fragments().map_err(failed)?.iter().find(|fragment| fragment.schema().field(name).is_none());
         if let Some(fragment) = lacking {
-            let what =
-                "was written before the array had it, and all of its cells would go; consolidate the array first";
+            let what = "was written before the column was added, and all of its cells would be deleted; consolidate the array first";
             return Err(refused(format!("column {name:?}: fragment {} {what}", fragment.name())));
         }
-        if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Stated::Exact(0)) {
-            let what = "may be null, and an array also deletes cells of which a column of the condition is null";
+        if cells.nullable && !matches!(opened.array.statistics(name).map_err(failed)?.nulls, Exactness::Exact(0)) {
+            let what = "may be null, and an array also deletes cells with a null in a column of the condition";
             return Err(refused(format!("column {name:?} {what}")));
         }
     }

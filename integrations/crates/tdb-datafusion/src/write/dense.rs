@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexRequirement, PhysicalSortRequirement};
 use tdb_array::tdb_schema::ArraySchema;
 use tdb_array::tdb_types::Scalar;
-use tdb_array::{Array, Coordinate, TogetherWriter};
+use tdb_array::{Array, AtomicWriter, Coordinate};
 
 use super::rows::BoxRows;
 use super::sink::InsertSink;
@@ -45,7 +45,7 @@ pub(super) struct Bands {
     uri: String,
     schema: SchemaRef,
     new: Option<Enumerations>,
-    writer: TogetherWriter,
+    writer: AtomicWriter,
     rows: BoxRows,
     held: Vec<RecordBatch>,
     reservation: MemoryReservation,
@@ -57,7 +57,7 @@ impl Bands {
     /// # Errors
     /// The write cannot start.
     pub(super) fn new(sink: &InsertSink, reservation: MemoryReservation) -> Result<Self> {
-        let writer = sink.array.write().together().map_err(|error| error::of_array(&sink.uri, error))?;
+        let writer = sink.array.write().atomic().map_err(|error| error::of_array(&sink.uri, error))?;
         Ok(Self {
             array: sink.array.clone(),
             uri: sink.uri.clone(),
@@ -112,7 +112,7 @@ impl Bands {
         }
         let left = self.held.iter().map(size).fold(0, usize::saturating_add);
         self.reservation.try_resize(left).map_err(|error| {
-            let what = "is dense: the rows of an INSERT that lie in the same tiles of its first dimension have to fit in memory";
+            let what = "is dense: the rows of an INSERT in the same tiles of the first dimension must fit in memory";
             error.context(format!("table {:?} {what}", self.uri))
         })
     }
@@ -141,7 +141,8 @@ impl Bands {
             let physical = dimension.physical();
             let values = column.as_bytes().chunks_exact(physical.size());
             let values = values.map(|bytes| Scalar::from_le_bytes(physical, bytes)?.to_integer());
-            let refused = || error::plan(format!("dimension {name:?} of a dense array has no integers"));
+            let refused =
+                || error::plan(format!("dimension {name:?} of a dense array has coordinates that are not integers"));
             values.collect::<Option<Vec<_>>>().ok_or_else(refused)
         });
         columns.collect()

@@ -15,7 +15,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures_util::TryStreamExt;
-use tdb_array::{Duplicates, TogetherWriter};
+use tdb_array::{AtomicWriter, Duplicates};
 
 use super::dense::{Bands, row_major};
 use super::sink::InsertSink;
@@ -42,12 +42,12 @@ pub(crate) fn insert(
         InsertOp::Replace if !schema.allows_duplicates() => {}
         InsertOp::Replace => {
             return Err(error::plan(format!(
-                "{:?} allows cells with equal coordinates; REPLACE INTO has nothing to go by",
+                "{:?} allows duplicates, so that REPLACE INTO cannot identify the cells to replace",
                 opened.uri
             )));
         }
         InsertOp::Overwrite => {
-            return Err(error::plan("INSERT OVERWRITE isn't there for arrays; delete the cells first"));
+            return Err(error::plan("INSERT OVERWRITE is not supported by arrays; delete the cells first"));
         }
     }
     refuse_past(opened, "INSERT")?;
@@ -62,7 +62,7 @@ pub(super) fn refuse_past(opened: &Opened, statement: &str) -> Result<()> {
     match opened.options.time {
         None => Ok(()),
         Some(_) => {
-            Err(error::plan(format!("{statement}: {:?} was opened as it was at a time; leave that out", opened.uri)))
+            Err(error::plan(format!("{statement}: {:?} is opened at a fixed time; leave out the time", opened.uri)))
         }
     }
 }
@@ -121,7 +121,7 @@ impl InsertSink {
         if !self.array.schema().allows_duplicates() {
             write = write.duplicates(Duplicates::KeepLast);
         }
-        let mut writer = write.together().map_err(|error| error::of_array(&self.uri, error))?;
+        let mut writer = write.atomic().map_err(|error| error::of_array(&self.uri, error))?;
         let mut count = 0;
         while let Some(batch) = data.try_next().await? {
             if batch.num_rows() == 0 {
@@ -152,7 +152,7 @@ impl InsertSink {
     }
 
     /// Writes the held rows as an uncommitted fragment.
-    async fn flush(&self, mut writer: TogetherWriter, rows: &mut Rows) -> Result<TogetherWriter> {
+    async fn flush(&self, mut writer: AtomicWriter, rows: &mut Rows) -> Result<AtomicWriter> {
         let batch = rows.take(&self.schema)?;
         let (mut array, uri, new) = (self.array.clone(), self.uri.clone(), self.new.clone());
         let write = move || {

@@ -89,7 +89,7 @@ impl BoxRows {
     fn step(&mut self, at: &impl Fn(usize) -> i128) -> Result<()> {
         let dimensions = self.last.len();
         let Some(moved) = (0..dimensions).find(|dimension| at(*dimension) != self.last[*dimension]) else {
-            return Err(self.wrong(&format!("{} comes twice", self.place(&self.last))));
+            return Err(self.wrong(&format!("{} is repeated", self.place(&self.last))));
         };
         let is_next = at(moved) == self.last[moved] + 1 && self.ends[moved] != Some(self.last[moved]);
         let behind = moved + 1..dimensions;
@@ -99,7 +99,7 @@ impl BoxRows {
         if !(is_next && begins_anew && is_whole) {
             let row: Vec<i128> = (0..dimensions).map(at).collect();
             return Err(self.wrong(&format!(
-                "{} can't follow {}: some are missing between them, or there are too many",
+                "{} cannot follow {}: cells are missing between them, or repeated",
                 self.place(&row),
                 self.place(&self.last)
             )));
@@ -117,7 +117,7 @@ impl BoxRows {
         if is_whole {
             return Ok(());
         }
-        Err(self.wrong(&format!("{} is the last one, and some behind it are missing", self.place(&self.last))))
+        Err(self.wrong(&format!("{} is the last cell, but further cells are missing", self.place(&self.last))))
     }
 
     /// Removes the first `count` held rows: all, or the complete ones. Returns their box as the
@@ -139,7 +139,7 @@ impl BoxRows {
     }
 
     fn wrong(&self, what: &str) -> DataFusionError {
-        error::plan(format!("{:?} is dense: INSERT takes all cells of a box, each once; {what}", self.uri))
+        error::plan(format!("{:?} is dense: INSERT needs each cell of a subarray exactly once; {what}", self.uri))
     }
 }
 
@@ -206,7 +206,7 @@ mod tests {
             let mut many = cells.clone();
             many.insert(twice, cells[twice]);
             let error = follow(&mut rows(3), &many).unwrap_err();
-            assert!(error.to_string().contains("comes twice"), "{error}");
+            assert!(error.to_string().contains("is repeated"), "{error}");
         }
         for [z, y, x] in [[1, 0, 8], [1, 1, 4], [2, 3, 5], [4, 0, 5]] {
             let mut many = cells.clone();

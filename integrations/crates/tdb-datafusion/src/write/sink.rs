@@ -44,7 +44,7 @@ impl InsertSink {
         match lacking.next().map(|(field, _)| field.name()) {
             None => Ok(()),
             Some(name) => {
-                let what = "is NOT NULL, and a row has no value for it; give it one, or leave the row out";
+                let what = "is NOT NULL, but a row has no value for it; add a value, or leave the row out";
                 Err(error::plan(format!("INSERT INTO {:?}: column {name:?} {what}; nothing was written", self.uri)))
             }
         }

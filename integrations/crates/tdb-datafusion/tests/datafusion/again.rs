@@ -7,7 +7,7 @@ use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_filters::EncryptionKey;
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, NewCells};
+use tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch};
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
 use tdb_datafusion::{Opener, SessionOptions, session};
 use tdb_maintain::{ConsolidateFragments, Vacuum};
@@ -33,7 +33,7 @@ fn create(path: &std::path::Path, attribute: Attribute) {
 }
 
 fn write(path: &std::path::Path, x: &[i32], a: &[i64]) {
-    Array::open(path).unwrap().write().cells(NewCells::new().with("x", x).with("a", a)).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("x", x).with("a", a)).unwrap();
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_key_that_is_no_longer_given_opens_nothing() {
         let create = CreateOptions::new().key(key.clone());
         create.create_on(&on, &schema(Attribute::new("a", Datatype::Int64))).unwrap();
         let array = ArrayOptions::new().key(key.clone()).open_on(on).unwrap();
-        array.write().cells(NewCells::new().with("x", &[1i32]).with("a", &[2i64])).unwrap();
+        array.write().cells(WriteBatch::new().with("x", &[1i32]).with("a", &[2i64])).unwrap();
         let gives = Arc::new(AtomicBool::new(true));
         let is_given = gives.clone();
         let opener = Opener::new(move |_| Ok(storage.clone()));

@@ -55,7 +55,7 @@ fn what_has_no_room_for_one_band_says_so_and_leaves_nothing() {
         let session = grid(&path, 1000).await;
         let error = rows(&session, &format!("INSERT INTO grid {SHUFFLED}")).await.unwrap_err();
         assert!(matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)), "{error}");
-        assert!(error.to_string().contains("have to fit in memory"), "{error}");
+        assert!(error.to_string().contains("must fit in memory"), "{error}");
         assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
         assert_eq!(std::fs::read_dir(path.join("__fragments")).unwrap().count(), 0);
     });
@@ -70,7 +70,7 @@ fn what_turns_out_to_be_no_box_leaves_nothing() {
         let session = grid(&path, 10).await;
         let insert = format!("INSERT INTO grid SELECT * FROM ({SHUFFLED}) WHERE a <> 299999");
         let error = rows(&session, &insert).await.unwrap_err().to_string();
-        assert!(error.contains("y 299, x 998 is the last one, and some behind it are missing"), "{error}");
+        assert!(error.contains("y 299, x 998 is the last cell, but further cells are missing"), "{error}");
         assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
         assert_eq!(std::fs::read_dir(path.join("__fragments")).unwrap().count(), 0);
     });

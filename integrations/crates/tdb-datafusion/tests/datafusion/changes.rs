@@ -150,7 +150,7 @@ fn groups_are_catalogs() {
         }
         assert!(read > 0, "{tables:?}");
         let error = rows(&session, &format!("SELECT * FROM '{fixture}'")).await.unwrap_err().to_string();
-        assert!(error.contains("is a group and no table"), "{error}");
+        assert!(error.contains("is a group, not a table"), "{error}");
     });
 }
 

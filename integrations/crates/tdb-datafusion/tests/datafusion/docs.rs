@@ -2,7 +2,7 @@
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch};
 
 use crate::support::{local, rows, run};
 
@@ -24,7 +24,7 @@ fn cells(path: &std::path::Path) {
     CreateOptions::new().names(Names::new().at(before)).create(path, &definition).unwrap();
     for (time, x) in [(before, [1, 2]), (after, [3, 4])] {
         let write = Array::open(path).unwrap().write().names(Names::new().at(time));
-        write.cells(NewCells::new().with("x", &x).with("a", &x)).unwrap();
+        write.cells(WriteBatch::new().with("x", &x).with("a", &x)).unwrap();
     }
 }
 
@@ -40,7 +40,8 @@ fn every_statement_of_the_page_runs() {
              SELECT 'chrM', arrow_cast(7, 'Int32'), CAST(3 AS REAL)) TO '{dir}/calls.parquet'"
         );
         rows(&session, &calls).await.unwrap();
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/sql.md")).unwrap();
+        let page =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/sql.md")).unwrap();
         let all = statements(&page);
         assert!(all.len() >= 8, "{all:?}");
         let mut found = Vec::new();

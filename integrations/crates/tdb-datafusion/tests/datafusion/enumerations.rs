@@ -14,14 +14,14 @@ use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 
 use crate::support::{local, local_with, rows, run, scans, sorted};
 
 /// Creates an array with an attribute of this datatype and enumeration, and cells with these
 /// positions.
-fn array(path: &Path, datatype: Datatype, enumeration: Enumeration, column: NewColumn<'_>, cells: i32) {
+fn array(path: &Path, datatype: Datatype, enumeration: Enumeration, column: WriteColumn<'_>, cells: i32) {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(100));
     let schema = SchemaBuilder::sparse()
         .dimension(x)
@@ -32,7 +32,7 @@ fn array(path: &Path, datatype: Datatype, enumeration: Enumeration, column: NewC
     let definition = ArrayDefinition::new(schema).unwrap().with_enumeration(enumeration).unwrap();
     CreateOptions::new().create(path, &definition).unwrap();
     let x: Vec<i32> = (0..cells).collect();
-    Array::open(path).unwrap().write().cells(NewCells::new().with("x", &x).with("e", column)).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("x", &x).with("e", column)).unwrap();
 }
 
 fn strings(values: &[String]) -> Enumeration {
@@ -46,7 +46,7 @@ fn dictionaries_of_two_scans_merge_though_positions_are_small() {
         let path = folder.path().join("array");
         let values: Vec<String> = (0..127).map(|value| format!("value {value}")).collect();
         let positions: Vec<i8> = (0..127).cycle().take(1270).collect();
-        array(&path, Datatype::Int8, strings(&values), NewColumn::values(&positions), 1270);
+        array(&path, Datatype::Int8, strings(&values), WriteColumn::values(&positions), 1270);
         let session = local_with(TableOptions::new().partitions(2));
         let sql = format!("SELECT e, x FROM '{}'", path.display());
         let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
@@ -83,7 +83,7 @@ fn positions_of_each_type_are_values_or_null() {
         let values: Vec<String> = ["b", "a", ""].map(str::to_owned).to_vec();
         macro_rules! positions {
             ($datatype:ident, $type:ty) => {
-                (Datatype::$datatype, NewColumn::values(&[0 as $type, 1, 2, 3, <$type>::MAX, <$type>::MIN]))
+                (Datatype::$datatype, WriteColumn::values(&[0 as $type, 1, 2, 3, <$type>::MAX, <$type>::MIN]))
             };
         }
         for (datatype, column) in [
@@ -119,7 +119,7 @@ fn ordered_ones_compare_as_their_values_do_in_sql() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
         let values: Vec<String> = ["low", "middle", "high"].map(str::to_owned).to_vec();
-        array(&path, Datatype::UInt8, strings(&values).ordered(), NewColumn::values(&[0u8, 1, 2, 2]), 4);
+        array(&path, Datatype::UInt8, strings(&values).ordered(), WriteColumn::values(&[0u8, 1, 2, 2]), 4);
         let session = local(1);
         let ask = async |whether: &str| {
             sorted(rows(&session, &format!("SELECT x FROM '{}' WHERE {whether}", path.display())).await.unwrap())
@@ -175,7 +175,7 @@ fn enumerations_of_every_type_are_grouped_compared_and_joined() {
         let count = enumeration.len();
         // Each value twice, and two positions without a value.
         let positions: Vec<u8> = (0..count as u8).chain(0..count as u8).chain([100, 255]).collect();
-        array(&path, Datatype::UInt8, enumeration, NewColumn::values(&positions), positions.len() as i32);
+        array(&path, Datatype::UInt8, enumeration, WriteColumn::values(&positions), positions.len() as i32);
         run(async {
             let session = local_with(TableOptions::new().partitions(2));
             let ask = async |sql: &str| {
@@ -215,7 +215,7 @@ fn boolean_enumerations_are_booleans() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
         let enumeration = Enumeration::fixed("values", "", Datatype::Bool, vec![1u8, 0]).unwrap();
-        array(&path, Datatype::Int8, enumeration, NewColumn::values(&[0i8, 1, 0, 7, -1]), 5);
+        array(&path, Datatype::Int8, enumeration, WriteColumn::values(&[0i8, 1, 0, 7, -1]), 5);
         let session = local(1);
         let ask = async |sql: &str| {
             sorted(rows(&session, &sql.replace("AT", &format!("'{}'", path.display()))).await.unwrap())
@@ -231,7 +231,7 @@ fn boolean_enumerations_are_booleans() {
         assert_eq!(ask("SELECT x FROM AT WHERE NOT e").await, ["1", "7"]);
         let empty = folder.path().join("empty");
         let none = Enumeration::fixed("values", "", Datatype::Bool, Vec::new()).unwrap();
-        array(&empty, Datatype::UInt8, none, NewColumn::values(&[0u8, 255]), 2);
+        array(&empty, Datatype::UInt8, none, WriteColumn::values(&[0u8, 255]), 2);
         let sql = format!("SELECT e, count(*) FROM '{}' GROUP BY e", empty.display());
         assert_eq!(rows(&session, &sql).await.unwrap(), ["NULL | 2"]);
     });

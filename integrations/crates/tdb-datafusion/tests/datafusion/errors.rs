@@ -34,8 +34,8 @@ fn names_that_lead_nowhere_are_named() {
         for (sql, wanted) in [
             ("SELECT * FROM 'no/such/array'", "not found"),
             ("SELECT * FROM 'wrong://bucket/array'", "not found"),
-            ("SELECT * FROM tdb_schema('wrong://bucket/array')", "only local folders"),
-            ("SELECT * FROM tdb_schema('a', 'never')", "is no time"),
+            ("SELECT * FROM tdb_schema('wrong://bucket/array')", "supports local folders only"),
+            ("SELECT * FROM tdb_schema('a', 'never')", "is not a valid time"),
         ] {
             let error = rows(&session, sql).await.unwrap_err().to_string();
             assert!(error.contains(wanted), "{sql}: {error}");
@@ -56,7 +56,7 @@ fn a_table_of_another_session_refuses_to_delete() {
         plain.register_table("t", table).unwrap();
         let before = rows(&plain, "SELECT count(*) FROM t").await.unwrap();
         let error = rows(&plain, "DELETE FROM t WHERE u IN (SELECT u FROM t WHERE u > 250)").await.unwrap_err();
-        assert!(error.to_string().contains("takes a session of tdb-datafusion"), "{error}");
+        assert!(error.to_string().contains("needs a session of tdb-datafusion"), "{error}");
         assert_eq!(rows(&plain, "SELECT count(*) FROM t").await.unwrap(), before);
     });
 }
@@ -80,7 +80,7 @@ fn rows_without_a_column_are_not_deleted_by_it() {
         // The session continues with the new schema.
         rows(&session, "INSERT INTO t VALUES (3, 7), (4, 8)").await.unwrap();
         let error = rows(&session, "DELETE FROM t WHERE late = 7").await.unwrap_err().to_string();
-        assert!(error.contains("was written before the array had it"), "{error}");
+        assert!(error.contains("was written before the column was added"), "{error}");
         let all = "SELECT x FROM t ORDER BY x";
         assert_eq!(rows(&session, all).await.unwrap(), ["1", "2", "3", "4"]);
         rows(&session, "DELETE FROM t WHERE x = 3").await.unwrap();

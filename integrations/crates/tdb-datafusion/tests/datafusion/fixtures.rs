@@ -78,7 +78,7 @@ fn select_all_gives_every_cell() {
                 }
                 // Strings that are not UTF-8, and coordinates beyond the date types of Arrow.
                 (Err(found), Err(wanted)) => {
-                    let known = ["not valid UTF-8", "is beyond what the other"];
+                    let known = ["not valid UTF-8", "is out of range of the other"];
                     let named = known.iter().any(|known| wanted.contains(known) && found.contains(known));
                     assert!(named && found.contains("table"), "{name}: {found}; {wanted}");
                     refused += 1;

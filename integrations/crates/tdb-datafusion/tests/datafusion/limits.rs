@@ -7,7 +7,7 @@ use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_condition::field;
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage};
 use tdb_datafusion::{Opener, SessionOptions, session};
 
@@ -30,8 +30,8 @@ fn make(path: &Path) {
         .unwrap();
     let x: Vec<i64> = (0..ROWS).collect();
     let value: Vec<f64> = x.iter().map(|x| (x * 7919 % ROWS) as f64).collect();
-    let name = NewColumn::strings(x.iter().map(|x| format!("name number {x}")));
-    let cells = NewCells::new().with("x", &x).with("value", &value).with("name", name);
+    let name = WriteColumn::strings(x.iter().map(|x| format!("name number {x}")));
+    let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
     Array::open(path).unwrap().write().names(Names::new().at(1010)).cells(cells).unwrap();
 }
 
@@ -100,8 +100,8 @@ fn limits_of_nothing_of_all_and_of_more() {
         // Deletes the first rows, and replaces others.
         Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
         let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
-        let name = NewColumn::strings(["new", "back again"]);
-        let cells = NewCells::new().with("x", &x).with("value", &value).with("name", name);
+        let name = WriteColumn::strings(["new", "back again"]);
+        let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
         Array::open(&path).unwrap().write().names(Names::new().at(1030)).cells(cells).unwrap();
         let (session, storage) = counted(&path).await;
         let left = 50_001;

@@ -15,7 +15,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, NewCells, NewColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
 
 /// Runs a future.
@@ -181,18 +181,18 @@ impl Filled {
         filled
     }
 
-    fn cells(&self) -> NewCells<'_> {
-        NewCells::new()
+    fn cells(&self) -> WriteBatch<'_> {
+        WriteBatch::new()
             .with("f", &self.floats)
-            .with("g", NewColumn::options(self.doubles.iter().copied()))
-            .with("n", NewColumn::options(self.longs.iter().copied()))
+            .with("g", WriteColumn::options(self.doubles.iter().copied()))
+            .with("n", WriteColumn::options(self.longs.iter().copied()))
             .with("u", &self.small)
-            .with("s", NewColumn::optional_strings(self.strings.iter().copied()))
-            .with("e", NewColumn::options(self.positions.iter().copied()))
+            .with("s", WriteColumn::optional_strings(self.strings.iter().copied()))
+            .with("e", WriteColumn::options(self.positions.iter().copied()))
             .with("day", &self.days)
             .with("t", &self.times)
             .with("b", &self.flags)
-            .with("c", NewColumn::options(self.choices.iter().copied()))
+            .with("c", WriteColumn::options(self.choices.iter().copied()))
     }
 }
 
@@ -253,7 +253,7 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
         let has_late = array.schema().field("late").is_some();
         let late: Vec<i16> = (0..xs.len()).map(|_| random.below(5) as i16).collect();
         let filled = Filled::new(&mut random, xs.len());
-        let names = NewColumn::strings(names);
+        let names = WriteColumn::strings(names);
         let mut cells = filled.cells().with("x", &xs).with("name", names).with("y", &ys);
         if has_late {
             cells = cells.with("late", &late);

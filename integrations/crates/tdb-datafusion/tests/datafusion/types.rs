@@ -178,7 +178,7 @@ fn coordinates_that_sql_lacks_are_errors_that_name_the_column() {
             let asked =
                 async |column: &str| crate::support::rows(&session, &format!("SELECT {column} FROM '{uri}'")).await;
             let error = asked("odd").await.unwrap_err().to_string();
-            let words = "is beyond what the other";
+            let words = "is out of range of the other";
             assert!(error.contains(words) && error.contains("odd") && error.contains(uri), "{datatype}: {error}");
             assert_eq!(asked("a").await.unwrap(), ["7"]);
         });

@@ -168,6 +168,11 @@ pub(crate) async fn run_file(path: &Path, make: impl Fn() -> Result<Engine>) -> 
 /// Panics if rows are compared without a sort order. The order would depend on which partition ends
 /// first.
 fn check_order(record: &Record<Kind>) {
-    let Record::Query { sql, loc, expected: QueryExpect::Results { sort_mode: None, results, .. }, .. } = record else { return };
-    assert!(results.len() < 2 || sql.to_ascii_uppercase().contains("ORDER BY"), "{loc}: a query of several rows needs `rowsort` or ORDER BY");
+    let Record::Query { sql, loc, expected: QueryExpect::Results { sort_mode: None, results, .. }, .. } = record else {
+        return;
+    };
+    assert!(
+        results.len() < 2 || sql.to_ascii_uppercase().contains("ORDER BY"),
+        "{loc}: a query of several rows needs `rowsort` or ORDER BY"
+    );
 }

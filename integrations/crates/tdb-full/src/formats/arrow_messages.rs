@@ -56,7 +56,7 @@ pub(super) fn next(stream: &mut impl Read) -> Result<Option<Encoded>> {
     let (mut head, mut body) = (Vec::new(), Vec::new());
     exactly(stream, length, &mut head)?;
     let length = message(&head)?.bodyLength();
-    let length = u64::try_from(length).map_err(|_| invalid("the length of a body is negative"))?;
+    let length = u64::try_from(length).map_err(|_| invalid("the length of a message body is negative"))?;
     exactly(stream, length, &mut body)?;
     check(&head, &body)?;
     Ok(Some(Encoded { head, body: body.into() }))
@@ -67,7 +67,7 @@ pub(super) fn next(stream: &mut impl Read) -> Result<Option<Encoded>> {
 /// # Errors
 /// The block is outside of the file, or has invalid sizes.
 pub(super) fn of_block(file: &mut File, size: u64, block: &Block) -> Result<Vec<u8>> {
-    let outside = || invalid("a block lies outside of the file");
+    let outside = || invalid("a block is outside of the file");
     let number = |number: i64| u64::try_from(number).map_err(|_| outside());
     let (start, metadata) = (number(block.offset())?, number(block.metaDataLength().into())?);
     let length = number(block.bodyLength())?.checked_add(metadata).ok_or_else(outside)?;
@@ -84,7 +84,7 @@ pub(super) fn of_block(file: &mut File, size: u64, block: &Block) -> Result<Vec<
 }
 
 fn message(bytes: &[u8]) -> Result<Message<'_>> {
-    root_as_message(bytes).map_err(|error| invalid(&format!("a message: {error}")))
+    root_as_message(bytes).map_err(|error| invalid(&format!("invalid message: {error}")))
 }
 
 /// Checks the decompressed sizes in a message.
@@ -106,7 +106,7 @@ fn check(head: &[u8], body: &[u8]) -> Result<()> {
     }
     if unpacked > MAX_UNPACKED {
         return Err(invalid(&format!(
-            "a batch of {unpacked} bytes is more than the {MAX_UNPACKED} that are unpacked at once"
+            "a batch has {unpacked} bytes: expected at most {MAX_UNPACKED} uncompressed bytes"
         )));
     }
     Ok(())
@@ -114,7 +114,7 @@ fn check(head: &[u8], body: &[u8]) -> Result<()> {
 
 /// Reads exactly this number of bytes.
 fn exactly(from: &mut impl Read, count: u64, bytes: &mut Vec<u8>) -> Result<()> {
-    if read(from, count, bytes)? == count { Ok(()) } else { Err(invalid("it is cut off")) }
+    if read(from, count, bytes)? == count { Ok(()) } else { Err(invalid("the file is truncated")) }
 }
 
 /// Reads up to this number of bytes.

@@ -64,7 +64,7 @@ fn is_file(file: &mut File) -> Result<bool, ArrowError> {
     file.take(MAGIC.len() as u64).read_to_end(&mut bytes)?;
     file.rewind()?;
     if bytes.starts_with(b"FEA1") {
-        let why = "a Feather file of version 1, which has no types of Arrow's; write it anew as version 2";
+        let why = "a Feather file of version 1, which has no Arrow types; convert it to version 2";
         return Err(ArrowError::IpcError(why.to_owned()));
     }
     Ok(bytes == MAGIC)
@@ -73,7 +73,7 @@ fn is_file(file: &mut File) -> Result<bool, ArrowError> {
 fn schema_of(schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, ArrowError> {
     match schema.endianness().equals_to_target_endianness() {
         true => Ok(Arc::new(fb_to_schema(schema))),
-        false => Err(ArrowError::IpcError("its numbers have the other byte order; write it anew".to_owned())),
+        false => Err(ArrowError::IpcError("the numbers have the opposite byte order; convert the file".to_owned())),
     }
 }
 
@@ -98,14 +98,14 @@ impl FileBatches {
         let invalid = |why: &str| ArrowError::IpcError(why.to_owned());
         let size = file.seek(SeekFrom::End(0))?;
         let mut end = [0; 10];
-        file.seek(SeekFrom::Start(size.checked_sub(10).ok_or_else(|| invalid("it is cut off"))?))?;
+        file.seek(SeekFrom::Start(size.checked_sub(10).ok_or_else(|| invalid("the file is truncated"))?))?;
         file.read_exact(&mut end)?;
         let length = arrow_ipc::reader::read_footer_length(end)? as u64;
         let start = (size - 10).checked_sub(length).ok_or_else(|| invalid("the footer is longer than the file"))?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         (&mut file).take(length).read_to_end(&mut bytes)?;
-        let footer = root_as_footer(&bytes).map_err(|error| invalid(&format!("the footer: {error}")))?;
+        let footer = root_as_footer(&bytes).map_err(|error| invalid(&format!("invalid footer: {error}")))?;
         let schema = footer.schema().ok_or_else(|| invalid("the footer has no schema"))?;
         let schema = schema_of(schema)?;
         let mut decoder = FileDecoder::new(Arc::clone(&schema), footer.version());
@@ -147,7 +147,7 @@ impl StreamBatches {
     /// Reads the schema.
     fn open(file: File) -> Result<Self, ArrowError> {
         let mut stream = BufReader::with_capacity(1 << 16, file);
-        let no_schema = || ArrowError::IpcError("it doesn't begin with a schema".to_owned());
+        let no_schema = || ArrowError::IpcError("the file does not begin with a schema".to_owned());
         let encoded = next(&mut stream)?.ok_or_else(no_schema)?;
         let schema = schema_of(encoded.message()?.header_as_schema().ok_or_else(no_schema)?)?;
         let passed = encoded.len();
@@ -169,7 +169,7 @@ impl NextBatch for StreamBatches {
                 return Ok(Some((batch, self.passed)));
             } else {
                 let kind = message.header_type().variant_name().unwrap_or("of an unknown kind");
-                return Err(ArrowError::IpcError(format!("a message {kind} among the batches")));
+                return Err(ArrowError::IpcError(format!("unexpected message {kind} among the batches")));
             }
         }
         Ok(None)

@@ -38,15 +38,15 @@ impl Casts {
     pub(super) fn schema(&self, path: &Path, schema: &SchemaRef) -> Result<SchemaRef> {
         if let Some((name, _)) = self.0.iter().find(|(name, _)| schema.column_with_name(name).is_none()) {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            return Err(Failure::usage(format!("{}: --type {name}: no column is called {name:?}", path.display()))
+            return Err(Failure::usage(format!("{}: --type {name}: no column is named {name:?}", path.display()))
                 .with_hint(format!("the columns are {}", names.join(", "))));
         }
         let field = |field: &Arc<Field>| match self.of(field.name()) {
             None => Ok(Arc::clone(field)),
             Some(datatype) => retyped(field, datatype).map(Arc::new).ok_or_else(|| {
                 let (name, data_type) = (field.name(), field.data_type());
-                let why = format!("{}: column {name:?} of {data_type} can't become {datatype}", path.display());
-                Failure::usage(why).with_hint(format!("name another type, or leave out --type {name}={datatype}"))
+                let why = format!("{}: cannot convert column {name:?} from {data_type} to {datatype}", path.display());
+                Failure::usage(why).with_hint(format!("pass another type, or leave out --type {name}={datatype}"))
             }),
         };
         let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect::<Result<_>>()?;
@@ -235,12 +235,12 @@ fn values(
         let parsed = cell_of_text(wide, whole.as_deref().unwrap_or(text), &mut bytes);
         let rounded = || from.is_decimal() && to.is_floating() && !is_same(text, to, &bytes);
         match parsed {
-            Ok(()) if rounded() => reject(row, format!("{text} is no {datatype} without rounding")),
+            Ok(()) if rounded() => reject(row, format!("{text} is not a valid {datatype} without rounding")),
             Ok(()) if datatype == Datatype::Bool && bytes != [0] && bytes != [1] => {
-                reject(row, format!("{text} is neither true nor false"));
+                reject(row, format!("expected true or false, found {text}"));
             }
             Ok(()) => return Some(bytes),
-            Err(_) if from.is_numeric() => reject(row, format!("{text} is no {datatype}")),
+            Err(_) if from.is_numeric() => reject(row, format!("{text} is not a valid {datatype}")),
             Err(why) => reject(row, why),
         }
         None

@@ -36,12 +36,11 @@ pub(super) fn read<T, E: Display>(path: &Path, what: &str, read: impl FnOnce() -
     let caught_before = IS_CAUGHT.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(read));
     IS_CAUGHT.set(caught_before);
-    let damaged = |why: &dyn Display| {
-        Failure::new(Exit::Corrupt, format!("{}: no {what} that can be read: {why}", path.display()))
-    };
+    let damaged =
+        |why: &dyn Display| Failure::new(Exit::Corrupt, format!("{}: not a valid {what}: {why}", path.display()));
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(damaged(&error)),
-        Err(_) => Err(damaged(&"its parts contradict one another")),
+        Err(_) => Err(damaged(&"its parts contradict each other")),
     }
 }

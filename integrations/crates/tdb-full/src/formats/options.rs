@@ -5,7 +5,7 @@ use tdb_cli::{Export, Failure, FileOption, Result};
 
 /// Type of strings in the file.
 pub(super) const STRINGS: FileOption =
-    FileOption { name: "strings", what: "text (what is no UTF-8 is refused) or binary (whatever their bytes)" };
+    FileOption { name: "strings", what: "text (rejects invalid UTF-8) or binary (any bytes)" };
 
 /// Compression of pages and batches.
 pub(super) const fn compression(what: &'static str) -> FileOption {
@@ -23,5 +23,5 @@ pub(super) fn arrow_options(export: &Export<'_>) -> Result<ArrowOptions> {
 
 /// Creates the failure for an unknown value of an option.
 pub(super) fn wrong(option: FileOption, value: &str) -> Failure {
-    Failure::usage(format!("--option {}={value}: not one that is known", option.name)).with_hint(option.what)
+    Failure::usage(format!("--option {}={value}: unknown value", option.name)).with_hint(option.what)
 }

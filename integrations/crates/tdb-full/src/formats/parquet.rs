@@ -23,7 +23,7 @@ pub(crate) struct ParquetFiles;
 
 const COMPRESSION: FileOption = compression("zstd (the default), snappy, gzip, lz4 or none");
 const ROW_GROUP: FileOption =
-    FileOption { name: "row_group", what: "most rows of a row group; fewer where the budget of memory is smaller" };
+    FileOption { name: "row_group", what: "maximum rows per row group; fewer with a smaller --budget" };
 /// Default maximum number of rows per row group. The same as in other writers.
 const ROWS: usize = 1 << 20;
 

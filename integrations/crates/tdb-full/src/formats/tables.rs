@@ -47,7 +47,7 @@ pub(super) struct Tables {
 impl Tables {
     /// Opens the files, and compares their columns.
     pub(super) fn open(kind: &'static dyn TableKind, import: Import) -> Result<Box<dyn ColumnFiles>> {
-        let Some(first) = import.paths.first() else { return Err(Failure::usage("there are no files")) };
+        let Some(first) = import.paths.first() else { return Err(Failure::usage("no files are given")) };
         let schema = kind.schema(first)?;
         let mut size = 0;
         for path in &import.paths {
@@ -55,10 +55,10 @@ impl Tables {
             let other = kind.schema(path)?;
             check_names(path, &other)?;
             if let Some(name) = lacks(&other, &schema) {
-                return Err(differs(path, &format!("has no column {name:?}"), first));
+                return Err(differs(path, &format!("lacks column {name:?}"), first));
             }
             if let Some(name) = lacks(&schema, &other) {
-                return Err(differs(path, &format!("has a column {name:?}"), first));
+                return Err(differs(path, &format!("has an additional column {name:?}"), first));
             }
         }
         let casts = Casts::new(import.types.clone());
@@ -110,11 +110,11 @@ impl Tables {
                         // The error may name the item type of a list.
                         let column = self.schema.field_with_name(field).ok();
                         let types = column.and_then(|column| castable(column.data_type()));
-                        types.map(|types| format!("--type {field}={types} converts it"))
+                        types.map(|types| format!("pass --type {field}={types} to convert it"))
                     }
                     _ => None,
                 };
-                let hint = types.unwrap_or_else(|| "docs/guides/arrow.md says what becomes of which type".to_owned());
+                let hint = types.unwrap_or_else(|| "see docs/guides/arrow.md for the supported types".to_owned());
                 Failure::new(Exit::Unsupported, format!("{path}: {error}")).with_hint(hint)
             }
         }
@@ -231,14 +231,14 @@ fn lacks<'a>(schema: &Schema, other: &'a Schema) -> Option<&'a str> {
 
 fn differs(path: &Path, how: &str, first: &Path) -> Failure {
     let message = format!("{}: {how}, unlike {}", path.display(), first.display());
-    Failure::usage(message).with_hint("import files with different columns one after the other")
+    Failure::usage(message).with_hint("import files with different columns separately")
 }
 
 /// Rejects duplicate column names.
 fn check_names(path: &Path, schema: &Schema) -> Result<()> {
     let mut seen = HashSet::new();
     match schema.fields().iter().find(|field| !seen.insert(field.name())) {
-        Some(field) => Err(Failure::usage(format!("{}: two columns are called {:?}", path.display(), field.name()))),
+        Some(field) => Err(Failure::usage(format!("{}: two columns are named {:?}", path.display(), field.name()))),
         None => Ok(()),
     }
 }

@@ -34,13 +34,13 @@ pub(super) fn of_arrow(error: Error) -> Failure {
             let hint = match &error {
                 Error::Cell { problem: Problem::NotUtf8, .. }
                 | Error::Enumeration { problem: Problem::NotUtf8, .. } => {
-                    "--option strings=binary writes the bytes of all strings"
+                    "pass --option strings=binary to write strings as bytes"
                 }
                 Error::Cell { problem: Problem::OutOfRange { .. }, .. }
                 | Error::Enumeration { problem: Problem::OutOfRange { .. }, .. } => {
-                    "export .csv or .jsonl, which hold every date and time, or leave the field out with --select"
+                    "export .csv or .jsonl, which support all dates and times, or leave the field out with --select"
                 }
-                _ => "docs/guides/arrow.md says what becomes of which type",
+                _ => "see docs/guides/arrow.md for the supported types",
             };
             Failure::new(Exit::Unsupported, error).with_hint(hint)
         }
@@ -49,5 +49,5 @@ pub(super) fn of_arrow(error: Error) -> Failure {
 
 /// Creates the failure for a write error.
 pub(super) fn unwritten(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Exit::Unavailable, format!("can't write the file: {error}"))
+    Failure::new(Exit::Unavailable, format!("cannot write the file: {error}"))
 }

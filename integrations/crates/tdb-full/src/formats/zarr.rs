@@ -13,13 +13,11 @@ use super::options::{compression, wrong};
 pub(crate) struct ZarrFolders;
 
 const COMPRESSION: FileOption =
-    compression("same (the default: as the tiles are), zstd or gzip, with a level as in zstd:5, or none");
-const CHUNKS: FileOption = FileOption {
-    name: "chunks",
-    what: "how long chunks are along each dimension, as in 100,100, instead of as long as tiles",
-};
+    compression("same (the default: the filters of the array), zstd or gzip, with a level as in zstd:5, or none");
+const CHUNKS: FileOption =
+    FileOption { name: "chunks", what: "chunk lengths per dimension, as in 100,100, instead of the tile extents" };
 const OUTSIDE: FileOption =
-    FileOption { name: "outside", what: "follow: members outside of the folder of their group are exported too" };
+    FileOption { name: "outside", what: "follow: export members outside of the folder of their group too" };
 
 impl FolderFormat for ZarrFolders {
     fn endings(&self) -> &'static [&'static str] {
@@ -52,7 +50,7 @@ impl FolderFormat for ZarrFolders {
                 ranged.array(array, path)
             }
             Whole::Group(group) => to.group(group, path),
-            _ => return Err(Failure::new(Exit::Unsupported, "Zarr holds arrays and groups")),
+            _ => return Err(Failure::new(Exit::Unsupported, "Zarr supports arrays and groups only")),
         };
         exported.map(|exported| exported.cells).map_err(failure)
     }
@@ -68,7 +66,7 @@ impl FolderFormat for ZarrFolders {
         let imported = match target {
             Target::Folder(target) => from.to_folder(path, target),
             Target::Storage(storage) => from.to_storage(path, &storage),
-            _ => return Err(Failure::new(Exit::Unsupported, "arrays are made in folders and on stores")),
+            _ => return Err(Failure::new(Exit::Unsupported, "arrays can only be created in folders and on stores")),
         };
         let imported = imported.map_err(failure)?;
         Ok(FolderImported {
@@ -103,7 +101,7 @@ fn failure(error: Error) -> Failure {
         Error::Array(error) => error.into(),
         Error::Metadata { .. } | Error::Chunk { .. } | Error::Shard { .. } => Failure::new(Exit::Corrupt, told),
         Error::Unsupported { .. } | Error::Refused { .. } | Error::Cell { .. } | Error::Schema { .. } => {
-            Failure::new(Exit::Unsupported, told).with_hint("docs/guides/zarr.md says what becomes of what")
+            Failure::new(Exit::Unsupported, told).with_hint("see docs/guides/zarr.md for the supported types")
         }
         Error::Stopped => Failure::new(Exit::Interrupted, "interrupted"),
         Error::AlreadyThere { .. } => Failure::new(Exit::Unavailable, told).with_hint("choose another name"),

@@ -201,7 +201,7 @@ fn an_export_that_is_ended_leaves_nothing() {
 
     use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
     use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
-    use tdb_arrow::tdb_array::{NewCells, NewColumn};
+    use tdb_arrow::tdb_array::{WriteBatch, WriteColumn};
 
     const CELLS: i64 = 2_000_000;
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn an_export_that_is_ended_leaves_nothing() {
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     Array::create(&array, &ArrayDefinition::new(schema).unwrap()).unwrap();
     let values: Vec<i64> = (0..CELLS).collect();
-    Array::open(&array).unwrap().write().cells(NewCells::new().with("a", NewColumn::values(&values))).unwrap();
+    Array::open(&array).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     let names = || -> Vec<String> {
         let names = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name != "array").collect()

@@ -20,7 +20,7 @@ use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{Array, ArrayOptions, NewCells, NewColumn};
+use tdb_arrow::tdb_array::{Array, ArrayOptions, WriteBatch, WriteColumn};
 use tdb_testkit::fixtures;
 
 fn path(path: &Path) -> &str {
@@ -110,7 +110,7 @@ fn of_attribute(
     path: &Path,
     attribute: Attribute,
     enumeration: Option<Enumeration>,
-    column: NewColumn<'_>,
+    column: WriteColumn<'_>,
     cells: i32,
 ) {
     let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
@@ -124,7 +124,7 @@ fn of_attribute(
     }
     Array::create(path, &definition).unwrap();
     let x: Vec<i32> = (0..cells).collect();
-    Array::open(path).unwrap().write().cells(NewCells::new().with("x", &x).with("a", column)).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("x", &x).with("a", column)).unwrap();
 }
 
 /// Exports an array in each format, imports the file, and compares the two arrays.
@@ -143,7 +143,7 @@ fn no_time_comes_back() {
     for datatype in Datatype::ALL.iter().filter(|datatype| datatype.is_datetime() || datatype.is_time()) {
         let folder = tempfile::tempdir().unwrap();
         let given = folder.path().join("given");
-        of_attribute(&given, Attribute::new("a", *datatype), None, NewColumn::values(&[5i64, i64::MIN, 0]), 3);
+        of_attribute(&given, Attribute::new("a", *datatype), None, WriteColumn::values(&[5i64, i64::MIN, 0]), 3);
         comes_back(folder.path(), &given, datatype.name());
     }
 }
@@ -166,7 +166,7 @@ fn enumerations_of_every_type_come_back() {
             let given = folder.path().join("given");
             let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("values");
             // The last position has no value. It is the fill value.
-            of_attribute(&given, attribute, Some(values), NewColumn::values(&[0u8, 1, 0, 255]), 4);
+            of_attribute(&given, attribute, Some(values), WriteColumn::values(&[0u8, 1, 0, 255]), 4);
             comes_back(folder.path(), &given, datatype.name());
         }
     }
@@ -201,7 +201,7 @@ fn files_of_others_become_new_arrays() {
         fs::write(files.join("_SUCCESS"), "").unwrap();
         let array = folder.path().join(format!("{ending}-array"));
         let said = told(&["import", path(&array), path(&files), "--dimensions", "pos", "--budget", "1MiB"], 0);
-        assert!(said.contains("70015 cells written, as ") && !said.contains("as 1 fragment"), "{said}");
+        assert!(said.contains("70015 cells written in ") && !said.contains("in 1 fragment"), "{said}");
         let opened = Array::open(&array).unwrap();
         let kind = opened.schema().attributes().iter().find(|attribute| attribute.name() == "kind").unwrap();
         assert_eq!(kind.enumeration(), Some("kind"));
@@ -232,11 +232,11 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
         let words = ["import", path(&array), path(&file), "--schema", path(&schema)];
         let said = told(&words, 1);
         for expected in [
-            format!("bad.{ending}, row 2: pos: 100 is outside of the domain, 0..99"),
-            format!("bad.{ending}, row 3: pos: null, and the field is not nullable"),
-            format!("bad.{ending}, row 4: pos: 70000 is no int16"),
-            format!("bad.{ending}, row 5: x: 0.1 is no float32"),
-            "4 of 5 rows can't be imported; nothing was written".to_owned(),
+            format!("bad.{ending}, row 2: pos: 100 is outside of the domain 0..99"),
+            format!("bad.{ending}, row 3: pos: null, but the field is not nullable"),
+            format!("bad.{ending}, row 4: pos: 70000 is not a valid int16"),
+            format!("bad.{ending}, row 5: x: 0.1 is not a valid float32"),
+            "cannot import 4 of 5 rows; nothing was written".to_owned(),
         ] {
             assert!(said.contains(&expected), "{expected}: {said}");
         }
@@ -247,10 +247,10 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
     let array = folder.path().join("array");
     let parquet = folder.path().join("bad.parquet");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&[], 2, "name columns with --dimensions, of pos, x"),
-        (&["--dimensions", "x,y"], 2, "no column is called \"y\""),
-        (&["--format", "csv", "--dimensions", "pos"], 2, "no column is called \"pos\""),
-        (&["--format", "arrow", "--dimensions", "pos"], 3, "no Arrow file or stream that can be read"),
+        (&[], 2, "pass some of the columns pos, x with --dimensions"),
+        (&["--dimensions", "x,y"], 2, "no column is named \"y\""),
+        (&["--format", "csv", "--dimensions", "pos"], 2, "no column is named \"pos\""),
+        (&["--format", "arrow", "--dimensions", "pos"], 3, "not a valid Arrow file or stream"),
     ];
     for (more, code, what) in cases {
         let said = told(&[&["import", path(&array), path(&parquet)], *more].concat(), *code);
@@ -258,7 +258,7 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
     }
     let other = write(&folder.path().join("other.parquet"), &[rows(0, 1)]);
     let said = told(&["import", path(&array), path(&parquet), path(&other), "--dimensions", "pos"], 2);
-    assert!(said.contains("other.parquet: has a column \"word\", unlike "), "{said}");
+    assert!(said.contains("other.parquet: has an additional column \"word\", unlike "), "{said}");
     let said = told(&["import", path(&array), path(&folder.path().join("none.parquet")), "--dimensions", "pos"], 5);
     assert!(said.contains("none.parquet"), "{said}");
     assert!(!array.exists());
@@ -323,15 +323,15 @@ fn decimals_and_half_floats_are_converted_on_demand() {
         let array = folder.path().join(ending);
         let import = ["import", path(&array), path(&file), "--dimensions", "x"];
         let refused = told(&import, 4);
-        assert!(refused.contains("--type price=float64, int64 or string_utf8 converts it"), "{refused}");
+        assert!(refused.contains("pass --type price=float64, int64 or string_utf8 to convert it"), "{refused}");
         let refused = told(&[&import[..], &["--type", "price=float64"]].concat(), 4);
-        assert!(refused.contains("--type half=float64, float32, int64 or string_utf8 converts it"), "{refused}");
+        assert!(refused.contains("pass --type half=float64, float32, int64 or string_utf8 to convert it"), "{refused}");
         let types = ["--type", "half=float32", "--type", "price=int64"];
         let rejected = told(&[&import[..], &types].concat(), 1);
-        assert!(rejected.contains("row 1: price: 19.99 is no int64"), "{rejected}");
+        assert!(rejected.contains("row 1: price: 19.99 is not a valid int64"), "{rejected}");
         assert!(!array.exists());
         let unknown = told(&[&import[..], &["--type", "cost=int64"]].concat(), 2);
-        assert!(unknown.contains("no column is called \"cost\""), "{unknown}");
+        assert!(unknown.contains("no column is named \"cost\""), "{unknown}");
         for (datatype, first) in
             [("float64", "19.99"), ("float32", "19.99"), ("string_utf8", "19.99"), ("blob", "31392e3939")]
         {
@@ -415,7 +415,7 @@ fn types_that_a_refusal_advises_convert_the_column() {
             // The first decimal, 1.50, is not an integer.
             let is_fraction = datatype == "int64" && name.contains("decimal");
             assert!(
-                said.contains("3 cells written") || is_fraction && said.contains("is no int64"),
+                said.contains("3 cells written") || is_fraction && said.contains("is not a valid int64"),
                 "{name} {datatype}: {said}"
             );
             converted += 1;
@@ -475,12 +475,12 @@ fn columns_become_what_a_type_says() {
         }
     }
     for (column, datatype, code, why) in [
-        (&numbers, "string_utf16", 2, "can't become string_utf16"),
-        (&truths, "int8", 2, "name another type, or leave out --type a=int8"),
-        (&texts(["7", "8.5", "9"]), "int8", 1, "row 2: a: \"8.5\" is no int64"),
-        (&texts(["7", "300", "9"]), "int8", 1, "row 2: a: 300 is no int8"),
-        (&odd("list of decimals"), "int64", 1, "row 1: a: 1.50 is no int64"),
-        (&odd("list of decimals"), "string_utf8", 2, "can't become string_utf8"),
+        (&numbers, "string_utf16", 2, "to string_utf16"),
+        (&truths, "int8", 2, "pass another type, or leave out --type a=int8"),
+        (&texts(["7", "8.5", "9"]), "int8", 1, "row 2: a: \"8.5\" is not a valid int64"),
+        (&texts(["7", "300", "9"]), "int8", 1, "row 2: a: 300 is not a valid int8"),
+        (&odd("list of decimals"), "int64", 1, "row 1: a: 1.50 is not a valid int64"),
+        (&odd("list of decimals"), "string_utf8", 2, "to string_utf8"),
     ] {
         for ending in ENDINGS {
             let Some(file) = file_of(folder.path(), ending, "a", column) else { continue };
@@ -524,7 +524,7 @@ fn columns_without_a_type_become_nulls_of_the_field() {
         for ending in ENDINGS {
             let file = file_of(folder.path(), ending, "a", &nulls).unwrap();
             let said = told(&["import", path(&array), path(&file)], if cells == "null" { 1 } else { 0 });
-            assert!(cells != "null" || said.contains("row 1: a: null, and the field is not nullable"), "{said}");
+            assert!(cells != "null" || said.contains("row 1: a: null, but the field is not nullable"), "{said}");
         }
         let read = told(&["read", path(&array), "--format", "csv"], 0);
         let expected = if cells == "null" { "x,a\n" } else { "x,a\n1,\n2,\n3,\n" };
@@ -541,7 +541,7 @@ fn advice_about_decimals_as_coordinates_works() {
         let file = file_of(folder.path(), ending, "price", &decimals).unwrap();
         let array = folder.path().join(ending);
         let refused = told(&["import", path(&array), path(&file), "--dimensions", "price"], 4);
-        assert!(refused.contains("--type price=float64, int64 or string_utf8 converts it"), "{refused}");
+        assert!(refused.contains("pass --type price=float64, int64 or string_utf8 to convert it"), "{refused}");
         for datatype in ["float64", "int64", "string_utf8"] {
             let array = folder.path().join(format!("{ending}-{datatype}"));
             told(
@@ -557,11 +557,11 @@ fn advice_about_text_that_is_no_utf_8_works() {
     let folder = tempfile::tempdir().unwrap();
     let given = folder.path().join("given");
     let attribute = Attribute::new("a", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-    of_attribute(&given, attribute, None, NewColumn::strings([&b"a\xff"[..], b"", b"b"]), 3);
+    of_attribute(&given, attribute, None, WriteColumn::strings([&b"a\xff"[..], b"", b"b"]), 3);
     for ending in ENDINGS {
         let (file, again) = (folder.path().join(format!("file.{ending}")), folder.path().join(ending));
         let refused = told(&["export", path(&given), path(&file)], 4);
-        assert!(refused.contains("hint: --option strings=binary writes the bytes of all strings"), "{refused}");
+        assert!(refused.contains("hint: pass --option strings=binary to write strings as bytes"), "{refused}");
         told(&["export", path(&given), path(&file), "--option", "strings=binary"], 0);
         told(&["import", path(&again), path(&file)], 0);
         told(&["diff", path(&given), path(&again)], 0);

@@ -88,9 +88,9 @@ fn nothing_that_is_printed_shows_a_secret() {
     let refused: [(Access, &str); 5] = [
         (Access::default().key("another"), "): check the keys"),
         (Access::default().expired(), "(ExpiredToken): check the keys"),
-        (Access::default().token("another"), "the credentials are refused"),
-        (Access::default().region("eu-west-1"), "eu-west-1: set AWS_REGION to it"),
-        (Access::default().denied(""), "ask for permission"),
+        (Access::default().token("another"), "the credentials are invalid or have expired"),
+        (Access::default().region("eu-west-1"), "eu-west-1: set AWS_REGION to its region"),
+        (Access::default().denied(""), "get permission"),
     ];
     for (access, reason) in refused {
         store.server.allow(access);
@@ -121,5 +121,5 @@ fn a_bucket_that_is_not_there() {
     let store = Store::start();
     let output = store.tdb(SIGNED, &["schema", "s3://nothing/array"]);
     let shown = shown(&output);
-    assert!(shown.contains("s3://nothing/array") && shown.contains("no such bucket"), "{shown}");
+    assert!(shown.contains("s3://nothing/array") && shown.contains("bucket or container does not exist"), "{shown}");
 }

@@ -146,7 +146,7 @@ fn unknown_schemes_are_no_paths() {
         "COPY (SELECT 1 AS x) TO 's4://bucket/x.parquet'",
     ] {
         let (_, said) = refused(&["sql", statement]);
-        assert!(said.contains("s4:// is no kind of place that can be opened"), "{statement}: {said}");
+        assert!(said.contains("s4:// is not a known scheme"), "{statement}: {said}");
     }
     assert_eq!(refused(&["sql", "SELECT * FROM 's4://bucket/x'"]).0, 4);
     assert!(!Path::new("s4:").exists());
@@ -176,7 +176,7 @@ fn nulls_that_may_not_be_are_named() {
         ),
     ]);
     let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x, a) VALUES (1, 1), (2, NULL)")]);
-    assert!(exit == 2 && said.contains("value 2 of a row of VALUES is NULL, and its column is NOT NULL"), "{said}");
+    assert!(exit == 2 && said.contains("value 2 of a row of VALUES is NULL, but its column is NOT NULL"), "{said}");
     let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x) VALUES (1)")]);
     assert!(exit == 2 && said.contains("column \"a\" is NOT NULL"), "{said}");
     assert_eq!(rows(&["sql", &format!("SELECT count(*) AS n FROM '{path}'"), "--format", "csv"]), "n\n0\n");
@@ -216,8 +216,8 @@ fn times_without_a_text_are_errors() {
         let output = tdb(&["sql", &format!("SELECT far FROM '{path}'"), "--format", format]);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(4), "{said}");
-        assert!(said.contains("column \"far\": 9000000000000000 is a date or time that has no text"), "{said}");
-        assert!(said.contains("hint: CAST"), "{said}");
+        assert!(said.contains("column \"far\": the date or time 9000000000000000 has no text form"), "{said}");
+        assert!(said.contains("hint: use CAST"), "{said}");
     }
     let number = rows(&["sql", &format!("SELECT CAST(far AS BIGINT) AS far FROM '{path}'"), "--format", "csv"]);
     assert_eq!(number, "far\n9000000000000000\n");
@@ -240,7 +240,7 @@ fn dictionaries_of_booleans_are_refused_by_name() {
         format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{}'", file.display()),
     ] {
         let (exit, said) = refused(&["sql", &sql]);
-        assert!(exit == 2 && said.contains("column \"b\" holds dictionaries of booleans"), "{said}");
+        assert!(exit == 2 && said.contains("column \"b\" has dictionaries of booleans"), "{said}");
     }
 }
 

@@ -59,7 +59,7 @@ fn what_cant_be_is_refused_by_name() {
         (vec!["import", &array, &zarr, &zarr], 2, "one at a time"),
         (vec!["import", &array, &zarr, "--dimensions", "y"], 2, "--dimensions"),
         (vec!["import", &array, &zarr, "--dry-run"], 2, "--dry-run"),
-        (vec!["import", &array, &other], 5, "no Zarr array or group"),
+        (vec!["import", &array, &other], 5, "not a Zarr array or group"),
         (vec!["import", &zarr, &zarr], 5, "already"),
     ] {
         let (found, said) = refused(&arguments);

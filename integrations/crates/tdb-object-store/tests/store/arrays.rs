@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, NewCells, NewColumn, Order};
+use tdb_array::{ArrayOptions, CreateOptions, Order, WriteBatch, WriteColumn};
 use tdb_object_store::StoreOptions;
 use tdb_storage::Storage;
 
@@ -40,10 +40,10 @@ pub(crate) fn try_write(storage: &Arc<dyn Storage>, fragment: u32) -> Result<(),
 pub(crate) fn try_write_at(storage: &Arc<dyn Storage>, positions: &[u32]) -> Result<(), String> {
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position) / 2.0).collect();
     let names: Vec<String> = positions.iter().map(|position| format!("n{position}")).collect();
-    let cells = NewCells::new()
-        .with("position", NewColumn::values(positions))
-        .with("depth", NewColumn::values(&depths))
-        .with("name", NewColumn::strings(&names));
+    let cells = WriteBatch::new()
+        .with("position", WriteColumn::values(positions))
+        .with("depth", WriteColumn::values(&depths))
+        .with("name", WriteColumn::strings(&names));
     let array = ArrayOptions::new().open_on(storage.clone()).map_err(|error| error.to_string())?;
     let written = array.write().cells(cells).map_err(|error| error.to_string())?;
     assert_eq!(written.cells, positions.len() as u64);

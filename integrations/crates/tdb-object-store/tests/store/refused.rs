@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use object_store::aws::AmazonS3Builder;
-use tdb_array::{ArrayOptions, NewCells};
+use tdb_array::{ArrayOptions, WriteBatch};
 use tdb_object_store::{ObjectStorage, StoreProblem, object_store, open};
 use tdb_storage::{Request, Storage, StorageError};
 use tdb_store_testkit::{Access, Fault, Method, What};
@@ -76,7 +76,7 @@ fn no_such_bucket() {
     assert!(no_bucket(storage.kind("a").unwrap_err()));
     assert!(no_bucket(storage.create_new("a", b"").unwrap_err()));
     let error = ArrayOptions::new().open_on(storage).unwrap_err().to_string();
-    assert!(error.contains("s3://bucket/root") && error.contains("no such bucket"), "{error}");
+    assert!(error.contains("s3://bucket/root") && error.contains("bucket or container does not exist"), "{error}");
 }
 
 #[test]
@@ -231,15 +231,15 @@ fn arrays_name_what_is_refused() {
             Err(error) => {
                 let error = error.to_string();
                 assert!(error.contains("s3://bucket/root/") && error.contains(named), "{error}");
-                assert!(error.contains("access is denied"), "{error}");
+                assert!(error.contains("access denied"), "{error}");
             }
             Ok(()) => assert_eq!(part, "__commits"),
         }
     }
     watched.server.allow(Access::default().denied("__fragments"));
-    let cells = NewCells::new().with("position", &[1u32]).with("depth", &[1.0]);
+    let cells = WriteBatch::new().with("position", &[1u32]).with("depth", &[1.0]);
     let array = ArrayOptions::new().open_on(storage).unwrap();
-    let cells = cells.with("name", tdb_array::NewColumn::strings(["x"]));
+    let cells = cells.with("name", tdb_array::WriteColumn::strings(["x"]));
     let error = array.write().cells(cells).unwrap_err().to_string();
-    assert!(error.contains("access is denied"), "{error}");
+    assert!(error.contains("access denied"), "{error}");
 }

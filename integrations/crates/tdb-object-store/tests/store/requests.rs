@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, NewCells, NewColumn};
+use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, WriteBatch, WriteColumn};
 use tdb_maintain::Consolidate;
 use tdb_object_store::{ObjectStorage, StoreOptions};
 use tdb_storage::Storage;
@@ -24,10 +24,10 @@ fn create(storage: &Arc<dyn Storage>) {
 fn write(storage: &Arc<dyn Storage>, fragment: u32) {
     let positions: Vec<u32> = (0..1000).map(|cell| fragment * 1000 + cell).collect();
     let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position)).collect();
-    let cells = NewCells::new()
+    let cells = WriteBatch::new()
         .with("position", &positions)
         .with("depth", &depths)
-        .with("name", NewColumn::strings(positions.iter().map(|position| format!("n{position}"))));
+        .with("name", WriteColumn::strings(positions.iter().map(|position| format!("n{position}"))));
     ArrayOptions::new().open_on(storage.clone()).unwrap().write().cells(cells).unwrap();
 }
 

@@ -13,7 +13,7 @@ const MIN_STREAM: usize = 128;
 /// # Errors
 /// The buffer is damaged, or its decompressed size exceeds `limit`.
 pub(super) fn unpack(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
-    let header = packed.first_chunk::<HEADER>().ok_or(UnpackError::Damaged("the header is cut off"))?;
+    let header = packed.first_chunk::<HEADER>().ok_or(UnpackError::Damaged("the header is truncated"))?;
     let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize;
     let (flags, element) = (header[2], usize::from(header[3]).max(1));
     let (len, block) = (number(4), number(8));
@@ -25,7 +25,7 @@ pub(super) fn unpack(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError
     }
     if flags & 0x02 != 0 {
         let plain = packed.get(HEADER..HEADER + len);
-        return Ok(plain.ok_or(UnpackError::Damaged("it is cut off"))?.to_vec());
+        return Ok(plain.ok_or(UnpackError::Damaged("truncated"))?.to_vec());
     }
     if block == 0 || flags & 0x08 != 0 {
         return Err(UnpackError::Damaged("the header contradicts itself"));
@@ -59,7 +59,7 @@ fn unpack_block(
     let count = if is_split { element } else { 1 };
     let stream_len = size / count;
     for _ in 0..count {
-        let cut = UnpackError::Damaged("a stream is cut off");
+        let cut = UnpackError::Damaged("a stream is truncated");
         let Some((len, behind)) = rest.split_first_chunk() else { return Err(cut) };
         let Some((stream, behind)) = behind.split_at_checked(u32::from_le_bytes(*len) as usize) else {
             return Err(cut);
@@ -75,20 +75,20 @@ fn unpack_block(
             2 => snappy(stream, stream_len),
             3 => zlib(stream, stream_len),
             4 => zstd(stream, stream_len),
-            _ => Err(UnpackError::Damaged("a codec that Blosc doesn't have")),
+            _ => Err(UnpackError::Damaged("unknown Blosc codec")),
         }?;
         if unpacked.len() != stream_len {
-            return Err(UnpackError::Damaged("a stream has another length than it should"));
+            return Err(UnpackError::Damaged("a stream has an unexpected length"));
         }
         plain.extend_from_slice(&unpacked);
     }
     // If the block size is not a multiple of the streams, the streams do not fill the block.
-    if plain.len() == size { Ok(()) } else { Err(UnpackError::Damaged("a block has another length than it should")) }
+    if plain.len() == size { Ok(()) } else { Err(UnpackError::Damaged("a block has an unexpected length")) }
 }
 
 /// Decompresses BloscLZ, Blosc's codec of the LZ77 family.
 fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
-    const CUT: UnpackError = UnpackError::Damaged("a stream is cut off");
+    const CUT: UnpackError = UnpackError::Damaged("a stream is truncated");
     let mut bytes = packed.iter().copied();
     let mut out: Vec<u8> = Vec::with_capacity(limit);
     let mut next = bytes.next().map(|control| control & 31);
@@ -119,8 +119,10 @@ fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
                 // Distances beyond 13 bits continue from there.
                 distance = (usize::from(high) << 8) + usize::from(low) + 8191;
             }
-            let from =
-                out.len().checked_sub(distance + 1).ok_or(UnpackError::Damaged("it refers to before its start"))?;
+            let from = out
+                .len()
+                .checked_sub(distance + 1)
+                .ok_or(UnpackError::Damaged("a reference points before the start"))?;
             if out.len() + len > limit {
                 return Err(UnpackError::TooLong { len: None, limit });
             }

@@ -9,7 +9,7 @@ pub(super) enum UnpackError {
     Damaged(&'static str),
     #[error("{0}")]
     Codec(String),
-    #[error("it unpacks to {} bytes, where there can be {limit} at most", len.map_or_else(|| "more".to_owned(), |len| len.to_string()))]
+    #[error("uncompressed size of {} bytes exceeds the limit of {limit}", len.map_or_else(|| "more".to_owned(), |len| len.to_string()))]
     TooLong { len: Option<u64>, limit: usize },
 }
 

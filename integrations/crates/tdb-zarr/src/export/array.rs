@@ -38,10 +38,10 @@ impl Export {
 pub(super) fn export(export: &Export, array: &Array, folder: &Path) -> Result<u64> {
     if !array.schema().is_dense() {
         let what = array.storage().describe("");
-        return Err(Error::refused(what, "it is sparse; export it as Parquet or CSV, which have rows"));
+        return Err(Error::refused(what, "the array is sparse; export it to Parquet or CSV"));
     }
     if let Some(label) = array.schema().labels().first() {
-        let why = format!("it has labels, such as {:?}, which Zarr has no words for; export it as rows", label.name);
+        let why = format!("the array has dimension labels, such as {:?}; export it as rows", label.name);
         return Err(Error::refused(array.storage().describe(""), why));
     }
     let region = Region::new(export, array)?;
@@ -78,7 +78,7 @@ fn chunk_shape(export: &Export, array: &Array, region: &Region) -> Result<Vec<u6
         Some(chunks) if chunks.len() == region.shape.len() && chunks.iter().all(|len| *len > 0) => chunks.clone(),
         Some(chunks) => {
             let what = format!("chunks of {chunks:?}");
-            return Err(Error::refused(what, format!("the array has {} dimensions", region.shape.len())));
+            return Err(Error::refused(what, format!("expected lengths for {} dimensions", region.shape.len())));
         }
     };
     Ok(extents.into_iter().zip(&region.shape).map(|(extent, len)| extent.min(*len)).collect())

@@ -111,10 +111,9 @@ impl Plane {
         // Zarr has one fill value for all elements.
         match size == 0 || rest.chunks(size).all(|value| value == first) {
             true => Ok(first),
-            false => Err(Error::refused(
-                format!("attribute {:?}", self.attribute),
-                "its fill value isn't the same in all values of a cell",
-            )),
+            false => {
+                Err(Error::refused(format!("attribute {:?}", self.attribute), "the values of its fill value differ"))
+            }
         }
     }
 
@@ -186,7 +185,7 @@ impl Plane {
     /// Checks that Zarr can hold these cells.
     pub(super) fn check(&self, cells: &Cells, near: impl FnOnce() -> Vec<i128>) -> Result<()> {
         let why = match self.element.form {
-            Form::Bool if cells.values.iter().any(|truth| *truth > 1) => "a truth value that is neither 0 nor 1",
+            Form::Bool if cells.values.iter().any(|truth| *truth > 1) => "invalid boolean: expected 0 or 1",
             Form::Text => {
                 let text = std::str::from_utf8(&cells.values).ok();
                 let ends = cells.offsets.iter().flatten();
@@ -196,7 +195,7 @@ impl Plane {
                 if is_text {
                     return Ok(());
                 }
-                "a string that is no valid UTF-8"
+                "a string is not valid UTF-8"
             }
             _ => return Ok(()),
         };

@@ -37,7 +37,7 @@ fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
 fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<String>) -> Result<Exported> {
     let what = group.storage().describe("");
     if above.contains(&what) || above.len() > MAX_DEPTH {
-        let why = format!("it lies in itself, or groups lie in one another more than {MAX_DEPTH} deep");
+        let why = format!("the group contains itself, or groups are nested more than {MAX_DEPTH} deep");
         return Err(Error::refused(what, why));
     }
     above.push(what.clone());
@@ -54,7 +54,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
     for (member, node) in group.members().iter().zip(&nodes) {
         let refused = |why: String| Error::refused(format!("{what}: member {:?}", member.key()), why);
         if !export.outside && matches!(member.place, MemberPlace::Outside(_)) {
-            return Err(refused(format!("it lies outside of the group's folder, at {}", member.uri)));
+            return Err(refused(format!("outside of the group's folder, at {}", member.uri)));
         }
         let folder = folder.join(node);
         match member.kind {
@@ -71,7 +71,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
                 exported.cells += inner.cells;
                 exported.arrays += inner.arrays;
             }
-            MemberKind::Invalid => return Err(refused("it is neither an array nor a group".to_owned())),
+            MemberKind::Invalid => return Err(refused("neither an array nor a group".to_owned())),
         }
     }
     above.pop();

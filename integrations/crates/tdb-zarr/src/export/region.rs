@@ -47,20 +47,22 @@ impl Region {
                         why: why.to_owned(),
                     })
                 };
-                let (Some(start), Some(end)) = (start, end) else { return Err(wrong("it is of another type").into()) };
+                let (Some(start), Some(end)) = (start, end) else {
+                    return Err(wrong("the range has another type than the dimension").into());
+                };
                 if start < lo || end > hi {
-                    return Err(wrong("it lies outside of the domain, or of the other range").into());
+                    return Err(wrong("the range is outside of the domain or of another range").into());
                 }
                 if start > end {
-                    return Err(wrong("it is empty, or the wrong way round").into());
+                    return Err(wrong("the range is empty or reversed").into());
                 }
                 (lo, hi) = (start, end);
             }
             let first = Scalar::from_key(dimension.physical(), lo).to_integer();
-            origin.push(first.ok_or_else(|| refused("its coordinates are no whole numbers"))?);
+            origin.push(first.ok_or_else(|| refused("its coordinates are not integers"))?);
             // The maximum that Zarr readers support.
             let len = (hi - lo).checked_add(1).filter(|len| i64::try_from(*len).is_ok());
-            shape.push(len.ok_or_else(|| refused("it is too long for readers of Zarr; export a range of it"))?);
+            shape.push(len.ok_or_else(|| refused("too long for Zarr readers; export a range"))?);
             keys.push((lo, hi));
         }
         Ok(Self { keys, origin, shape })

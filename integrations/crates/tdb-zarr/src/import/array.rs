@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_storage::Storage;
-use tdb_array::{Array, Coordinate, NewCells};
+use tdb_array::{Array, Coordinate, WriteBatch};
 
 use super::field::{Field, Source};
 use super::foreign::{self, Plan};
@@ -48,10 +48,7 @@ pub(super) fn import(
 
 /// Formats the note about a mark that contradicts the Zarr data.
 pub(super) fn misfit(path: &Path, why: &str) -> String {
-    format!(
-        "{}: what it says of the array that it was written from doesn't fit any more ({why}), and is passed over",
-        path.display()
-    )
+    format!("{}: ignoring the recorded definition of the original array, which no longer fits ({why})", path.display())
 }
 
 /// Creates an array, and writes its cells.
@@ -86,7 +83,8 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
     if plan.fields.iter().any(|field| field.values.fill().is_ok_and(|fill| fill.is_empty())) {
         let whole: Vec<_> = shape.iter().map(|len| 0..*len).collect();
         if count(&whole) > MAX_FILLED {
-            let why = "its fill value is an empty string, which arrays don't have, and it has too many cells to write them all";
+            let why =
+                "the fill value is an empty string, which arrays do not support, and the cells are too many to write";
             return Err(Error::unsupported(path, why));
         }
         boxes.add_touched(&whole, &mut written).map_err(|why| Error::unsupported(path, why))?;
@@ -103,7 +101,7 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
         let in_box = boxes.cells(place);
         let first: Vec<i128> =
             plan.origin.iter().zip(&in_box).map(|(at, range)| at + i128::from(range.start)).collect();
-        let mut cells = NewCells::new();
+        let mut cells = WriteBatch::new();
         for field in &plan.fields {
             let column = field.column(&boxes, place, pool.as_ref())?.map_err(|why| Error::Cell {
                 field: field.attribute.clone(),

@@ -64,5 +64,5 @@ fn text(cell: &[u8]) -> Result<Vec<u8>, String> {
     let end = chars.iter().rposition(|char| *char != [0; 4]).map_or(0, |last| last + 1);
     let char = |char: &[u8; 4]| char::from_u32(u32::from_le_bytes(*char));
     let text: Option<String> = chars[..end].iter().map(char).collect();
-    text.map(String::into_bytes).ok_or_else(|| "a string that is no valid UTF-32".to_owned())
+    text.map(String::into_bytes).ok_or_else(|| "a string is not valid UTF-32".to_owned())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rayon::ThreadPool;
-use tdb_array::NewColumn;
+use tdb_array::WriteColumn;
 use tdb_array::tdb_types::saturating_len;
 
 use super::convert::Convert;
@@ -125,7 +125,7 @@ impl Field {
         boxes: &Boxes,
         place: &[u64],
         pool: Option<&ThreadPool>,
-    ) -> Result<Result<NewColumn<'static>, String>> {
+    ) -> Result<Result<WriteColumn<'static>, String>> {
         let cells = match self.values.read(boxes, place, pool)? {
             Ok(cells) => cells,
             Err(why) => return Ok(Err(why)),
@@ -137,7 +137,7 @@ impl Field {
                 Err(why) => return Ok(Err(why)),
             },
         };
-        Ok(Ok(NewColumn::owned(cells.values, cells.offsets, validity)))
+        Ok(Ok(WriteColumn::owned(cells.values, cells.offsets, validity)))
     }
 
     /// Returns the sources.

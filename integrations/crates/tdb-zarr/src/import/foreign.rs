@@ -31,16 +31,13 @@ pub(super) fn plan(node: ArrayNode) -> Result<Plan> {
     let mut builder = SchemaBuilder::dense();
     for ((name, len), chunk) in names.into_iter().zip(source.shape()).zip(source.chunk_shape()) {
         let Some(last) = len.checked_sub(1) else {
-            return Err(Error::unsupported(
-                &path,
-                format!("it has no cells along {name}, and arrays have at least one"),
-            ));
+            return Err(Error::unsupported(&path, format!("no cells along {name}: expected at least one")));
         };
         let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(last));
         builder = builder.dimension(dimension.with_tile_extent(Scalar::U64(chunk.min(len))));
     }
     let element = &source.node.element;
-    let fill = source.fill().map_err(|why| Error::unsupported(&path, format!("the fill value: {why}")))?;
+    let fill = source.fill().map_err(|why| Error::unsupported(&path, format!("invalid fill value: {why}")))?;
     let mut attribute = Attribute::new(name.clone(), element.datatype)
         .with_cell_val_num(element.per_cell)
         .with_filters(codecs::filters(&codecs));

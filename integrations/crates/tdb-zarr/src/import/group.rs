@@ -30,7 +30,7 @@ pub(super) fn import(
     (depth, links): (usize, &mut Links),
 ) -> Result<()> {
     if depth > MAX_DEPTH {
-        return Err(Error::unsupported(path, format!("groups lie in one another more than {MAX_DEPTH} deep")));
+        return Err(Error::unsupported(path, format!("groups are nested more than {MAX_DEPTH} deep")));
     }
     let mark = Mark::of(&told);
     let children = children(path, links, &mut imported.notes)?;
@@ -84,7 +84,7 @@ fn whole_array(mark: &Mark, path: &Path, children: &[String]) -> Result<super::f
     let marked: BTreeSet<&str> =
         fields.flat_map(|field| field.array.iter().chain(&field.validity)).map(String::as_str).collect();
     match children.iter().find(|name| !marked.contains(name.as_str())) {
-        Some(other) => Err(format!("{other} isn't of that array")),
+        Some(other) => Err(format!("{other} does not belong to the array")),
         None => marked::plan(mark, path, None),
     }
 }
@@ -107,11 +107,11 @@ fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<V
         match name.to_str() {
             // These prefixes are reserved for files of arrays and groups.
             Some(name) if !name.starts_with("__") => children.push(name.to_owned()),
-            _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is no text")),
+            _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is not UTF-8")),
         }
     }
     if others > 0 {
-        let told = format!("{}: folders that are neither arrays nor groups are passed over: {others}", path.display());
+        let told = format!("{}: ignoring folders that are neither arrays nor groups: {others}", path.display());
         notes.push(told);
     }
     children.sort();

@@ -32,13 +32,13 @@ pub(super) fn plan(mark: &Mark, folder: &Path, own: Option<ArrayNode>) -> Result
     let mut fields = Vec::new();
     for field in &mark.fields {
         let find = |attribute: &&Attribute| attribute.name() == field.attribute;
-        let attribute = schema.attributes().iter().find(find).ok_or("it names an attribute that there isn't")?;
+        let attribute = schema.attributes().iter().find(find).ok_or("it names an unknown attribute")?;
         let values = node(folder, field.array.as_deref(), &mut own)?;
         let (element, axis) = Element::of_attribute(attribute)?;
         check(&values, &element, dimensions.len(), axis)?;
         let values = source(values, dimensions.len())?;
         if *values.fill()? != *attribute.fill_value() {
-            return Err(format!("the fill value of attribute {:?} is another one", attribute.name()));
+            return Err(format!("the fill value of attribute {:?} differs", attribute.name()));
         }
         let validity = match (&field.validity, attribute.is_nullable()) {
             (None, false) => None,
@@ -47,18 +47,18 @@ pub(super) fn plan(mark: &Mark, folder: &Path, own: Option<ArrayNode>) -> Result
                 check(&truths, &Element::truth(), dimensions.len(), None)?;
                 let truths = source(truths, dimensions.len())?;
                 if truths.fill()? != [u8::from(attribute.fill_valid())] {
-                    return Err(format!("the fill value of attribute {:?} is another one", attribute.name()));
+                    return Err(format!("the fill value of attribute {:?} differs", attribute.name()));
                 }
                 Some(truths)
             }
-            _ => return Err(format!("it doesn't say which cells of {:?} are null", attribute.name())),
+            _ => return Err(format!("it lacks the validity of attribute {:?}", attribute.name())),
         };
         fields.push(Field { attribute: attribute.name().to_owned(), values, validity });
     }
     let (shape, chunks) =
         fields.first().map(|field| (field.values.shape(), field.values.chunk_shape())).ok_or("it has no fields")?;
     if fields.iter().flat_map(Field::sources).any(|other| other.shape() != shape || other.chunk_shape() != chunks) {
-        return Err("its arrays differ in their shape, or their chunks do".to_owned());
+        return Err("its arrays have different shapes or chunks".to_owned());
     }
     let is_inside = |index: usize, dimension: &Dimension| {
         let first = *mark.origin.get(index)?;
@@ -68,7 +68,7 @@ pub(super) fn plan(mark: &Mark, folder: &Path, own: Option<ArrayNode>) -> Result
         (lo <= key(first)? && key(last)? <= hi).then_some(())
     };
     if dimensions.iter().enumerate().any(|(index, dimension)| is_inside(index, dimension).is_none()) {
-        return Err("its cells lie outside of the domain".to_owned());
+        return Err("its cells are outside of the domain".to_owned());
     }
     Ok(Plan { definition, fields, origin: mark.origin.clone() })
 }
@@ -93,14 +93,14 @@ fn node(folder: &Path, name: Option<&str>, own: &mut Option<ArrayNode>) -> Resul
     let Some(name) = name else { return own.take().ok_or_else(|| "it names no array".to_owned()) };
     match Node::read(&folder.join(name)) {
         Ok(Some(Node::Array(node))) => Ok(*node),
-        Ok(_) => Err(format!("{name} is no array")),
+        Ok(_) => Err(format!("{name} is not an array")),
         Err(error) => Err(error.to_string()),
     }
 }
 
 fn source(node: ArrayNode, dimensions: usize) -> Result<Source, Misfit> {
     let source = Source::new(node, dimensions).map_err(|error| error.to_string())?;
-    if source.has_whole_cells() { Ok(source) } else { Err("the values of a cell lie in several chunks".to_owned()) }
+    if source.has_whole_cells() { Ok(source) } else { Err("the values of a cell are in several chunks".to_owned()) }
 }
 
 /// Checks the element type and the number of dimensions of a Zarr array.

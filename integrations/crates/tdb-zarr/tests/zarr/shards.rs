@@ -134,7 +134,7 @@ fn shards_that_are_cut_off_are_damaged_wherever_it_was() {
         for len in (0..good.len()).rev().step_by(3).chain([0]) {
             fs::write(copied.shard(), &good[..len]).unwrap();
             let said = copied.refused(&format!("{len} of {} bytes", good.len()));
-            assert!(len > 0 || said.contains("0 bytes are fewer than the"), "{said}");
+            assert!(len > 0 || said.contains("0 bytes are too few for the index"), "{said}");
         }
     }
 }
@@ -166,8 +166,9 @@ fn entries_of_an_index_are_absent_or_lie_within_the_file() {
             for chunk in [0, 1] {
                 fs::write(copied.shard(), with_entry(&good, form, chunk, (start, len))).unwrap();
                 let said = copied.refused(&format!("{start} {len}"));
-                let told =
-                    format!("its index has chunk {chunk} at {start}, {len} bytes long, outside of its {size} bytes");
+                let told = format!(
+                    "invalid index: chunk {chunk} at offset {start} with {len} bytes is outside of the file of {size} bytes"
+                );
                 assert!(said.contains(&told) && said.contains("c/0/0"), "{said}");
             }
         }
@@ -196,7 +197,7 @@ fn an_index_that_has_changed_is_told_by_its_checksum() {
             shard[at] ^= 0x10;
             fs::write(copied.shard(), shard).unwrap();
             let said = copied.refused(&format!("byte {at}"));
-            assert!(said.contains("its index"), "{said}");
+            assert!(said.contains("invalid index"), "{said}");
         }
     }
 }

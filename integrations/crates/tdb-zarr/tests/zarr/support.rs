@@ -7,7 +7,7 @@ use serde_json::Value;
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{Array, NewCells, Order, Query};
+use tdb_array::{Array, Order, Query, WriteBatch};
 
 /// All cells of a dense array: name, values, offsets and validity per attribute.
 pub(crate) type AllCells = Vec<(String, Vec<u8>, Vec<u64>, Vec<bool>)>;
@@ -55,7 +55,7 @@ pub(crate) fn counted(path: &Path, lengths: &[u64], extents: &[u64]) -> Array {
     let schema = builder.attribute(Attribute::new("a", Datatype::Int32).with_filters(filters)).build().unwrap();
     Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
     let cells: Vec<i32> = (0..).take(usize::try_from(lengths.iter().product::<u64>()).unwrap()).collect();
-    Array::open(path).unwrap().write().cells(NewCells::new().with("a", &cells)).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", &cells)).unwrap();
     Array::open(path).unwrap()
 }
 

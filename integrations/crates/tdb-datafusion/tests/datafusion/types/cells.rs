@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
-use tdb_datafusion::tdb_array::{Array, NewCells, NewColumn};
+use tdb_datafusion::tdb_array::{Array, WriteBatch, WriteColumn};
 
 use super::told::is_null;
 
@@ -95,7 +95,7 @@ fn ends(physical: PhysicalType) -> Vec<Scalar> {
 }
 
 /// Generates the cells of some rows: every value repeats, and every fifth cell is null if nullable.
-fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops::Range<usize>) -> NewColumn<'static> {
+fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops::Range<usize>) -> WriteColumn<'static> {
     let mut values = values(datatype);
     if number != Number::One && (datatype.is_datetime() || datatype.is_time()) {
         // Does not test the order of lists with nulls.
@@ -111,7 +111,7 @@ fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops:
             validity[place / 8] |= 1 << (place % 8);
         }
     }
-    NewColumn::owned(bytes, (number == Number::Any).then_some(offsets), is_nullable.then_some(validity))
+    WriteColumn::owned(bytes, (number == Number::Any).then_some(offsets), is_nullable.then_some(validity))
 }
 
 fn x() -> Dimension {
@@ -134,7 +134,7 @@ pub(super) fn write(path: &Path, datatype: Datatype) {
     Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
     for rows in [0..11, 11..ROWS] {
         let xs: Vec<i32> = rows.clone().map(|row| row as i32).collect();
-        let cells = fields.iter().fold(NewCells::new().with("x", &xs), |cells, (name, number, is_nullable)| {
+        let cells = fields.iter().fold(WriteBatch::new().with("x", &xs), |cells, (name, number, is_nullable)| {
             cells.with(name.clone(), column(datatype, *number, *is_nullable, rows.clone()))
         });
         Array::open(path).unwrap().write().cells(cells).unwrap();
@@ -146,5 +146,5 @@ pub(super) fn write_one(path: &Path, datatype: Datatype, value: i64) {
     let odd = Dimension::new("odd", datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1));
     let schema = SchemaBuilder::sparse().dimension(odd).attribute(Attribute::new("a", Datatype::Int32));
     Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
-    Array::open(path).unwrap().write().cells(NewCells::new().with("odd", &[value]).with("a", &[7i32])).unwrap();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("odd", &[value]).with("a", &[7i32])).unwrap();
 }

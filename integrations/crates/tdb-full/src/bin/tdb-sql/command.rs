@@ -55,7 +55,7 @@ impl LogArgs {
 
 fn runtime() -> Result<Runtime> {
     let runtime = Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build();
-    runtime.map_err(|error| Failure::new(Exit::Unavailable, format!("threads: {error}")))
+    runtime.map_err(|error| Failure::new(Exit::Unavailable, format!("cannot start threads: {error}")))
 }
 
 fn failed(error: Error) -> Failure {

@@ -9,7 +9,7 @@ use tdb_ballista::tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_ballista::tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, Names, NewCells, NewColumn};
+use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_ballista::tdb_datafusion::tdb_storage::{LocalStorage, Storage};
 use tempfile::TempDir;
 
@@ -66,13 +66,13 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
         let qual: Vec<f64> = pos.iter().map(|pos| qual(*pos)).collect();
         let kind: Vec<u8> = pos.iter().map(|pos| (pos % 3) as u8).collect();
         let alts = ["A", "", "CCG", "ü"];
-        let cells = NewCells::new()
-            .with("chrom", NewColumn::strings(pos.iter().map(|pos| format!("chr{}", pos % 4))))
-            .with("pos", NewColumn::values(&pos))
-            .with("qual", NewColumn::values(&qual))
-            .with("depth", NewColumn::options(pos.iter().map(|pos| (pos % 5 != 3).then_some((pos * 13 % 97) as i32))))
-            .with("alt", NewColumn::optional_strings(pos.iter().map(|pos| alts.get((pos % 5) as usize))))
-            .with("kind", NewColumn::values(&kind));
+        let cells = WriteBatch::new()
+            .with("chrom", WriteColumn::strings(pos.iter().map(|pos| format!("chr{}", pos % 4))))
+            .with("pos", WriteColumn::values(&pos))
+            .with("qual", WriteColumn::values(&qual))
+            .with("depth", WriteColumn::options(pos.iter().map(|pos| (pos % 5 != 3).then_some((pos * 13 % 97) as i32))))
+            .with("alt", WriteColumn::optional_strings(pos.iter().map(|pos| alts.get((pos % 5) as usize))))
+            .with("kind", WriteColumn::values(&kind));
         open(storage).write().names(Names::new().at(1000 + fragment as u64)).cells(cells).unwrap();
     }
     let deleted = field("pos").ge(100).and(field("pos").lt(150));
@@ -90,9 +90,9 @@ fn genes(storage: &Arc<dyn Storage>) {
     let genes: Vec<i32> = (0..12).collect();
     let first: Vec<i64> = genes.iter().map(|gene| i64::from(*gene) * 150).collect();
     let last: Vec<i64> = first.iter().map(|first| first + 60).collect();
-    let cells = NewCells::new()
+    let cells = WriteBatch::new()
         .with("gene", &genes)
-        .with("chrom", NewColumn::strings(genes.iter().map(|gene| format!("chr{}", gene % 4))))
+        .with("chrom", WriteColumn::strings(genes.iter().map(|gene| format!("chr{}", gene % 4))))
         .with("first", &first)
         .with("last", &last);
     open(storage).write().cells(cells).unwrap();
@@ -110,7 +110,7 @@ fn dense(storage: &Arc<dyn Storage>) {
         let cells = (rows.end() - rows.start() + 1) * (columns.end() - columns.start() + 1);
         let values: Vec<i32> = (0..cells).map(|cell| number * 10_000 + cell).collect();
         let names = values.iter().map(|value| (value % 4 != 0).then(|| "n".repeat(*value as usize % 5)));
-        let cells = NewCells::new().with("value", &values).with("name", NewColumn::optional_strings(names));
+        let cells = WriteBatch::new().with("value", &values).with("name", WriteColumn::optional_strings(names));
         let write = open(storage).write().range("y", rows).unwrap().range("x", columns).unwrap();
         write.cells(cells).unwrap();
     }
@@ -131,5 +131,5 @@ pub(crate) fn encrypted(storage: &Arc<dyn Storage>) {
     CreateOptions::new().key(key().1).create_on(storage, &definition).unwrap();
     let array = ArrayOptions::new().key(key().1).open_on(storage.clone()).unwrap();
     let x: Vec<i32> = (0..300).collect();
-    array.write().cells(NewCells::new().with("x", &x).with("a", &x)).unwrap();
+    array.write().cells(WriteBatch::new().with("x", &x).with("a", &x)).unwrap();
 }

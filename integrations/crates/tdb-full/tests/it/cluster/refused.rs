@@ -101,7 +101,7 @@ fn executors_without_a_scheduler_or_a_port() {
     for command in ["executor", "scheduler"] {
         let mut process = Process::start(&[command, "--port", &port], &[]);
         assert_eq!(process.end().code(), Some(5), "{}", process.said());
-        process.line("can't listen at");
+        process.line("cannot listen at");
     }
     let mut scheduler = Process::start(&["scheduler", "--bind", "0.0.0.0"], &[]);
     assert_eq!(scheduler.end().code(), Some(2), "{}", scheduler.said());

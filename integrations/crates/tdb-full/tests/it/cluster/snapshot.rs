@@ -1,7 +1,7 @@
 //! A query reads one snapshot of an array. Only the client writes.
 
 use tdb_ballista::session;
-use tdb_ballista::tdb_datafusion::tdb_array::{Array, NewCells};
+use tdb_ballista::tdb_datafusion::tdb_array::{Array, WriteBatch};
 use tokio::runtime::Runtime;
 
 use super::arrays;
@@ -24,8 +24,8 @@ fn what_is_written_later_is_not_seen() {
     };
     processes.scheduler.line("execution query, job submitted");
     let array = Array::open(folder.path().join("genes")).unwrap();
-    let cells = NewCells::new().with("gene", &[1, 999]).with("first", &[-1_i64, -1]).with("last", &[-1_i64, -1]);
-    let cells = cells.with("chrom", tdb_ballista::tdb_datafusion::tdb_array::NewColumn::strings(["x", "y"]));
+    let cells = WriteBatch::new().with("gene", &[1, 999]).with("first", &[-1_i64, -1]).with("last", &[-1_i64, -1]);
+    let cells = cells.with("chrom", tdb_ballista::tdb_datafusion::tdb_array::WriteColumn::strings(["x", "y"]));
     array.write().cells(cells).unwrap();
     let processes = processes.executor(&[], &[]);
     assert_eq!(asked.join().unwrap(), expected);

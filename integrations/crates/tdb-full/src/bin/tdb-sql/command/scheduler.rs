@@ -49,8 +49,8 @@ impl FurtherCommand for SchedulerCommand {
         let args = SchedulerArgs::from_arg_matches(matches).map_err(Failure::usage)?;
         args.log.begin();
         if args.bind.is_unspecified() && args.host.is_none() {
-            let hint = "--host HOST is the name or address of this machine that executors know";
-            return Err(Failure::usage(format!("nobody can reach {}", args.bind)).with_hint(hint));
+            let hint = "pass --host HOST with the name or address of this machine for executors";
+            return Err(Failure::usage(format!("executors cannot reach {}", args.bind)).with_hint(hint));
         }
         let options = SchedulerOptions::new(SocketAddr::new(args.bind, args.port))
             .executor_timeout(Duration::from_secs(args.executor_timeout))

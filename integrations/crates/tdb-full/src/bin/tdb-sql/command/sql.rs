@@ -21,7 +21,8 @@ pub(crate) fn sql() -> SqlCommand {
 fn on_scheduler(scheduler: &str, settings: &Settings, context: &Context) -> Result<SessionContext> {
     let mut cluster = Cluster::new(scheduler.parse().map_err(failed)?);
     if let Some((_, count)) = settings.set.iter().rev().find(|(key, _)| key == PARTITIONS) {
-        let count = count.parse().map_err(|_| Failure::usage(format!("--set {PARTITIONS}: {count} is no number")))?;
+        let count =
+            count.parse().map_err(|_| Failure::usage(format!("--set {PARTITIONS}: {count} is not a number")))?;
         cluster = cluster.partitions(count);
     }
     let opener = opener(context)?;

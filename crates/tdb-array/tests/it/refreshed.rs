@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Names, NewCells, Stated, TimeRange};
+use tdb_array::{Array, ArrayOptions, Exactness, Names, TimeRange, WriteBatch};
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
@@ -28,7 +28,7 @@ fn create_with(capacity: u64) -> Arc<dyn Storage> {
 }
 
 fn write(storage: &Arc<dyn Storage>, x: &[i32], a: &[i64]) {
-    open(storage).write().cells(NewCells::new().with("x", x).with("a", a)).unwrap();
+    open(storage).write().cells(WriteBatch::new().with("x", x).with("a", a)).unwrap();
 }
 
 fn cells(array: &Array) -> Vec<(i32, i64)> {
@@ -64,7 +64,7 @@ impl Seen {
     fn again(&mut self) -> (u64, u64) {
         let before = cells(&self.last);
         self.counting.take();
-        let again = self.last.opened_again(None).unwrap();
+        let again = self.last.refreshed(None).unwrap();
         again.fragments().unwrap();
         let counters = self.counting.take();
         let anew = open(&self.storage);
@@ -107,7 +107,7 @@ fn nothing_is_read_again_and_what_is_new_is() {
     let counting = seen.counting.clone();
     seen.last.read().plan().unwrap();
     counting.take();
-    let again = seen.last.opened_again(None).unwrap();
+    let again = seen.last.refreshed(None).unwrap();
     again.read().plan().unwrap();
     let counters = counting.take();
     assert_eq!((counters.lists, counters.reads), (3, 0));
@@ -120,11 +120,11 @@ fn a_snapshot_stays_one() {
     // No metadata was loaded before others wrote.
     let first = open(&storage);
     write(&storage, &[2, 3], &[7, 8]);
-    let second = first.opened_again(None).unwrap();
+    let second = first.refreshed(None).unwrap();
     write(&storage, &[3], &[9]);
     assert_eq!(cells(&second), [(1, 1), (2, 7), (3, 8)]);
     assert_eq!(cells(&first), [(1, 1), (2, 2)]);
-    assert_eq!(cells(&second.opened_again(None).unwrap()), [(1, 1), (2, 7), (3, 9)]);
+    assert_eq!(cells(&second.refreshed(None).unwrap()), [(1, 1), (2, 7), (3, 9)]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn deletes_and_schemas() {
     assert_eq!(cells(&seen.last), [(1, 1), (3, 3)]);
     assert_eq!(seen.last.statistics("a").unwrap().cells.exact(), None);
     // The delete was read before and is not read again.
-    let again = seen.last.opened_again(None).unwrap();
+    let again = seen.last.refreshed(None).unwrap();
     seen.counting.take();
     again.statistics("a").unwrap();
     assert_eq!(seen.counting.take().reads, 0);
@@ -162,11 +162,11 @@ fn fragments_that_were_replaced_or_removed() {
     // As in a vacuum after consolidation: the fragment is deleted with its commit.
     let name = seen.last.fragments().unwrap()[0].name().as_str().to_owned();
     storage.remove_file(&format!("__commits/{name}.wrt")).unwrap();
-    let again = seen.last.opened_again(None).unwrap();
+    let again = seen.last.refreshed(None).unwrap();
     assert_eq!(cells(&again), [(11, 3), (12, 4)]);
     storage.remove_folder(&format!("__fragments/{name}")).unwrap();
-    let again = seen.last.opened_again(None).unwrap();
-    assert_eq!((cells(&again), again.read().cell_count().unwrap()), (vec![(11, 3), (12, 4)], Stated::Exact(2)));
+    let again = seen.last.refreshed(None).unwrap();
+    assert_eq!((cells(&again), again.read().cell_count().unwrap()), (vec![(11, 3), (12, 4)], Exactness::Exact(2)));
     // Replaces a fragment by a longer one of the same name.
     let other = create_with(10);
     let x: Vec<i32> = (0..500).collect();
@@ -186,15 +186,15 @@ fn fragments_that_were_replaced_or_removed() {
             .create_new(&format!("{to}/{}", file.name), &other.read(&format!("{from}/{}", file.name)).unwrap())
             .unwrap();
     }
-    seen.last = again.opened_again(None).unwrap();
+    seen.last = again.refreshed(None).unwrap();
     assert_eq!(cells(&seen.last).len(), 500);
-    assert_eq!(seen.last.read().cell_count().unwrap(), Stated::Exact(500));
+    assert_eq!(seen.last.read().cell_count().unwrap(), Exactness::Exact(500));
     // The metadata of a committed fragment is missing. Opening again fails with the same error as
     // opening anew.
     storage.remove_file(&format!("{to}/__fragment_metadata.tdb")).unwrap();
     let anew =
         ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap().fragments().map(<[_]>::len).unwrap_err();
-    let again = seen.last.opened_again(None).unwrap().fragments().map(<[_]>::len).unwrap_err();
+    let again = seen.last.refreshed(None).unwrap().fragments().map(<[_]>::len).unwrap_err();
     assert_eq!(again.to_string(), anew.to_string());
 }
 
@@ -207,7 +207,7 @@ fn an_array_that_another_one_took_the_place_of() {
         storage.remove_folder(folder).unwrap();
         storage.create_folder(folder).unwrap();
     }
-    assert!(seen.last.opened_again(None).is_err());
+    assert!(seen.last.refreshed(None).is_err());
     let other = create();
     write(&other, &[5], &[6]);
     for (folder, inner) in [("__schema", false), ("__commits", false), ("__fragments", true)] {
@@ -226,7 +226,7 @@ fn an_array_that_another_one_took_the_place_of() {
                 .for_each(|(path, bytes)| storage.create_new(path, &bytes).unwrap());
         }
     }
-    assert_eq!(cells(&seen.last.opened_again(None).unwrap()), [(5, 6)]);
+    assert_eq!(cells(&seen.last.refreshed(None).unwrap()), [(5, 6)]);
 }
 
 #[test]
@@ -234,17 +234,17 @@ fn other_times() {
     let storage = create();
     for (time, x) in [(10, 1), (20, 2), (30, 3)] {
         let (x, a) = ([x], [time as i64]);
-        let cells = NewCells::new().with("x", &x).with("a", &a);
+        let cells = WriteBatch::new().with("x", &x).with("a", &a);
         open(&storage).write().names(Names::new().at(time)).cells(cells).unwrap();
     }
     let now = open(&storage);
     assert_eq!(cells(&now).len(), 3);
-    let then = now.opened_again(Some(TimeRange::until(20))).unwrap();
+    let then = now.refreshed(Some(TimeRange::until(20))).unwrap();
     assert_eq!(cells(&then), [(1, 10), (2, 20)]);
     assert_eq!(then.time(), TimeRange::until(20));
-    let between = then.opened_again(Some(TimeRange { start: 15, end: 30 })).unwrap();
+    let between = then.refreshed(Some(TimeRange { start: 15, end: 30 })).unwrap();
     assert_eq!(cells(&between), [(2, 20), (3, 30)]);
-    assert_eq!(cells(&between.opened_again(None).unwrap()).len(), 3);
+    assert_eq!(cells(&between.refreshed(None).unwrap()).len(), 3);
 }
 
 /// Arrays of every kind: with consolidated commits, old layouts, encryption and enumerations.
@@ -266,14 +266,14 @@ fn every_fixture() {
         };
         let first = all(&array);
         counting.take();
-        let again = array.opened_again(None).unwrap();
+        let again = array.refreshed(None).unwrap();
         assert_eq!(all(&again), first, "{}", fixture.name());
         assert_eq!(again.directory(), array.directory());
         let is_read = counting.take().reads;
         assert_eq!(is_read, u64::from(again.schema_path() == "__array_schema.tdb"), "{}", fixture.name());
         let early = TimeRange::until(1_000_000_000_000);
         let anew = options.clone().between(early).open_on(fixture.array_storage());
-        match (array.opened_again(Some(early)), anew) {
+        match (array.refreshed(Some(early)), anew) {
             (Ok(again), Ok(anew)) => assert_eq!(all(&again), all(&anew), "{}", fixture.name()),
             (again, anew) => assert_eq!(again.is_err(), anew.is_err(), "{}", fixture.name()),
         }

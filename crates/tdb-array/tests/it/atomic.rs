@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tdb_array::{Array, ArrayError, NewCells, NewColumn, Order};
+use tdb_array::{Array, ArrayError, Order, WriteBatch, WriteColumn};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype, Scalar};
 
@@ -18,11 +18,11 @@ fn create(path: &Path) {
 }
 
 /// Returns cells with ascending numbers.
-fn cells(first: i32, count: usize) -> NewCells<'static> {
+fn cells(first: i32, count: usize) -> WriteBatch<'static> {
     let numbers: Vec<i32> = (first..).take(count).collect();
     let texts = numbers.iter().map(|number| (number % 3 != 0).then(|| number.to_string()));
     let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    NewCells::new().with("a", NewColumn::owned(bytes, None, None)).with("s", NewColumn::optional_strings(texts))
+    WriteBatch::new().with("a", WriteColumn::owned(bytes, None, None)).with("s", WriteColumn::optional_strings(texts))
 }
 
 /// Returns `a` of all cells in a box, in row-major order.
@@ -37,7 +37,7 @@ fn boxes_appear_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     create(&path);
-    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
     writer.push_box([-10..=-3, 5..=9], cells(0, 40)).unwrap();
     writer.push_box([-2..=1, 5..=9], cells(40, 20)).unwrap();
     assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
@@ -56,7 +56,7 @@ fn of_boxes_that_overlap_the_last_counts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     create(&path);
-    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
     for first in 0..8 {
         writer.push_box([0..=1, 0..=1], cells(first * 100, 4)).unwrap();
     }
@@ -70,11 +70,11 @@ fn what_is_wrong_is_said_and_nothing_is_committed() {
     let path = folder.path().join("array");
     create(&path);
     let begin = || {
-        let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+        let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
         writer.push_box([0..=1, 0..=1], cells(0, 4)).unwrap();
         writer
     };
-    type Push<'a> = Box<dyn Fn(&mut tdb_array::TogetherWriter) -> Result<(), ArrayError> + 'a>;
+    type Push<'a> = Box<dyn Fn(&mut tdb_array::AtomicWriter) -> Result<(), ArrayError> + 'a>;
     let wrong: [(Push<'_>, &str); 5] = [
         (Box::new(|writer| writer.push(cells(0, 4))), "boxes"),
         (Box::new(|writer| writer.push_box([0..=1], cells(0, 2))), "a box of 1 ranges"),
@@ -103,7 +103,7 @@ fn sparse_arrays_have_no_boxes() {
     let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
     let schema = SchemaBuilder::sparse().dimension(x).build().unwrap();
     Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
-    let mut writer = Array::open(&path).unwrap().write().together().unwrap();
+    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
     let error = writer.push_box([0..=1], [("x", &[1i32, 2])]).unwrap_err();
     assert!(error.to_string().contains("no box"), "{error}");
 }

@@ -1,0 +1,114 @@
+//! Links of Markdown pages to files and headings of the repository.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::Result;
+use super::prose::files;
+
+/// Rejects links to files or headings that do not exist.
+pub(super) fn check(repository: &Path) -> Result {
+    let pages: Vec<(String, String)> =
+        files(repository, repository)?.into_iter().filter(|(path, _)| path.ends_with(".md")).collect();
+    let mut count = 0;
+    let mut dead = Vec::new();
+    for (path, text) in &pages {
+        for target in targets(text) {
+            count += 1;
+            if !is_reached(repository, path, &target)? {
+                dead.push(format!("{path}: {target} does not exist"));
+            }
+        }
+    }
+    println!("{count} links in {} pages, {} dead", pages.len(), dead.len());
+    if dead.is_empty() { Ok(()) } else { Err(dead.join("\n").into()) }
+}
+
+/// The targets of a page's links, without those that lead elsewhere.
+fn targets(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in prose_lines(text) {
+        let mut rest = line;
+        while let Some((_, after)) = rest.split_once("](") {
+            let Some((target, after)) = after.split_once(')') else { break };
+            all.push(target.to_owned());
+            rest = after;
+        }
+    }
+    all.retain(|target| !target.contains("://") && !target.starts_with("mailto:") && !target.is_empty());
+    all
+}
+
+/// The lines of a page outside of fenced code.
+fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// Whether the file of a target exists and has its heading.
+fn is_reached(repository: &Path, page: &str, target: &str) -> Result<bool> {
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let path = match file {
+        "" => PathBuf::from(page),
+        _ => normal(&Path::new(page).parent().unwrap_or(Path::new("")).join(file)),
+    };
+    let whole = repository.join(&path);
+    if heading.is_empty() || !file.is_empty() && path.extension().is_none_or(|extension| extension != "md") {
+        return Ok(whole.exists());
+    }
+    Ok(whole.is_file() && headings(&fs::read_to_string(&whole)?).contains(heading))
+}
+
+/// A path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut all = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(all.pop()),
+            other => all.push(other),
+        }
+    }
+    all
+}
+
+/// The anchors of a page's headings, in the form that GitHub and mdBook give them.
+fn headings(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for line in prose_lines(text).filter(|line| line.starts_with('#')) {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+        let anchor: String = kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect();
+        let again = (1..).map(|number| format!("{anchor}-{number}"));
+        let free = std::iter::once(anchor.clone()).chain(again).find(|anchor| !all.contains(anchor));
+        all.extend(free);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_outside_of_code_and_of_this_repository() {
+        let text = "[a](b.md#c) [d](https://e)\n```text\n[f](g.md)\n```\n[h](#i)";
+        assert_eq!(targets(text), ["b.md#c", "#i"]);
+    }
+
+    #[test]
+    fn headings_have_the_anchors_of_github() {
+        let found = headings("# What `tdb sql` does, and more\n## Rules\n## Rules\n");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["rules", "rules-1", "what-tdb-sql-does-and-more"]);
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_page() {
+        assert_eq!(normal(Path::new("docs/guides/../reference/./cli.md")), Path::new("docs/reference/cli.md"));
+    }
+}
