@@ -94,7 +94,7 @@ impl CopiedField {
             if found == size {
                 return Ok(());
             }
-            let what = format!("tile {tile} has {found} bytes without filters, where {size} are expected");
+            let what = format!("tile {tile}: found {found} unfiltered bytes, expected {size}");
             Err(ArrayError::Corrupt { file: part.path.clone(), what })
         };
         let Some((values, _)) = &tiles.var else {
@@ -113,7 +113,7 @@ impl CopiedField {
 
     #[cold]
     fn corrupt(&self, tile: u64) -> ArrayError {
-        ArrayError::Corrupt { file: self.tiles.fixed.path.clone(), what: format!("there is no tile {tile}") }
+        ArrayError::Corrupt { file: self.tiles.fixed.path.clone(), what: format!("tile {tile} does not exist") }
     }
 }
 

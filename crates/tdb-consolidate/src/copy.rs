@@ -32,7 +32,7 @@ pub struct FragmentCopy(FragmentJoin);
 pub fn copy_delete(array: &Snapshot, from: &Snapshot, path: &str) -> Result<()> {
     let version = array.schema().version();
     if !version.has(Feature::DeleteCommits) {
-        return Err(ArrayError::Write(format!("format version {version} has no deletes of cells")));
+        return Err(ArrayError::Write(format!("format version {version} does not support deleting cells")));
     }
     let stored;
     let bytes = match from.directory().embedded_deletes.get(path) {
@@ -64,7 +64,7 @@ impl FragmentCopy {
     pub fn new(into: &Snapshot, from: &Snapshot, fragment: &Fragment) -> Result<Self> {
         let (own, theirs) = (into.schema(), fragment.schema());
         if let Some(what) = unlike(own, theirs) {
-            return Err(ArrayError::Write(format!("fragment {} can't be copied: {what}", fragment.name())));
+            return Err(ArrayError::Write(format!("cannot copy fragment {}: {what}", fragment.name())));
         }
         let names = Names::new().like(fragment.name());
         let times = (fragment.name().start(), fragment.name().end());
@@ -82,9 +82,9 @@ impl FragmentCopy {
     /// The arrays differ in another way, or are sparse.
     pub fn of_dense_cells(into: &Snapshot, from: &Snapshot, names: Names) -> Result<Self> {
         let what =
-            if into.schema().is_dense() { unlike(into.schema(), from.schema()) } else { Some("they are sparse") };
+            if into.schema().is_dense() { unlike(into.schema(), from.schema()) } else { Some("the array is sparse") };
         if let Some(what) = what {
-            return Err(ArrayError::Write(format!("the cells can't be copied: {what}")));
+            return Err(ArrayError::Write(format!("cannot copy the cells: {what}")));
         }
         Ok(Self(FragmentJoin { into: Some(into.clone()), ..FragmentJoin::of(from.clone(), (0, 0), names) }))
     }
@@ -104,7 +104,7 @@ impl FragmentCopy {
         let join = &mut self.0;
         let is_inside = |whole: &NdRange| join.array.schema().is_dense() && whole.contains(domain);
         if !join.array.non_empty_domain()?.as_ref().is_some_and(is_inside) {
-            return Err(ArrayError::Write("the box has other cells than the array".to_owned()));
+            return Err(ArrayError::Write("expected a box within the cells of a dense array".to_owned()));
         }
         // Other fragments have no cells in the box. Without this restriction, a copy in many boxes
         // would inspect each fragment many times.
@@ -142,7 +142,7 @@ impl FragmentCopy {
         let joined = match join.destination().schema().is_dense() {
             true => {
                 if join.array.fragments()?.len() == 1 && !join.array.fragments()?[0].footer().is_dense() {
-                    return Err(ArrayError::Write("sparse fragments of dense arrays can't be written".to_owned()));
+                    return Err(ArrayError::Write("cannot write sparse fragments of dense arrays".to_owned()));
                 }
                 dense::join(&join)?
             }
@@ -166,10 +166,10 @@ fn unlike(a: &ArraySchema, b: &ArraySchema) -> Option<&'static str> {
         attributes.map(|own| (own.datatype(), own.cell_val_num(), own.is_nullable())).collect::<Vec<_>>()
     };
     if a.array_type() != b.array_type() || a.allows_duplicates() != b.allows_duplicates() {
-        return Some("the arrays are of different types");
+        return Some("the array types differ");
     }
     if space(a) != space(b) {
-        return Some("the arrays have other dimensions");
+        return Some("the dimensions differ");
     }
-    (fields(a) != fields(b)).then_some("the arrays have other attributes")
+    (fields(a) != fields(b)).then_some("the attributes differ")
 }

@@ -59,7 +59,7 @@ fn grid_of(target: &Target, domain: &NdRange) -> Result<DenseGrid> {
     let error = |source| ArrayError::Fragment { file: target.array.storage().describe(""), source };
     match builder.and_then(|builder| builder.tiles()).map_err(error)? {
         Tiles::Dense(grid) => Ok(grid),
-        _ => Err(ArrayError::Write("the array is sparse".to_owned())),
+        _ => Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned())),
     }
 }
 

@@ -128,7 +128,7 @@ impl FragmentJoin {
             Some(within) => Some(within.clone()),
             None => self.array.non_empty_domain()?,
         };
-        domain.ok_or_else(|| ArrayError::Write("the fragments to be joined have no cells".to_owned()))
+        domain.ok_or_else(|| ArrayError::Write("the fragments to consolidate have no cells".to_owned()))
     }
 }
 

@@ -26,13 +26,13 @@ impl FragmentJoin {
         let wanted = |entry: &&FragmentEntry| fragments.contains(&entry.name);
         let entries: Vec<FragmentEntry> = array.directory().fragments.iter().filter(wanted).cloned().collect();
         if let Some(missing) = fragments.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
-            return Err(ArrayError::Write(format!("fragment {missing} isn't one of the array")));
+            return Err(ArrayError::Write(format!("fragment {missing} does not belong to the array")));
         }
         let start = entries.iter().map(|entry| entry.name.start()).min();
         // The maximum of all ends: a reader at an earlier time must not see the new fragment.
         let end = entries.iter().map(|entry| entry.name.end()).max();
         let (Some(start), Some(end)) = (start, end) else {
-            return Err(ArrayError::Write("there are no fragments to be joined".to_owned()));
+            return Err(ArrayError::Write("no fragments to consolidate".to_owned()));
         };
         let array = array.restricted_to(entries);
         let names = Names::new().over(start, end);

@@ -332,7 +332,7 @@ impl Job<'_> {
     fn error(&self, stop: Stop) -> ArrayError {
         match stop {
             Stop::Error(error) => error,
-            Stop::OutOfOrder(source) => self.sources[source].corrupt("its cells can't be put in order".to_owned()),
+            Stop::OutOfOrder(source) => self.sources[source].corrupt("cannot sort the cells".to_owned()),
             Stop::Repeated(source) => ArrayError::Write(format!(
                 "{}: cannot consolidate: expected each coordinate once, as the array does not allow duplicates, found cells of \
                  equal coordinates; delete all but one of them with `tdb delete` and consolidate with --purge-deleted, or leave the \

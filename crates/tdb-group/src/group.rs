@@ -234,7 +234,7 @@ impl Group {
             (MemberPlace::Outside(_) | MemberPlace::Elsewhere, _) => Err(ArrayError::Member {
                 group: self.storage.describe(""),
                 member: member.key().to_owned(),
-                why: format!("{} can't be reached from here; open it by its own path", member.uri),
+                why: format!("cannot reach {} from this storage; open the member by its path", member.uri),
             }),
         }
     }
@@ -267,7 +267,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     }
     // As in the reference library, an ambiguous folder is an array.
     if listing.is_array() || !listing.is_group() {
-        let hint = if listing.is_array() { "; it is an array" } else { "" };
+        let hint = if listing.is_array() { "; the folder is an array" } else { "" };
         return Err(ArrayError::NotAGroup { path: storage.describe(""), hint });
     }
     Ok(listing)

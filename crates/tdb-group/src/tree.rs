@@ -15,7 +15,7 @@ use crate::listed::Listed;
 ///
 /// The walk always terminates: a group already walked is not walked again.
 #[derive(Clone, Debug)]
-#[must_use = "nothing is walked before nodes are asked for"]
+#[must_use = "nothing is read until nodes are requested"]
 pub struct GroupTree {
     group: Group,
     follow_outside: bool,

@@ -121,7 +121,7 @@ impl GroupWriter {
                 });
             }
             if members.contains_key(&key) {
-                return Err(error(&group, &key, "a member of this name is there already; remove it first"));
+                return Err(error(&group, &key, "a member with this name already exists; remove it first"));
             }
             members.insert(key, member.clone());
             changes.push(member);
@@ -161,17 +161,17 @@ impl NewMember {
         let uri = if !relative && uri.starts_with('/') { format!("file://{uri}") } else { uri };
         let key = name.as_deref().unwrap_or(&uri);
         if key.is_empty() {
-            return Err(error(group, key, "a member needs a name or a URI"));
+            return Err(error(group, key, "missing name or URI"));
         }
         let place = group.place_of(&uri, relative);
         let kind = match &place {
             MemberPlace::Elsewhere => {
-                return Err(error(group, key, "only members on this machine can be looked at, to know what they are"));
+                return Err(error(group, key, "cannot determine the kind of a member that is not on this machine"));
             }
             place => group.kind_at(place)?,
         };
         if kind == MemberKind::Invalid {
-            return Err(missing(group, key, "there is neither an array nor a group at this place"));
+            return Err(missing(group, key, "no array or group at this path"));
         }
         Ok(GroupMember { kind, relative, uri, name, deleted: false, version })
     }

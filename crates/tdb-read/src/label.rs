@@ -70,13 +70,10 @@ impl Label {
         let Some(label) = labels.iter().find(|label| label.name == name) else {
             let known: Vec<_> = labels.iter().map(|label| format!("{:?}", label.name)).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(fail(format!("the array has no such label; it has {known}")));
+            return Err(fail(format!("unknown label; the array has {known}")));
         };
         if !label.relative || check_path(&label.uri).is_err() || label.uri.is_empty() {
-            return Err(fail(format!(
-                "its values lie outside of the array, at {}; open that array by its path",
-                label.uri
-            )));
+            return Err(fail(format!("stored outside of the array, at {}; open the array at this path", label.uri)));
         }
         let options = Options::<Snapshot>::new().between(array.time()).access(array.access().clone()).threads(1);
         let values = options.open_on(array.storage().sub(&label.uri)?)?;
@@ -99,21 +96,27 @@ impl Label {
     fn mismatch(&self, labelled: &Snapshot) -> Option<String> {
         let (schema, label) = (self.array.schema(), &self.label);
         let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {
-            return Some(format!("it labels dimension {}, which the array doesn't have", label.dimension));
+            return Some(format!(
+                "the label belongs to dimension {}, which does not exist in the array",
+                label.dimension
+            ));
         };
         if !schema.is_dense() || schema.dimensions().len() != 1 {
             return Some("the array of a label must be dense and have one dimension".to_owned());
         }
         if schema.dimensions()[0].datatype() != dimension.datatype() {
-            return Some(format!("its dimension is not of the type of dimension {:?}", dimension.name()));
+            return Some(format!(
+                "the datatype of the label's dimension differs from dimension {:?}",
+                dimension.name()
+            ));
         }
         let Some(FieldRef::Attribute(index)) = schema.field(&label.attribute) else {
-            return Some(format!("it has no attribute {:?}", label.attribute));
+            return Some(format!("missing attribute {:?}", label.attribute));
         };
         let attribute = &schema.attributes()[index];
         let types = (attribute.datatype(), attribute.cell_val_num());
         (types != (label.datatype, label.cell_val_num))
-            .then(|| format!("attribute {:?} is not of the type that the label states", label.attribute))
+            .then(|| format!("the datatype of attribute {:?} differs from the label", label.attribute))
     }
 
     /// The label as defined in the schema.
@@ -183,7 +186,7 @@ impl Label {
         let scalar = Scalar::from_le_bytes(self.label.datatype.physical(), bytes);
         scalar.map(LabelValue::of).ok_or_else(|| ArrayError::Corrupt {
             file: self.array.storage().describe(""),
-            what: "a label has not one value".to_owned(),
+            what: "expected one value per label".to_owned(),
         })
     }
 
@@ -207,7 +210,7 @@ impl Label {
             };
             value.ok_or_else(|| ArrayError::Label {
                 name: self.label.name.clone(),
-                why: format!("{coordinate} is no {} label", self.label.datatype),
+                why: format!("{coordinate} is not a valid {} label", self.label.datatype),
             })
         };
         Ok(match bound {

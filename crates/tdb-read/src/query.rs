@@ -29,7 +29,7 @@ pub(crate) use spec::QuerySpec;
 /// By default a query reads all fields of the whole (current) domain. Dense arrays are read in
 /// row-major order, sparse arrays in the fastest order.
 #[derive(Clone, Debug)]
-#[must_use = "a query reads nothing until its batches are taken"]
+#[must_use = "a query reads nothing until its batches are requested"]
 pub struct Query {
     array: Snapshot,
     selected: Option<Vec<Selected>>,
@@ -252,7 +252,7 @@ impl Query {
     /// - The labels cannot be read.
     pub fn label_range<C: Into<Coordinate> + Clone>(self, label: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let found = Label::open(&self.array, label)?;
-        let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label lies in the range".to_owned() };
+        let no_label = || ArrayError::Label { name: label.to_owned(), why: "no label in the range".to_owned() };
         let (first, last) = found.keys(range)?.ok_or_else(no_label)?;
         let index = found.dimension_index();
         let Some(dimension) = self.array.schema().dimensions().get(index) else { return Err(no_label()) };
@@ -366,8 +366,7 @@ impl Query {
     pub(crate) fn check_with_output(&self) -> Result<(CheckedQuery, Output)> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {
-            let what =
-                "cells of dense arrays can't be deleted by a condition; no release writes such a file".to_owned();
+            let what = "unexpected delete commit in a dense array; no release writes such files".to_owned();
             return Err(ArrayError::Unsupported { file: self.array.storage().describe(delete), what });
         }
         let count = schema.domain().dimensions().len();
@@ -388,7 +387,8 @@ impl Query {
         // Points and boxes are walked tile by tile, and in ascending order with a single dimension.
         let is_single = region.is_single() || self.boxes.is_some();
         if self.order == Order::Global && !is_single {
-            let what = "several ranges on a dimension can't be read in global order; read unordered, or range by range";
+            let what =
+                "cannot read several ranges of a dimension in global order; read unordered, or one range at a time";
             return Err(ArrayError::Query(what.to_owned()));
         }
         let (fields, shown, labels) = self.selection()?;

@@ -57,7 +57,7 @@ pub(super) fn check<'a>(
                 None => unknown_field(schema, name),
                 Some(_) => CellsError::ColumnShape {
                     field: name.to_string(),
-                    what: "a dense array stores no coordinates; they follow from the ranges and the order".to_owned(),
+                    what: "unexpected coordinates; a dense array derives them from the ranges and the order".to_owned(),
                 },
             };
             return Err(error.into());
@@ -75,7 +75,7 @@ pub(super) fn check<'a>(
         if place == 0 {
             checked.len = len;
         } else if len != checked.len {
-            let what = format!("{len} cells, but there are {} of the other fields", checked.len);
+            let what = format!("found {len} cells, expected {} as for the other fields", checked.len);
             return Err(CellsError::ColumnShape { field: name.to_owned(), what }.into());
         }
         checked.fields.push(CheckedColumn { field, cells });

@@ -18,7 +18,7 @@ use crate::files::NewFiles;
 
 /// Options for creating arrays and groups: names and encryption key.
 #[derive(Clone, Debug, Default)]
-#[must_use = "options do nothing until they make something"]
+#[must_use = "options have no effect until an array is created"]
 pub struct CreateOptions {
     pub(super) names: Names,
     pub(super) access: Access,
@@ -121,7 +121,7 @@ impl CreateOptions {
         definition.check()?;
         let (names, environment, version) = (&self.names, &self.access.environment, definition.schema().version());
         if !version.has(Feature::SchemaFolder) {
-            return Err(ArrayError::Write(format!("arrays of format version {version} have one schema only")));
+            return Err(ArrayError::Write(format!("arrays of format version {version} support only one schema")));
         }
         let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
         let mut files = NewFiles::new(storage);

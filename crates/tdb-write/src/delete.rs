@@ -27,11 +27,13 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> R
     let version = array.schema().version();
     let refuse = |why: String| Err(ArrayError::Write(why));
     if array.schema().array_type() == ArrayType::Dense {
-        return refuse("cells of dense arrays can't be deleted: write other values over them".to_owned());
+        return refuse("cannot delete cells of a dense array; overwrite them with other values".to_owned());
     }
     if !version.has(Feature::DeleteCommits) {
         let since = Feature::DeleteCommits.row().since;
-        return refuse(format!("format version {version} has no deletes of cells; version {since} has them"));
+        return refuse(format!(
+            "format version {version} does not support deleting cells; use version {since} or later"
+        ));
     }
     let failed = ArrayError::NewDelete;
     let enumerations = |name: &str| array.enumeration(name).ok();
@@ -41,7 +43,7 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> R
     let mut old = array.fragments()?.iter().filter(has_no_times).map(tdb_snapshot::Fragment::name);
     if let Some(fragment) = old.find(|old| old.start() < name.start() && name.start() < old.end()) {
         return refuse(format!(
-            "fragment {fragment} doesn't say which of its cells are older than the time of the deletion; choose a later one"
+            "fragment {fragment} has no cell timestamps and its time range contains the time of the deletion; choose a later time"
         ));
     }
     // The file stores the condition that remaining cells meet.

@@ -39,7 +39,7 @@ pub(super) fn write(
             return writer.commit();
         }
         Order::Unordered => {
-            let what = "the cells of a dense array need an order, which says where each belongs: row-major, col-major or global";
+            let what = "missing order for the cells of a dense array; choose row-major, col-major or global";
             return Err(ArrayError::Write(what.to_owned()));
         }
     };
@@ -62,7 +62,7 @@ pub(super) fn seal(
     check_count(&region, cells.len as u128)?;
     let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
     let Tiles::Dense(grid) = writer.tiles()? else {
-        return Err(ArrayError::Write("the array is sparse".to_owned()));
+        return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
     };
     let slabs = TileSlabs::new(&target.schema, &grid, layout);
     let tile_cells = saturating_len(grid.cells_per_tile());
@@ -86,7 +86,7 @@ pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Res
     let tiles = builder.and_then(|builder| builder.tiles());
     let file = || target.array.storage().describe("");
     let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
-        return Err(ArrayError::Write("the array is sparse".to_owned()));
+        return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
     };
     let len = cells.first().map_or(0, Cells::len);
     check_count(region, len as u128)?;

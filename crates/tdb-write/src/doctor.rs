@@ -29,9 +29,9 @@ pub struct Leftover {
 /// An incomplete file.
 const TEMPORARY: &str = "a file whose writing was interrupted";
 /// A fragment without a commit.
-const UNCOMMITTED: &str = "a fragment that was never committed, or whose deletion was interrupted";
+const UNCOMMITTED: &str = "a fragment without a commit, of an interrupted write or deletion";
 /// An enumeration without a schema.
-const ENUMERATION: &str = "an enumeration that no schema names";
+const ENUMERATION: &str = "an enumeration that no schema refers to";
 
 /// Finds the orphaned files of interrupted writes, sorted by path. An ongoing write looks the same
 /// before the commit. Before removing orphaned files, exclude writes in progress, or check the age
@@ -140,7 +140,7 @@ fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>
         committed.extend(commits.iter().filter_map(stem).map(|stem| format!("{FRAGMENTS_FOLDER}/{stem}")));
     } else if has(FRAGMENTS_FOLDER) && !list(&**array.storage(), FRAGMENTS_FOLDER)?.is_empty() {
         let file = array.storage().describe(COMMITS_FOLDER);
-        let what = "it isn't there, so that it isn't known which fragments count".to_owned();
+        let what = "missing; the committed fragments are unknown".to_owned();
         return Err(ArrayError::Corrupt { file, what });
     }
     committed.extend(root.iter().filter_map(stem));

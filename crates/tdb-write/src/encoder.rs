@@ -211,7 +211,7 @@ impl FieldEncoder {
     #[cold]
     pub(crate) fn too_large(&self, cells: u64, bytes: &str) -> ArrayError {
         ArrayError::Write(format!(
-            "a tile has {cells} cells, {bytes} for field {:?}: more than the {} bytes that a tile may have (`tile_bytes`)",
+            "a tile of {cells} cells, {bytes} for field {:?}, exceeds the limit of {} bytes per tile (`tile_bytes`)",
             self.name, self.tile_bytes
         ))
     }

@@ -10,8 +10,8 @@ use crate::create::{SchemaWriter, definition};
 use crate::files::NewFiles;
 
 /// Schema names begin with their timestamps and are compared as text.
-const NAMED_LATER: &str = "the name of its schema, by its time, stands behind the new one's, and readers go by the last; \
-                           date the change later";
+const NAMED_LATER: &str = "the current schema has a later timestamp than the new schema, and readers use the latest; \
+                           choose a later time for the change";
 
 /// The second attempt is a millisecond later. Further attempts help only if the clock is set back.
 const ATTEMPTS: usize = 4;
@@ -47,7 +47,7 @@ fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
         let name = names.next(NameForm::Unversioned, environment)?;
         let newest = newest_schema(array)?;
         if newest.as_deref().is_some_and(|newest| newest != file_name(array.schema_path())) {
-            return Err(outdated(array, "its schema was changed since it was opened; open it again"));
+            return Err(outdated(array, "the schema changed after the array was opened; reopen the array"));
         }
         match newest.as_deref().and_then(TimestampedName::parse) {
             Some(newest) if newest.as_str() > name.as_str() => {
@@ -60,7 +60,7 @@ fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
             _ => return Ok(name),
         }
     }
-    Err(ArrayError::Clock { why: "it goes back and forth".to_owned() })
+    Err(ArrayError::Clock { why: "the clock is not monotonic".to_owned() })
 }
 
 /// Returns the name of the last schema.

@@ -95,7 +95,7 @@ impl MetadataWriter {
             return Ok(());
         }
         if self.changes.values().flatten().any(|value| value.datatype() == Datatype::Any) {
-            let what = "metadata can't be of type any; use blob for bytes without a meaning";
+            let what = "metadata cannot have the datatype any; use blob for uninterpreted bytes";
             return Err(ArrayError::Write(what.to_owned()));
         }
         let folder = || self.storage.describe(METADATA_FOLDER);

@@ -25,7 +25,7 @@ pub(super) fn sorted(
 ) -> Result<Vec<u32>> {
     if u32::try_from(len).is_err() {
         let most = u32::MAX;
-        return Err(ArrayError::Write(format!("{len} cells are too many to be sorted at once, which {most} are not")));
+        return Err(ArrayError::Write(format!("cannot sort {len} cells at once, expected at most {most}")));
     }
     let kinds = schema.domain().kinds();
     let bounds: Vec<DimRange> = tdb_rtree::NdRange(ranges.to_vec()).widened(&kinds).0;

@@ -18,5 +18,5 @@ pub(super) fn check_count(region: &NdRange, found: u128) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(ArrayError::Write(format!("{found} cells were given for ranges that have {expected}")))
+    Err(ArrayError::Write(format!("found {found} cells, expected {expected} for the ranges")))
 }

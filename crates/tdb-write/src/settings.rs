@@ -44,7 +44,7 @@ impl Settings {
         let default = if schema.allows_duplicates() { Duplicates::Keep } else { Duplicates::Refuse };
         match self.duplicates.unwrap_or(default) {
             Duplicates::Keep if !schema.allows_duplicates() => {
-                let what = "cannot keep cells of equal coordinates: the array does not allow duplicates; keep the last, or refuse them";
+                let what = "cannot keep cells of equal coordinates: the array does not allow duplicates; keep the last, or reject them";
                 Err(ArrayError::Write(what.to_owned()))
             }
             duplicates => Ok(duplicates),

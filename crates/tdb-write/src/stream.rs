@@ -113,7 +113,7 @@ impl GlobalWriter {
     /// and cannot be committed.
     pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         if self.failed {
-            return Err(ArrayError::Write("the write has failed before; begin a new one".to_owned()));
+            return Err(ArrayError::Write("the write has already failed; start a new write".to_owned()));
         }
         let result = self.take(&cells.into());
         self.failed = result.is_err();
@@ -268,7 +268,7 @@ impl GlobalWriter {
     /// is then committed.
     pub fn commit(mut self) -> Result<Written> {
         if self.failed {
-            return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));
+            return Err(ArrayError::Write("the write has already failed; nothing was committed".to_owned()));
         }
         if let Some(slices) = &self.output.slices {
             check_count(&slices.region, u128::from(self.received))?;

@@ -49,7 +49,7 @@ impl AtomicWriter {
     pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         self.begin()?;
         if self.target.schema.is_dense() {
-            let what = "the cells of a dense array are written as boxes, each as a whole".to_owned();
+            let what = "cells of a dense array are written as whole boxes".to_owned();
             return Err(ArrayError::Write(what));
         }
         if let Some(new) = sparse::seal(&self.target, &self.settings, &cells.into(), self.received)? {
@@ -87,7 +87,7 @@ impl AtomicWriter {
     /// Marks the write as failed until the operation completes.
     fn begin(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.failed, true) {
-            return Err(ArrayError::Write("the write has failed before; begin a new one".to_owned()));
+            return Err(ArrayError::Write("the write has already failed; start a new write".to_owned()));
         }
         Ok(())
     }
@@ -98,11 +98,12 @@ impl AtomicWriter {
     ) -> Result<NdRange> {
         let schema = &self.target.schema;
         if !schema.is_dense() {
-            return Err(ArrayError::Write("cells of a sparse array have coordinates, and no box".to_owned()));
+            return Err(ArrayError::Write("a sparse array takes coordinates, not a box".to_owned()));
         }
         let ranges: Vec<RangeInclusive<C>> = ranges.into_iter().collect();
         if ranges.len() != schema.dim_count() {
-            let what = format!("a box of {} ranges, for an array of {} dimensions", ranges.len(), schema.dim_count());
+            let what =
+                format!("found a box of {} ranges, expected {}, one per dimension", ranges.len(), schema.dim_count());
             return Err(ArrayError::Write(what));
         }
         let sides = schema.dimensions().iter().zip(&ranges);
@@ -123,7 +124,7 @@ impl AtomicWriter {
     /// The storage fails, or an earlier call failed. No cell is then committed.
     pub fn commit(self) -> Result<Written> {
         if self.failed {
-            return Err(ArrayError::Write("the write has failed before; nothing is committed".to_owned()));
+            return Err(ArrayError::Write("the write has already failed; nothing was committed".to_owned()));
         }
         if self.sealed.is_empty() {
             return Ok(Written::default());

@@ -17,10 +17,10 @@ pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Res
         return Ok(asked);
     }
     let can = match own.has(Feature::Validity) {
-        true => format!("has fragments of version {own} alone"),
-        false => format!("can have fragments of versions {own} to {default}"),
+        true => format!("supports only fragments of version {own}"),
+        false => format!("supports fragments of versions {own} to {default}"),
     };
-    Err(ArrayError::Write(format!("fragments of format version {asked} can't be written: the array {can}")))
+    Err(ArrayError::Write(format!("cannot write fragments of format version {asked}: the array {can}")))
 }
 
 /// Returns the version in the generic tile headers of fragment metadata: the newest version known

@@ -44,7 +44,7 @@ use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "nothing is written until cells are given"]
+#[must_use = "nothing is written until cells are passed"]
 pub struct Write {
     array: Snapshot,
     settings: Settings,
@@ -113,9 +113,9 @@ impl Write {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         let known = self.array.schema().dimensions()[index].kind();
         let why = if !self.array.schema().is_dense() {
-            "cells of a sparse array have coordinates, and no range"
+            "a sparse array takes coordinates, not ranges"
         } else if self.ranges[index].is_some() {
-            "a write has one range per dimension"
+            "duplicate range; a write takes one range per dimension"
         } else {
             self.ranges[index] = Some(range);
             return Ok(self);

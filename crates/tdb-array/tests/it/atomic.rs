@@ -105,5 +105,5 @@ fn sparse_arrays_have_no_boxes() {
     Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
     let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
     let error = writer.push_box([0..=1], [("x", &[1i32, 2])]).unwrap_err();
-    assert!(error.to_string().contains("no box"), "{error}");
+    assert!(error.to_string().contains("not a box"), "{error}");
 }

@@ -234,7 +234,10 @@ fn what_is_no_group_is_refused() {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d");
     let array = fixture.array_dir();
     let error = Group::open(array).unwrap_err();
-    assert!(matches!(error, ArrayError::NotAGroup { .. }) && error.to_string().contains("it is an array"), "{error}");
+    assert!(
+        matches!(error, ArrayError::NotAGroup { .. }) && error.to_string().contains("the folder is an array"),
+        "{error}"
+    );
     assert!(matches!(Group::open(array.join("nothing")), Err(ArrayError::NotFound { .. })));
     let folder = tempfile::tempdir().unwrap();
     make(folder.path(), vec![member("a", true, None)]);

@@ -81,10 +81,10 @@ fn what_cannot_be_asked() {
     let read = |label: &str, range: std::ops::RangeInclusive<Coordinate>| array().read().label_range(label, range);
     let integer = |value: i32| Coordinate::from(value);
     for (error, words) in [
-        (read("width", integer(1)..=integer(2)), "has no such label; it has \"height\", \"day\", \"name\""),
-        (read("name", integer(1)..=integer(2)), "1 is no string_ascii label"),
+        (read("width", integer(1)..=integer(2)), "unknown label; the array has \"height\", \"day\", \"name\""),
+        (read("name", integer(1)..=integer(2)), "1 is not a valid string_ascii label"),
         (read("day", Coordinate::from(0.5)..=Coordinate::from(1.5)), "0.5 is no datetime_day label"),
-        (read("day", integer(1)..=integer(2)), "no label lies in the range"),
+        (read("day", integer(1)..=integer(2)), "no label in the range"),
     ] {
         let error = error.unwrap_err();
         assert!(matches!(error, ArrayError::Label { .. }) && error.to_string().contains(words), "{error}");

@@ -298,7 +298,7 @@ fn streams_are_of_whole_tiles() {
     else {
         panic!()
     };
-    assert_eq!((dimension.as_str(), why.as_str()), ("x", "global order takes whole tiles, which are 10 cells long"));
+    assert_eq!((dimension.as_str(), why.as_str()), ("x", "global order requires whole tiles of 10 cells"));
     let read = numbers(open(&storage, 1).read());
     assert_eq!(read, (0..20).chain([i32::MIN; 5]).collect::<Vec<_>>());
 }

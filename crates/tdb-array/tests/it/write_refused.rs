@@ -84,7 +84,7 @@ fn bad_columns_are_refused() {
     );
     let lacking = WriteBatch::new().with("x", &[1i32]);
     assert!(matches!(write(lacking), ArrayError::Cells(CellsError::MissingColumn { name }) if name == "a"));
-    assert!(array.write().range("x", 1..=2).unwrap_err().to_string().contains("no range"));
+    assert!(array.write().range("x", 1..=2).unwrap_err().to_string().contains("not ranges"));
 
     let mut twice = some_rows();
     twice.push((-3, "b".to_owned(), 1.5, None, [0, 0]));

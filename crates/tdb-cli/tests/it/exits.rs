@@ -109,7 +109,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("tree @/a", 5, "not a group, but an array"),
     ("tree @", 5, "not a group, but a folder"),
     ("group add @/a b", 5, "not a group"),
-    ("group add @/g nothing", 5, "neither an array nor a group"),
+    ("group add @/g nothing", 5, "no array or group"),
     ("group add @/g @/nothing --absolute", 5, "not found"),
     ("group remove @/g nothing", 5, "no such member"),
     ("meta @/a --key title", 5, "no metadata key is named \"title\""),

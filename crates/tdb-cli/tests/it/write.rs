@@ -204,8 +204,8 @@ fn groups_are_made_and_changed() {
     bench.good("group add @/g @/outer --absolute");
     let tree = bench.good("tree @/g --format jsonl");
     assert!(tree.contains("first") && tree.contains("outer"), "{tree}");
-    bench.bad("group add @/g inner --name first", 2, "there already");
-    bench.bad("group add @/g nothing", 5, "neither an array nor a group");
+    bench.bad("group add @/g inner --name first", 2, "already exists");
+    bench.bad("group add @/g nothing", 5, "no array or group");
     bench.good("group remove @/g first");
     bench.bad("group remove @/g first", 5, "no such member");
     bench.good("meta @/g --put title=string_utf8:Rain");

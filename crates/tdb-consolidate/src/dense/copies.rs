@@ -96,11 +96,11 @@ impl<'a> Copies<'a> {
     pub(super) fn encoded(&self, source: usize, tiles: &TileBox) -> Result<Vec<Vec<EncodedTile>>> {
         let Source { fragment, fields, .. } = &self.sources[source];
         let (Tiles::Dense(grid), Some(fields)) = (fragment.footer().tiles(), fields) else {
-            return Err(ArrayError::Write("the fragment's tiles are stored in another way".to_owned()));
+            return Err(ArrayError::Write("the tiles of the fragment cannot be copied without decoding".to_owned()));
         };
         let numbers = tiles.tiles(self.grid).map(|tile| {
             let missing =
-                || ArrayError::Corrupt { file: fragment.folder().to_owned(), what: format!("no tile {tile:?}") };
+                || ArrayError::Corrupt { file: fragment.folder().to_owned(), what: format!("missing tile {tile:?}") };
             grid.index_of(&tile).ok_or_else(missing)
         });
         let numbers: Vec<u64> = numbers.collect::<Result<_>>()?;

@@ -67,9 +67,7 @@ impl Field {
                 let len = cells.checked_mul(size).filter(|len| *len as u64 <= self.tiles.tile_limit);
                 let len = len.ok_or_else(|| ArrayError::Unsupported {
                     file: self.tiles.fixed.path.clone(),
-                    what: format!(
-                        "tile {tile} of {cells} cells of {size} bytes is above the limit; raise `tile_bytes`"
-                    ),
+                    what: format!("tile {tile} of {cells} cells of {size} bytes exceeds the limit; raise `tile_bytes`"),
                 })?;
                 buffers.values.resize(len);
                 self.tiles.fixed(tile, &mut buffers.values, scratch)?;

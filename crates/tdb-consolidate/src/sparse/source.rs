@@ -122,7 +122,7 @@ impl Source {
 
     /// Returns the MBR of a tile.
     pub(super) fn bounds(&self, tile: u64) -> Result<NdRange> {
-        self.rtree.bounds(tile).ok_or_else(|| self.corrupt(format!("there is no tile {tile} in the R-tree")))
+        self.rtree.bounds(tile).ok_or_else(|| self.corrupt(format!("tile {tile} is missing in the R-tree")))
     }
 
     /// Number of open files.
@@ -150,7 +150,7 @@ impl Source {
         let cells = self.fragment.footer().cells_in_tile(tile).unwrap_or(0);
         let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
         if cells > limit {
-            return Err(self.corrupt(format!("tile {tile} has {cells} cells, more than the limit of {limit}")));
+            return Err(self.corrupt(format!("tile {tile} of {cells} cells exceeds the limit of {limit} cells")));
         }
         let cells = saturating_len(cells);
         let (now, missing): (Vec<usize>, Vec<usize>) =
@@ -249,7 +249,7 @@ impl Source {
                 }
             };
             if found.is_some_and(|found| !bounds.contains(&found)) {
-                let what = "cells outside of the ranges that its metadata says";
+                let what = "cells outside of the range in the metadata";
                 return Err(self.corrupt(format!("tile {tile} has {what} along dimension {:?}", dimension.name())));
             }
         }

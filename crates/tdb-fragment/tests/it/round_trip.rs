@@ -127,7 +127,7 @@ fn the_stray_bytes_of_format_11_are_kept_there_and_refused_elsewhere() {
                 parsed.write(&mut writer, &made.schema).unwrap();
                 assert_eq!(writer.as_slice(), longer);
             }
-            Err(error) => assert!(number != 11 && error.to_string().contains("8 bytes too many"), "{error}"),
+            Err(error) => assert!(number != 11 && error.to_string().contains("found 8 unexpected bytes"), "{error}"),
         }
     }
 }

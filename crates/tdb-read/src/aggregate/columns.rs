@@ -43,7 +43,7 @@ impl ResultColumns {
             let field = checked(schema, aggregate)?.map(|(field, _)| field);
             let column = ResultColumn::of_aggregate(schema, aggregate, field);
             if columns.iter().any(|other| other.name == column.name) {
-                return Err(ArrayError::Query(format!("two columns of the result are called {:?}", column.name)));
+                return Err(ArrayError::Query(format!("duplicate column name {:?} in the result", column.name)));
             }
             columns.push(column);
             functions.push((aggregate.function(), field));

@@ -117,7 +117,7 @@ fn members<'a>(array: &'a Snapshot, regions: &[Vec<DimRange>]) -> Result<Vec<Mem
 fn checked<'b>(array: &Snapshot, fragment: &Fragment, bounds: &'b NdRange) -> Result<&'b NdRange> {
     match has_dimensions(array.schema(), bounds) {
         true => Ok(bounds),
-        false => Err(corrupt(array, fragment, "its non-empty domain is none of the array's dimensions".to_owned())),
+        false => Err(corrupt(array, fragment, "the non-empty domain does not match the array's dimensions".to_owned())),
     }
 }
 

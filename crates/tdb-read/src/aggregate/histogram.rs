@@ -48,14 +48,14 @@ impl Query {
     /// The same as [`aggregate`](Query::aggregate).
     pub fn histogram(self, field: &str, intervals: usize) -> Result<Option<Histogram>> {
         if intervals > Histogram::MOST_INTERVALS {
-            let why = format!("{intervals} intervals are more than {}", Histogram::MOST_INTERVALS);
+            let why = format!("found {intervals} intervals, expected at most {}", Histogram::MOST_INTERVALS);
             return Err(ArrayError::Aggregate { aggregate: format!("histogram({field})"), why });
         }
         let asked = [Aggregate::mean(field), Aggregate::min(field)];
         let measures = Measures::new(self.schema(), &[], &asked)?;
         let Some((kind, _)) = measures.measured().first().copied() else { return Ok(None) };
         let Some(physical) = kind.number() else {
-            let why = "its cells are no single numbers".to_owned();
+            let why = "the cells are not single numbers".to_owned();
             return Err(ArrayError::Aggregate { aggregate: format!("histogram({field})"), why });
         };
         let query = self.for_scan(measures.fields())?;

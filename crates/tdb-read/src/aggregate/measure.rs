@@ -132,17 +132,17 @@ pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Opt
     let kind = output.kind();
     let why = match aggregate.function() {
         AggregateFunction::Sum | AggregateFunction::Mean if is_enumerated(schema, field) => {
-            Some("its cells are values of an enumeration".to_owned())
+            Some("the values of an enumeration have no sum".to_owned())
         }
         AggregateFunction::Sum if output.datatype.is_datetime() => Some("dates have no sum".to_owned()),
         AggregateFunction::Sum | AggregateFunction::Mean if !kind.has_sum() => {
-            Some(format!("its cells are no single numbers, but {}", cells_of(&output)))
+            Some(format!("expected single numbers, found cells {}", cells_of(&output)))
         }
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Quantile(_) if !kind.has_order() => {
-            Some(format!("its cells have no order: they are {}", cells_of(&output)))
+            Some(format!("expected ordered values, found cells {}", cells_of(&output)))
         }
         AggregateFunction::Quantile(part) if !(0.0..=1.0).contains(&part) => {
-            Some(format!("{part} isn't between 0 and 1"))
+            Some(format!("found {part}, expected a number from 0 to 1"))
         }
         _ => None,
     };

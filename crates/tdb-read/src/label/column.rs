@@ -34,7 +34,7 @@ impl Label {
     pub fn column(&self, coordinates: &Column) -> Result<Column> {
         let found = self.find(coordinates, usize::MAX)?.ok_or_else(|| ArrayError::Label {
             name: self.label.name.clone(),
-            why: "more labels than memory can hold".to_owned(),
+            why: "too many labels for the memory".to_owned(),
         })?;
         Ok(found.column(coordinates.len()))
     }
@@ -80,7 +80,7 @@ impl Label {
             return Ok(());
         }
         let why = format!(
-            "it labels dimension {:?} of {}, not {:?} of {}",
+            "the label belongs to dimension {:?} of {}, not {:?} of {}",
             self.labelled,
             dimension.datatype(),
             coordinates.name(),

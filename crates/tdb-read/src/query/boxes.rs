@@ -72,7 +72,7 @@ impl GivenBoxes {
                 sides[index] = sides[index].intersection(&range).ok_or_else(|| CellsError::Range {
                     dimension: name,
                     range: given.to_string(),
-                    why: format!("in box {number}: it has nothing in common with the box's other range"),
+                    why: format!("in box {number}: no overlap with the other range of the box"),
                 })?;
             }
             self.0.iter_mut().zip(sides).for_each(|(ranges, side)| ranges.push(side));
@@ -105,7 +105,7 @@ impl GivenBoxes {
                 && first.len() != ranges.len()
             {
                 let what =
-                    format!("{} coordinates, but there are {} of the other dimensions", ranges.len(), first.len());
+                    format!("found {} coordinates, expected {} as for the other dimensions", ranges.len(), first.len());
                 return Err(CellsError::ColumnShape { field: dimension.name().to_owned(), what }.into());
             }
             all.push(ranges);
@@ -127,7 +127,7 @@ fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<D
                 let [lo, hi] = [lo, hi].map(|key| Scalar::from_key(physical, *key));
                 format!("{value} is outside the domain {lo}..={hi}")
             }
-            DimRange::Var { .. } => format!("{value} is no string"),
+            DimRange::Var { .. } => format!("{value} is not a string"),
         };
         return Err(CellsError::Point { dimension: dimension.name().to_owned(), point: point as u64, why }.into());
     }

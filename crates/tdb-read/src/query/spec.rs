@@ -92,7 +92,7 @@ impl Query {
             check_ranges(&schema, boxes)?;
             let count = boxes.first().map_or(0, Vec::len);
             if boxes.iter().any(|ranges| ranges.len() != count) {
-                return Err(ArrayError::Query("boxes don't have a range on each dimension".to_owned()));
+                return Err(ArrayError::Query("a box must have one range per dimension".to_owned()));
             }
         }
         let mut query = Self::new(array).order(spec.order);
@@ -116,7 +116,7 @@ impl Query {
 /// Checks ranges against the dimensions.
 fn check_ranges(schema: &ArraySchema, ranges: &[Vec<DimRange>]) -> Result<()> {
     if ranges.len() != schema.dim_count() {
-        let what = format!("ranges on {} dimensions, but the array has {}", ranges.len(), schema.dim_count());
+        let what = format!("found ranges on {} dimensions, expected {}", ranges.len(), schema.dim_count());
         return Err(ArrayError::Query(what));
     }
     for (index, ranges) in ranges.iter().enumerate() {
@@ -129,7 +129,12 @@ fn check_ranges(schema: &ArraySchema, ranges: &[Vec<DimRange>]) -> Result<()> {
         if let Some(wrong) = ranges.iter().find(|range| !is_fine(range)) {
             let dimension = schema.field_name(FieldRef::Dimension(index)).unwrap_or_default().to_owned();
             let range = format!("{wrong:?}");
-            return Err(CellsError::Range { dimension, range, why: "it holds nothing of the domain".to_owned() }.into());
+            return Err(CellsError::Range {
+                dimension,
+                range,
+                why: "the range is empty or outside of the domain".to_owned(),
+            }
+            .into());
         }
     }
     Ok(())

@@ -61,7 +61,7 @@ impl QueryPart {
     pub fn open<T>(&self, options: &Options<T>) -> Result<Query> {
         let path = self.location.strip_prefix("file://").unwrap_or(&self.location);
         if path.contains("://") {
-            let what = format!("{path} is no local folder; open its storage, and the part on that");
+            let what = format!("{path} is not a local folder; open the part on its storage with `open_on`");
             return Err(ArrayError::Query(what));
         }
         self.open_on(Arc::new(LocalStorage::new(path)), options)

@@ -23,7 +23,7 @@ pub trait Open: Sized {
 }
 
 /// Options for opening an array or a group: time, key, number of threads, limits.
-#[must_use = "options do nothing until they open something"]
+#[must_use = "options have no effect until an array or group is opened"]
 pub struct Options<T> {
     pub(super) time: Option<TimeRange>,
     pub(super) threads: usize,

@@ -93,7 +93,7 @@ impl Output {
                 Some(slices) => FragmentWriter::dense(&self.target, &self.names, slices.region.clone())?,
             });
         }
-        self.writer.as_mut().ok_or_else(|| ArrayError::Write("no fragment".to_owned()))
+        self.writer.as_mut().ok_or_else(|| ArrayError::Write("missing fragment".to_owned()))
     }
 
     fn end_fragment(&mut self) -> Result<()> {

@@ -38,7 +38,7 @@ impl Slices {
             let whole = (lo - low).is_multiple_of(extent) && (u128::from(hi - low) + 1).is_multiple_of(extent.into());
             if !whole {
                 let range = range.display(dimension.kind()).to_string();
-                let why = format!("global order takes whole tiles, which are {extent} cells long");
+                let why = format!("global order requires whole tiles of {extent} cells");
                 return Err(CellsError::Range { dimension: dimension.name().to_owned(), range, why }.into());
             }
         }
@@ -47,7 +47,7 @@ impl Slices {
         let tiles = builder.and_then(|builder| builder.tiles());
         let file = || target.array.storage().describe("");
         let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
-            return Err(ArrayError::Write("the array is sparse".to_owned()));
+            return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
         };
         let dimension = if schema.tile_order() == Layout::ColMajor { schema.dim_count() - 1 } else { 0 };
         let tiles = grid.tile_count() / grid.dimensions()[dimension].count;

@@ -128,5 +128,5 @@ async fn arrays_that_have_gone() {
     let other = array();
     std::fs::rename(other.path().join("array"), folder.path().join("array")).unwrap();
     let error = datafusion::physical_plan::collect(task, session.task_ctx()).await.unwrap_err();
-    assert!(error.to_string().contains("is gone"), "{error}");
+    assert!(error.to_string().contains("no longer exists"), "{error}");
 }
