@@ -123,6 +123,7 @@ pub fn run(arguments: &Arguments) -> Result {
     circles::check(&workspace())?;
     sizes::check(&workspace())?;
     links::check(&workspace())?;
+    prose::run(&workspace(), &prose::Arguments::default())?;
     dependencies()?;
     pure_rust()
 }

@@ -15,7 +15,7 @@ use regex::Regex;
 use crate::Result;
 
 /// Arguments of `cargo xtask check prose`.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub struct Arguments {
     /// Measure only files whose paths contain this text
     #[arg(default_value = "")]

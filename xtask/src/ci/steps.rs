@@ -36,7 +36,7 @@ pub const STEPS: &[Step] = &[
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     short("documentation", "rustdoc, whose warnings are errors", || document(&[])),
-    short("check", "fixtures, paths, import cycles, sizes of crates and dependency trees", || {
+    short("check", "fixtures, paths, import cycles, sizes, links, prose, dependency trees", || {
         check::run(&check::Arguments::default()).into()
     }),
     short("spelling", "typos, by the list in typos.toml", spelling),
