@@ -1,4 +1,4 @@
-//! Advice on tiles: fill and size.
+//! Advice on tiles: the fraction of written cells, and the tile size.
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
@@ -80,7 +80,7 @@ pub(super) fn size(seen: &Seen, trials: &[FieldTrials]) -> Result<Option<Advice>
     let (decoded, stored) = largest.tile;
     let wait = seen.costs.of(0, stored).saturating_add(seen.costs.decoding(decoded));
     if wait >= seen.costs.worth && decoded > SMALL_TILE {
-        // Smaller tiles would save no time because of the request latency.
+        // With tiles below `target`, request latency dominates, and smaller tiles save no time.
         let target = scaled(decoded, seen.costs.bytes_of_a_request(), stored.max(1)).min(decoded).max(SMALL_TILE);
         return Ok(large(seen, largest, target, trials));
     }
@@ -119,7 +119,8 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let fragments = seen.fragments()?.len() as u64;
     let (decoded, _) = field.tile;
     let metadata = seen.metadata;
-    // The size of a single tile is limited by the fragment.
+    // With fewer than two tiles per fragment, a larger size changes little, because a tile cannot
+    // span fragments.
     if decoded >= SMALL_TILE || decoded == 0 || tiles < fragments.saturating_mul(2) {
         return Ok(None);
     }
@@ -153,7 +154,8 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     )))
 }
 
-/// Returns the measured size of the sample for a similar tile size, if tried.
+/// Returns the filtered size of the sample with the tried tile size nearest to `target`. Returns
+/// `None` if the field was not tried.
 fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) -> Option<Figure> {
     let trials = trials.iter().find(|trials| trials.name == field.name)?;
     let now = trials.sizes.iter().find(|(share, _)| *share == 100)?.1;
@@ -167,8 +169,9 @@ fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) 
     ))
 }
 
-/// Returns options for changing the tile size from `now` to `target` bytes. Returns `None` if
-/// impossible.
+/// Returns the options of `tdb migrate` that change the tile size from `now` to `target` bytes.
+/// Returns `None` if the size would stay the same, or if a dimension of a dense array has floats or
+/// no extent.
 fn resized(seen: &Seen, target: u64, now: u64) -> Option<Vec<String>> {
     let schema = seen.schema();
     if !schema.is_dense() {

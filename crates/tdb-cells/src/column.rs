@@ -39,12 +39,12 @@ pub struct ColumnBuffers {
     pub values: Buffer,
     /// For variable-length cells: `len + 1` offsets in values, as `u64`.
     pub offsets: Option<Buffer>,
-    /// For nullable fields: a bit per cell.
+    /// For nullable fields: one bit per cell, least significant first, set for valid cells.
     pub validity: Option<Buffer>,
 }
 
 impl Column {
-    /// Creates a column of `len` cells from buffers as described in [`ColumnBuffers`].
+    /// Creates a column of `len` cells. [`ColumnBuffers`] describes the buffers.
     #[must_use]
     pub fn new(
         name: Arc<str>,
@@ -64,25 +64,25 @@ impl Column {
         }
     }
 
-    /// The name of the field.
+    /// Returns the name of the field.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The datatype of the values.
+    /// Returns the datatype of the values.
     #[must_use]
     pub fn datatype(&self) -> Datatype {
         self.datatype
     }
 
-    /// The number of values per cell.
+    /// Returns the number of values per cell.
     #[must_use]
     pub fn cell_val_num(&self) -> CellValNum {
         self.cell_val_num
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -98,7 +98,7 @@ impl Column {
     /// ...).
     ///
     /// # Errors
-    /// [`CellsError::WrongType`] if `T` is another type.
+    /// [`CellsError::WrongType`] if `T` is not the type of the datatype.
     pub fn values<T: Value>(&self) -> Result<&[T]> {
         if T::PHYSICAL != self.datatype.physical() {
             return Err(self.wrong_type::<T>());
@@ -111,25 +111,27 @@ impl Column {
         CellsError::WrongType { field: self.name.to_string(), datatype: self.datatype, asked: T::PHYSICAL }
     }
 
-    /// All values as little-endian bytes.
+    /// Returns all values as little-endian bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.values
     }
 
-    /// For variable-length cells: `len() + 1` offsets into the values, counted in values.
+    /// Returns `len() + 1` offsets into the values, counted in values. Returns `None` for
+    /// fixed-length cells.
     #[must_use]
     pub fn offsets(&self) -> Option<&[u64]> {
         self.offsets.as_ref().and_then(|offsets| offsets.values())
     }
 
-    /// For nullable fields: a bit per cell, least significant first, set for valid cells.
+    /// Returns one bit per cell, least significant first, set for valid cells. Returns `None` for
+    /// fields that are not nullable.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
         self.validity.as_deref()
     }
 
-    /// `true` if the cell is not null. Always `true` in a field without nulls.
+    /// `true` if the cell is not null. Always `true` for a field that is not nullable.
     ///
     /// # Panics
     /// If the cell does not exist.
@@ -139,7 +141,7 @@ impl Column {
         self.validity().is_none_or(|bits| bits.view_bits::<Lsb0>()[cell])
     }
 
-    /// The number of null cells.
+    /// Returns the number of null cells.
     #[must_use]
     pub fn null_count(&self) -> usize {
         match self.validity() {
@@ -148,7 +150,7 @@ impl Column {
         }
     }
 
-    /// The bytes of a cell. Returns `None` if the cell is null.
+    /// Returns the bytes of a cell, or `None` if the cell is null.
     ///
     /// # Panics
     /// If the cell does not exist.
@@ -157,7 +159,7 @@ impl Column {
         self.is_valid(cell).then(|| self.cell_bytes(cell))
     }
 
-    /// The bytes of a cell, null or not.
+    /// Returns the bytes of a cell, even if the cell is null.
     ///
     /// # Panics
     /// If the cell does not exist.
@@ -167,7 +169,7 @@ impl Column {
         &self.values[self.bytes_of(cell..cell + 1)]
     }
 
-    /// The byte range of some cells in the values.
+    /// Returns the byte range of `cells` in the values.
     fn bytes_of(&self, cells: Range<usize>) -> Range<usize> {
         let size = self.datatype.size();
         match (self.offsets(), self.cell_val_num.fixed()) {
@@ -179,7 +181,7 @@ impl Column {
         }
     }
 
-    /// Returns the cells as a view common to columns and tiles.
+    /// Returns a view of the cells. Views of tiles have the same type.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {
@@ -203,26 +205,26 @@ impl Column {
         Self { name: Arc::clone(&self.name), len: cells.len(), values, offsets, validity, ..*self }
     }
 
-    /// Returns the buffers, for building other columns without a copy: values, offsets, validity.
+    /// Returns the values, the offsets and the validity, to build other columns without a copy.
     #[must_use]
     pub fn into_buffers(self) -> (SharedBuffer, Option<SharedBuffer>, Option<SharedBuffer>) {
         (self.values, self.offsets, self.validity)
     }
 
-    /// The memory of all cells before `cell`, in bytes.
+    /// Returns the memory of all cells before `cell`, in bytes.
     pub fn memory_before(&self, cell: usize) -> usize {
         let offsets = if self.offsets.is_some() { 8 * (cell + 1) } else { 0 };
         self.bytes_of(0..cell).len() + offsets + if self.validity.is_some() { cell.div_ceil(8) } else { 0 }
     }
 
-    /// The memory of the cells, in bytes.
+    /// Returns the memory of all cells, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory_before(self.len)
     }
 }
 
-/// Shifts offsets to start at 0.
+/// Returns the offsets minus the first offset.
 fn rebased(offsets: &[u64]) -> Buffer {
     let mut buffer = Buffer::zeroed(size_of_val(offsets));
     let first = offsets.first().copied().unwrap_or(0);
@@ -231,22 +233,22 @@ fn rebased(offsets: &[u64]) -> Buffer {
     buffer
 }
 
-/// Returns the bits of some cells, starting at the lowest bit of the first byte.
+/// Returns the bits of `cells`, shifted to start at the lowest bit of the first byte.
 fn slice_of_bits(bits: &SharedBuffer, cells: Range<usize>) -> SharedBuffer {
     let bytes = cells.start / 8..cells.end.div_ceil(8);
     if cells.start.is_multiple_of(8) && cells.end.is_multiple_of(8) {
         return bits.slice(bytes);
     }
-    // Bits after the last cell are 0, as in every bitmap.
+    // Bits after the last cell are 0.
     let mut moved = Buffer::zeroed(cells.len().div_ceil(8));
     let from = bits.view_bits::<Lsb0>()[cells].chunks(8);
     moved.iter_mut().zip(from).for_each(|(to, bits)| *to = bits.load_le());
     moved.into()
 }
 
-/// A Rust type for the values of some datatypes.
+/// A Rust type of values. Several datatypes can share a type, such as `i64` for dates.
 pub trait Value: bytemuck::Pod + private::Sealed {
-    /// The corresponding physical type.
+    /// The physical type of these values.
     const PHYSICAL: PhysicalType;
 }
 

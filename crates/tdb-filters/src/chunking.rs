@@ -1,4 +1,4 @@
-//! Cutting of tiles into chunks by the writer.
+//! The rules by which the writer splits tiles into chunks.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::{Filter, FilterPipeline, TileKind, TileRole};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunking {
     rule: Rule,
-    /// Chunk size in bytes. Cells may make a chunk longer.
+    /// Chunk size in bytes. A chunk exceeds the size only to keep a cell whole.
     limit: usize,
     /// Size of a cell in bytes, or of a value for cells of variable size.
     cell_size: usize,
@@ -25,7 +25,7 @@ enum Rule {
     Whole,
     /// Chunks of as many cells as fit.
     Even,
-    /// Like `Even`, within each of this number of equal parts of the tile.
+    /// Divides the tile into this number of equal parts, and splits each part like `Even`.
     PerDimension(usize),
     /// Chunks of approximately the limit that end at cell boundaries.
     Cells,
@@ -36,8 +36,10 @@ enum Rule {
 pub(crate) struct Cuts(Vec<usize>);
 
 impl Chunking {
-    /// Since 2.0, the reference library's writers use 64 KiB regardless of the pipeline's chunk
-    /// size, except for 0. Earlier releases, which wrote
+    /// Selects the rule and the chunk size of the reference library.
+    ///
+    /// Since 2.0, chunks have 64 KiB. If the pipeline's chunk size is 0, the entire tile is one
+    /// chunk. Other chunk sizes of the pipeline are ignored. Releases before 2.0, which wrote
     /// [`CombinedCoordinates`](Feature::CombinedCoordinates), used the pipeline's chunk size.
     pub(crate) fn new(pipeline: &FilterPipeline, kind: &TileKind, cell_size: usize) -> Self {
         let obeys = kind.version.has(Feature::CombinedCoordinates);
@@ -55,7 +57,7 @@ impl Chunking {
         Self { rule, limit, cell_size, drop_empty }
     }
 
-    /// Cuts a tile of `len` bytes. Data of variable size without cell offsets are cut evenly.
+    /// Splits a tile of `len` bytes. Splits variable-size data without cell offsets evenly.
     pub(crate) fn cut(self, len: usize, cells: Option<Cells<'_>>) -> Cuts {
         let mut starts = match (self.rule, cells) {
             (Rule::Whole, _) => vec![0],
@@ -88,12 +90,14 @@ impl Chunking {
         bytes.step_by(chunk).collect()
     }
 
-    /// Cuts at cell boundaries.
+    /// Splits a tile of variable-size cells at cell boundaries.
     ///
-    /// A cell beyond the limit ends the chunk. The cell is included if the chunk was at most half
-    /// full, or if the sum exceeds the limit by at most half. Otherwise the cell opens the next
-    /// chunk, and a cell longer than the limit fills this chunk alone. An empty chunk follows if
-    /// the last cell of the tile is included in this way.
+    /// A chunk ends at the first cell that does not fit. The cell is included if the chunk was at
+    /// most half full, or if the chunk with the cell is at most one and a half times the limit.
+    /// Otherwise the cell starts the next chunk. A cell longer than the limit is then the only cell
+    /// of the next chunk.
+    ///
+    /// If the last cell of the tile does not fit but is included, an empty chunk follows.
     fn cut_at_cells(self, len: usize, cells: Cells<'_>) -> Vec<usize> {
         let chunk = self.chunk_len(len);
         let mut starts = vec![0];
@@ -138,8 +142,9 @@ impl Cuts {
     }
 }
 
-/// Returns `true` if the filters require a single chunk. These are string codecs on strings, even
-/// where the version does not permit offsets in the data, and images.
+/// Returns `true` if the filters require a single chunk: WebP for any data, and run-length or
+/// dictionary encoding for strings. This includes UTF-8 strings in format versions that do not
+/// store the offsets of UTF-8 strings in the filtered data.
 fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     let has = |matches: fn(&Filter) -> bool| pipeline.filters.iter().any(matches);
     let strings = kind.role == TileRole::VarData && is_text(kind.datatype);
@@ -150,7 +155,7 @@ fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     whole_strings || has(|filter| matches!(filter, Filter::WebP(_)))
 }
 
-/// Returns `true` for the datatypes supported by string codecs.
+/// Returns `true` for the datatypes that the string codecs support.
 pub(crate) fn is_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8)
 }

@@ -14,7 +14,7 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// Prepares `divisor`. Returns `None` for 0.
+    /// Computes the reciprocal of `divisor`. Returns `None` for 0.
     pub(crate) fn new(divisor: u64) -> Option<Self> {
         let log = match divisor {
             0 => return None,
@@ -40,15 +40,14 @@ impl Divisor {
     #[inline]
     pub(crate) fn divide(self, dividend: u64) -> u64 {
         let high = low_half((u128::from(self.reciprocal) * u128::from(dividend)) >> u64::BITS);
-        // `high` never exceeds `dividend`, and the sum does not overflow because it is below
-        // `dividend + 1`.
+        // `high` is at most `dividend`. The sum is at most `dividend` too, and does not overflow.
         (high.wrapping_add(dividend.wrapping_sub(high) >> self.first_shift)) >> self.second_shift
     }
 }
 
 /// Returns the lower 64 bits.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // the upper half is cut off on purpose
+#[allow(clippy::cast_possible_truncation)] // truncates on purpose
 fn low_half(value: u128) -> u64 {
     value as u64
 }

@@ -1,4 +1,4 @@
-//! Enumerations: lists of values, indexed by attributes.
+//! Enumerations: lists of values. Attributes store indices into these lists.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -8,9 +8,9 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, is_safe_file_name}
 use crate::SchemaError;
 use crate::error::Result;
 
-/// The version of this structure, independent of the format version.
+/// The newest version of the serialized enumeration, independent of the format version.
 const VERSION: u32 = 0;
-/// A placeholder for an unknown file name.
+/// A placeholder for a file name that is not assigned yet.
 const UNPLACED: &str = "__unplaced";
 
 /// A reference from a schema to the file of an enumeration in `__schema/__enumerations`.
@@ -23,7 +23,7 @@ pub struct EnumerationRef {
 }
 
 impl EnumerationRef {
-    /// `true` if the file name is not known yet.
+    /// `true` if no file name is assigned yet.
     pub(crate) fn is_unplaced(&self) -> bool {
         self.file_name == UNPLACED
     }
@@ -59,11 +59,11 @@ pub struct Enumeration {
 impl Enumeration {
     /// Creates an enumeration of fixed-size values, stored contiguously in `data` (little-endian).
     ///
-    /// An empty file name means an unknown name.
+    /// If the file name is empty, creating or evolving the array assigns it.
     ///
     /// # Errors
-    /// If values repeat or do not fill `data`, if the name is empty, or if the file name is not a
-    /// single path component.
+    /// If a value repeats, if the length of `data` is not a multiple of the datatype size, if the
+    /// name is empty, or if the file name is not a single path component.
     pub fn fixed(
         name: impl Into<String>,
         file_name: impl Into<String>,
@@ -84,10 +84,11 @@ impl Enumeration {
 
     /// Creates an enumeration of strings or other variable-length values.
     ///
-    /// An empty file name means an unknown name.
+    /// If the file name is empty, creating or evolving the array assigns it.
     ///
     /// # Errors
-    /// If values repeat, if the name is empty, or if the file name is not a single path component.
+    /// If a value repeats, if the name is empty, or if the file name is not a single path
+    /// component.
     pub fn strings<V: AsRef<[u8]>>(
         name: impl Into<String>,
         file_name: impl Into<String>,
@@ -114,7 +115,7 @@ impl Enumeration {
     /// Sets the number of datatype elements in each fixed-size value.
     ///
     /// # Errors
-    /// If values repeat or do not fill the data.
+    /// If a value repeats, or if the length of the data is not a multiple of the value size.
     pub fn with_values_per_value(mut self, number: NonZeroU32) -> Result<Self> {
         self.cell_val_num = CellValNum::Fixed(number);
         self.offsets.clear();
@@ -124,7 +125,7 @@ impl Enumeration {
     /// Sets the file name.
     ///
     /// # Errors
-    /// If the name is not a single path component.
+    /// If the file name is not a single path component.
     pub fn with_file_name(mut self, file_name: &str) -> Result<Self> {
         self.file_name = file_name.to_owned();
         self.validated()
@@ -140,8 +141,8 @@ impl Enumeration {
     /// Appends values.
     ///
     /// # Errors
-    /// If a value repeats or has the wrong size. Also if any value, old or new, ends within an
-    /// element of the datatype.
+    /// If a value repeats or has the wrong size, or if the length of any value, old or new, is not
+    /// a multiple of the datatype size.
     pub fn extended<V: AsRef<[u8]>>(mut self, values: impl IntoIterator<Item = V>) -> Result<Self> {
         let size = self.value_size();
         for value in values {
@@ -167,7 +168,7 @@ impl Enumeration {
         self.validated()
     }
 
-    /// Returns the payload of the enumeration's generic tile, to filter or encrypt separately.
+    /// Returns the payload of the enumeration's generic tile, neither filtered nor encrypted.
     #[must_use]
     pub fn to_payload(&self) -> Vec<u8> {
         let mut payload = ByteWriter::new();
@@ -175,14 +176,14 @@ impl Enumeration {
         payload.into_bytes()
     }
 
-    /// Marks the order of the values as meaningful.
+    /// Marks the values as ordered. Conditions can then compare them with `<` and `>`.
     #[must_use]
     pub fn ordered(mut self) -> Self {
         self.ordered = true;
         self
     }
 
-    /// Returns the name, used by attributes as a reference.
+    /// Returns the name by which attributes refer to the enumeration.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -206,7 +207,7 @@ impl Enumeration {
         self.cell_val_num
     }
 
-    /// `true` if the order of the values has a meaning.
+    /// `true` if the values are [ordered](Self::ordered).
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.ordered
@@ -240,7 +241,7 @@ impl Enumeration {
         self.len() == 0
     }
 
-    /// Returns the bytes of the value at `position`, or `None` if out of bounds.
+    /// Returns the bytes of the value at `position`, or `None` if `position` is out of bounds.
     #[must_use]
     pub fn value(&self, position: usize) -> Option<&[u8]> {
         let (start, end) = match self.value_size() {
@@ -259,10 +260,9 @@ impl Enumeration {
         (0..self.len()).map_while(|position| self.value(position))
     }
 
-    /// Returns the index of the first value that ends within an element of the datatype.
+    /// Returns the index of the first value whose length is not a multiple of the datatype size.
     ///
-    /// Some writers declare an integer datatype and store text. For these values, only the bytes
-    /// have a meaning.
+    /// Some writers declare an integer datatype but store text. Treat such values as bytes.
     #[must_use]
     pub fn uneven_value(&self) -> Option<usize> {
         self.values().position(|value| !value.len().is_multiple_of(self.datatype.size()))
@@ -282,7 +282,7 @@ impl Enumeration {
         self.values().enumerate().map(|(position, value)| (value, position)).collect()
     }
 
-    /// Returns the size of a fixed-size value in bytes.
+    /// Returns the size of a value in bytes, or `None` for variable-length values.
     fn value_size(&self) -> Option<usize> {
         let values = usize::try_from(self.cell_val_num.fixed()?).ok()?;
         values.checked_mul(self.datatype.size())

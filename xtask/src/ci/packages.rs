@@ -1,4 +1,4 @@
-//! Packages of the crates for a registry.
+//! Builds the packages that a registry would receive.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::cargo::{cargo, show, workspace};
 /// corpora or snapshots.
 const LARGEST: u64 = 420 << 10;
 
-/// The used part of a package's metadata.
+/// The fields that this step reads from a package's metadata.
 #[derive(Debug, Deserialize)]
 struct Package {
     name: String,
@@ -29,7 +29,7 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// Packages each published crate, and builds the crate from the packages.
+/// Packages all published crates, and builds each crate from the packaged sources.
 ///
 /// Works offline, because the tests have downloaded the dependencies.
 pub fn run() -> Outcome {

@@ -1,4 +1,4 @@
-//! Image properties and decoding.
+//! Properties of WebP images, and their decoding.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -20,7 +20,7 @@ pub(crate) struct Images {
     pub(super) height: u32,
     /// Bytes per pixel: 3, or 4 with alpha.
     pub(super) channels: usize,
-    /// `true` if blue comes first.
+    /// `true` if the channels are in the order blue, green, red.
     pub(super) swapped: bool,
     /// The quality of lossy images, or `None` for lossless images.
     pub(super) loss: Option<f32>,
@@ -51,7 +51,7 @@ impl Images {
     }
 
     pub(super) fn pixels(self) -> usize {
-        // Less than 2²⁸.
+        // Below 2²⁸, as each side is at most `MAX_SIDE`. The product does not overflow.
         (self.width * self.height) as usize
     }
 
@@ -61,7 +61,7 @@ impl Images {
     }
 
     pub(super) fn decode_image(self, image: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
-        // The decoder allocates memory according to the image's stated size.
+        // The decoder allocates memory for the size in the header, which may be wrong.
         header::check(image, (self.width, self.height))?;
         let decoded = catch_unwind(AssertUnwindSafe(|| self.pixels_of(image, out)));
         match decoded {
@@ -87,7 +87,8 @@ impl Images {
         if channels == self.channels {
             return decoder.read_image(out).map_err(failed);
         }
-        // Opaque images have no alpha channel. Unrequested transparency is dropped.
+        // The image and the format differ in alpha. Encoders omit the channel of opaque images, so
+        // the output is opaque. If the format has no alpha, the image's alpha is dropped.
         let mut pixels = vec![0; self.pixels() * channels];
         decoder.read_image(&mut pixels).map_err(failed)?;
         for (to, from) in out.chunks_exact_mut(self.channels).zip(pixels.chunks_exact(channels)) {
