@@ -13,10 +13,12 @@ use crate::runs::{RunTiles, Sides};
 use crate::shape::{Odometer, Shape};
 use crate::work::{bounds, clip};
 
-/// Number of tiles that can be visited in negligible time.
+/// Number of tiles that take negligible time to visit. Larger tile counts of fragments are checked
+/// first.
 pub(super) const MANY_TILES: u64 = 1 << 16;
 
-/// Plans a read: the tiles that hold the newest version of a requested cell.
+/// Returns the tiles to read in each fragment, and the numbers of skipped fragments. A tile is read
+/// if the newest version of a requested cell is in it.
 ///
 /// # Errors
 /// The metadata of a fragment cannot be read.
@@ -38,11 +40,12 @@ pub(super) fn plan_without(
     let shape = Shape::new(query);
     let layers = Layers::new(&query.array)?;
     let sides = Sides::of(query);
-    // A sparse fragment consists of many layers.
+    // A sparse fragment has one layer per cell.
     let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
     for index in 0..layers.len() {
         let fragment = layers.get(index).fragment;
-        // Accept a large tile count only if the fragment really stores tiles.
+        // Visiting many tiles takes long. A damaged footer may claim many tiles, so check first
+        // that the fragment stores some.
         if query.array.fragments()?[fragment].tile_count() > MANY_TILES {
             fields.load_fragments(&[fragment])?;
             if !fields.stores(fragment) {
@@ -99,12 +102,13 @@ pub(super) fn plan_without(
     Ok((fragments, left_out))
 }
 
-/// The tiles of a fragment within the region.
+/// The tiles of a fragment that overlap the query's region.
 #[derive(Debug, Default)]
 struct Found {
     /// Tiles to read.
     wanted: Vec<PlannedTile>,
-    /// Tiles that newer fragments hide, at least in part.
+    /// Tiles with a layer whose requested cells are all hidden by newer layers. Another layer of
+    /// the same tile may be in `wanted`.
     hidden: Vec<u64>,
 }
 
@@ -121,7 +125,7 @@ impl Found {
     }
 }
 
-/// Collects the tiles of a layer within the region.
+/// Adds the tiles of a layer that overlap the query's region to `found`.
 fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
     let layer = layers.get(index);
     let pieces: Vec<Vec<Piece>> =
@@ -156,7 +160,7 @@ fn tiles(index: usize, layers: &Layers, shape: &Shape, found: &mut Found) {
     }
 }
 
-/// Collects the tiles of a layer within boxes.
+/// Adds the tiles of a layer that overlap the query's boxes to `found`.
 fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, found: &mut Found) {
     let layer = layers.get(index);
     let candidates = layers.within(layer.bounds());
@@ -185,7 +189,7 @@ fn tiles_of_boxes(index: usize, layers: &Layers, shape: &Shape, sides: &Sides, f
     }
 }
 
-/// Returns the byte ranges of the tiles in the files of all fields.
+/// Returns the byte ranges of the tiles in the data files of all output fields.
 fn reads(fragment: usize, tiles: &[PlannedTile], fields: &Fields) -> Result<Vec<FileReads>> {
     let mut reads = Vec::new();
     for index in 0..fields.outputs().len() {

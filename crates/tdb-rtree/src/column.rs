@@ -1,4 +1,4 @@
-//! Bounds of nodes in one dimension.
+//! Bounds of R-tree nodes in one dimension.
 
 use std::ops::{Bound, Range};
 
@@ -21,9 +21,10 @@ pub(crate) struct FixedColumn {
     kind: DimensionKind,
     lo: Vec<u64>,
     hi: Vec<u64>,
-    /// `true` if a node is unbounded, because of a NaN or an uncomputed range.
+    /// `true` if the stored bounds of any node are meaningless: a bound is NaN, or the writer did
+    /// not compute the range.
     has_nan: bool,
-    /// `true` if no bound can be trusted.
+    /// `true` if writers of the format version did not compute the bounds. No bound can be trusted.
     uncertain: bool,
 }
 
@@ -47,7 +48,7 @@ impl Column {
         }
     }
 
-    /// Accounts for known defects in the ranges written by this version.
+    /// Marks bounds as untrusted if writers of the format version compute them wrongly.
     pub(crate) fn distrust(&mut self, version: FormatVersion) {
         match self {
             Self::Var(column) => column.uncertain = version.has(Feature::UncertainStringRanges),
@@ -124,8 +125,8 @@ impl Column {
         }
     }
 
-    /// Appends a parent of `children`, nodes of `from`, with the bounds computed by the reference
-    /// library.
+    /// Appends a parent node. `children` are its child nodes in `from`. Computes the parent's
+    /// bounds like the reference library.
     pub(crate) fn push_parent(&mut self, from: &Self, children: Range<usize>) {
         match (self, from) {
             (Self::Fixed(column), Self::Fixed(from)) => {
@@ -187,7 +188,8 @@ impl FixedColumn {
         (self.lo.get(nodes.clone()).unwrap_or_default(), self.hi.get(nodes).unwrap_or_default())
     }
 
-    /// Returns `true` if a bound may be NaN. Comparisons must then use [`DimensionKind::widen`].
+    /// Returns `true` if the stored bounds of any node are meaningless. Comparisons must then use
+    /// [`DimensionKind::widen`].
     pub(crate) fn has_nan(&self) -> bool {
         self.has_nan
     }
@@ -223,14 +225,15 @@ impl FixedColumn {
             let (lo, hi) = self.widen(lo, hi);
             return children.all(|child| lo <= child.0 && child.1 <= hi);
         }
-        // A parent with a zero as bound contains children with either zero, because queries always
-        // include both.
+        // Queries treat `0.0` and `-0.0` as equal. A parent with one zero as a bound therefore
+        // contains children with the other.
         let (lo, hi) = self.kind.widen_zeros(lo, hi);
         lo <= lowest && highest <= hi
     }
 
-    /// Appends the bounds of nodes stored `stride` bytes apart in `bytes`, from offset `at` on.
-    /// `bytes` begins at absolute `offset`. An error carries the index of the node.
+    /// Appends the bounds of all nodes in `bytes`. A node takes `stride` bytes, and the bounds in
+    /// this dimension begin at byte `at` of the node. `offset` is the file offset of `bytes`, for
+    /// errors. An error also contains the index of the node.
     pub(crate) fn extend_strided(
         &mut self,
         bytes: &[u8],
@@ -269,7 +272,8 @@ impl FixedColumn {
     }
 }
 
-/// Appends the `N` bytes at `at` of each node. The constant length compiles to one or two moves.
+/// Appends `N` bytes of each node, from byte `at` on. A constant length compiles to one or two
+/// moves.
 fn gather<const N: usize>(nodes: &[u8], stride: usize, at: usize, gathered: &mut Vec<u8>) {
     for node in nodes.chunks_exact(stride.max(1)) {
         if let Some(bounds) = node.get(at..).and_then(<[u8]>::first_chunk::<N>) {
@@ -313,19 +317,21 @@ impl PartialEq for VarColumn {
 }
 
 impl VarColumn {
-    /// Returns the trusted lower and upper bound of a node. The upper bound is `None` if unbounded.
+    /// Returns bounds guaranteed to contain all strings of a node. The upper bound is `None` if the
+    /// node is unbounded above.
     pub(crate) fn bounds(&self, node: usize) -> Option<(&[u8], Option<&[u8]>)> {
         let (lo, hi) = self.get(node)?;
         Some((lo, (!self.uncertain || !lo.is_empty()).then_some(hi)))
     }
 }
 
-/// Combines the bounds of a parent, `own` so far, with those of the next `child`.
+/// Extends the bounds of a parent by the bounds of its next child. `own` are the bounds over the
+/// children so far.
 ///
 /// The reference library keeps the child's bound if two floating-point bounds are equal (the two
 /// zeros) or unordered (NaN). This function does the same, for identical bytes. A parent may
 /// therefore fail to contain its first children, if they have NaN bounds and a later child has
-/// numbers. This is a reason to check trees before trusting them.
+/// numbers. Readers must therefore check a tree before they trust it.
 fn combine(kind: DimensionKind, own: (u64, u64), child: (u64, u64)) -> (u64, u64) {
     if !kind.physical().is_float() {
         return (own.0.min(child.0), own.1.max(child.1));

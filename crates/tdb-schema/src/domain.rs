@@ -16,13 +16,14 @@ impl Domain {
         Self { dimensions }
     }
 
-    /// Returns the dimensions.
+    /// Returns the dimensions, in schema order.
     #[must_use]
     pub fn dimensions(&self) -> &[Dimension] {
         &self.dimensions
     }
 
-    /// Returns the datatype and length kind of each dimension, as needed by ranges and R-trees.
+    /// Returns the datatype of each dimension, and `true` for strings of variable length, as ranges
+    /// and R-trees need them.
     #[must_use]
     pub fn kinds(&self) -> Vec<DimensionKind> {
         self.dimensions.iter().map(Dimension::kind).collect()
@@ -57,8 +58,8 @@ impl Domain {
             false => None,
         };
         let count = reader.u32("dimension count")?;
-        // The shortest dimension has an empty name, two bounds of one byte each, and no tile
-        // extent.
+        // The smallest dimension takes 7 bytes: the length of an empty name (4), two bounds of one
+        // byte, and the flag for a missing tile extent.
         let count = reader.count("dimension count", u64::from(count), 7)?;
         let dimensions = (0..count)
             .map(|index| {

@@ -1,5 +1,5 @@
-//! Sparse fragments of dense arrays. Releases before 2.3 wrote single cells of dense arrays this
-//! way.
+//! Sparse fragments of dense arrays. Releases before 2.3 wrote single cells of a dense array as a
+//! sparse fragment.
 
 use tdb_cells::TileScratch;
 use tdb_fragment::FragmentField;
@@ -8,8 +8,8 @@ use tdb_types::{Buffer, ordered_keys};
 
 use super::layer::{Layer, TilePlace};
 
-/// Maximum number of cells in sparse fragments of a dense array. Each cell is a separate box of
-/// about 150 bytes.
+/// Maximum number of cells in a sparse fragment of a dense array, to bound memory. Each cell is a
+/// separate [`Layer`] of about 150 bytes.
 const MOST_CELLS: u64 = 1 << 15;
 
 /// Adds a layer for each cell of a sparse fragment.
@@ -33,7 +33,7 @@ pub(super) fn add_layers(
         let mut coordinates = Vec::with_capacity(dimensions.len());
         for (dimension, low) in lows.iter().enumerate() {
             let mut values = Buffer::new();
-            // Bounded by the limit above, at 8 bytes per cell.
+            // `MOST_CELLS` bounds this allocation, at up to 8 bytes per cell.
             values.resize(cells as usize * dimensions[dimension].datatype().size());
             fragment.tiles_of(FragmentField::Dimension(dimension))?.fixed(tile, &mut values, &mut scratch)?;
             let mut keys = Vec::with_capacity(cells as usize);

@@ -1,14 +1,15 @@
 //! Bitshuffle: the lowest bits of all values, followed by the second lowest, and so on.
 //!
-//! A part is split at the last multiple of 8 bytes, and metadata list both lengths. A part of whole
-//! values is transposed in blocks of 8192 bytes, as a matrix with a row per value and a column per
-//! bit. The number of rows is a multiple of 8. The remaining values of a block are copied, as are
-//! all other parts.
+//! The input is split at the last multiple of 8 bytes, and the metadata lists the lengths of the
+//! parts. A part is shuffled if its length is a multiple of 8 bytes and of the value size, in
+//! blocks of 8192 bytes. A block is a matrix of bits with a row per value, for a multiple of 8
+//! values. The shuffled block is the transposed matrix, with a row per bit. The remaining values of
+//! a block, and all other parts, are copied.
 //!
 //! Bits are transposed in three steps on entire vectors or words:
 //! 1. [Byteshuffle](super::byteshuffle) splits values into byte planes.
 //! 2. The bits within each 8 bytes of a plane are transposed.
-//! 3. A byteshuffle of these 8-byte words produces the rows.
+//! 3. A byteshuffle of these 8-byte words produces the rows of the transposed matrix.
 //!
 //! Values of 8 bytes take [fewer steps](square).
 
@@ -24,7 +25,7 @@ use crate::stage::parts::{self, Parts};
 const FILTER: &str = "bitshuffle";
 /// Block size, in bytes.
 const BLOCK: usize = 8192;
-/// Number of values that share a byte of a row.
+/// Number of values whose bits share a byte of the shuffled block.
 const GROUP: usize = 8;
 
 pub(crate) fn decode(
@@ -69,7 +70,8 @@ pub(crate) fn encode(
     }
     out.extend_from_slice(rest);
     let lengths = [whole.len(), rest.len()];
-    // Only an uneven part is split, even if the first half is empty.
+    // An input of whole groups is one part. Any other input is two parts, even if the first is
+    // empty.
     parts::write(meta, if rest.is_empty() { &lengths[..1] } else { &lengths })
 }
 
@@ -78,7 +80,7 @@ fn transposes(size: usize, len: usize) -> bool {
     len.is_multiple_of(size) && len.is_multiple_of(GROUP)
 }
 
-/// Buffers between the steps.
+/// Buffers for the intermediate results of the steps.
 struct Room {
     planes: [u8; BLOCK],
     halves: Halves,

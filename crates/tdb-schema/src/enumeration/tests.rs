@@ -30,8 +30,8 @@ fn values_of_several_numbers() {
     let mut writer = ByteWriter::new();
     Enumeration::fixed("n", "__0_0", Datatype::UInt8, [1, 2, 3, 4, 5, 6]).expect("distinct").write(&mut writer);
     let mut bytes = writer.into_bytes();
-    // Three numbers per value. The one-byte fields before the data size are the datatype, this
-    // field and the flag.
+    // Sets three numbers per value. `at` is the position of `cell_val_num`. The data (6 bytes), the
+    // data size (8), the ordered flag (1) and the rest of `cell_val_num` (3) follow.
     let at = bytes.len() - 6 - 8 - 1 - 4;
     bytes[at] = 3;
     let enumeration = Enumeration::parse(&mut ByteReader::new(&bytes)).expect("an enumeration");

@@ -4,7 +4,7 @@ use tdb_types::{Datatype, Scalar, ordered_keys};
 use super::{CoordinateColumn, HilbertCurve, transform};
 use crate::{Dimension, Domain};
 
-/// A curve over `dimensions` dimensions whose coordinates are identical to their buckets.
+/// A curve over `dimensions` dimensions. Each coordinate is its own bucket, without scaling.
 fn plain(dimensions: usize) -> HilbertCurve {
     let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
     let high = Scalar::U64((1 << bits) - 1);
@@ -47,9 +47,9 @@ fn buckets_of(value: u64, dimensions: usize, bits: u32) -> Vec<u64> {
 
 #[test]
 fn the_first_cells_of_a_plane() {
-    // The start of the curve as usually drawn, with the first dimension to the right. The number of
-    // bits determines whether the first step goes right or up. The usual drawing has 4 bits, an
-    // even number. With 31 bits it is mirrored.
+    // The start of the curve in the usual drawing, with the first dimension to the right. The first
+    // step goes right if the number of bits is even (4 in the usual drawing), and up if the number
+    // is odd. The 31 bits of `plain(2)` therefore swap the two dimensions.
     let path = [(0, 0), (1, 0), (1, 1), (0, 1), (0, 2), (0, 3), (1, 3), (1, 2), (2, 2), (2, 3), (3, 3), (3, 2)];
     let (right, up): (Vec<u64>, Vec<u64>) = path.into_iter().unzip();
     let expected: Vec<u64> = (0..12).collect();
@@ -77,8 +77,8 @@ fn neighbours_along_the_curve_are_neighbours_in_space() {
 
 #[test]
 fn one_dimension_ends_where_rounding_puts_it() {
-    // As a double, the highest bucket of 63 bits rounds up to 2^63. All bits of the value are
-    // therefore set.
+    // As a double, the highest bucket of 63 bits rounds up to 2^63, which exceeds 63 bits. The
+    // Hilbert value of the last coordinate therefore has all 63 bits set.
     let side = Dimension::new("d", Datatype::Int32, Scalar::I32(-5), Scalar::I32(5));
     let curve = HilbertCurve::new(&Domain::new(vec![side])).expect("a curve");
     let keys = [-5, 0, 5].map(|value| Scalar::I32(value).key());
@@ -104,7 +104,8 @@ fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
 
 #[test]
 fn sixteen_dimensions_as_the_reference_library_orders_them() {
-    // Twelve cells written by release 2.30.0, one row per dimension, and their order on disk.
+    // Twelve cells, with one row per dimension. The assertion has their order on disk, as release
+    // 2.30.0 wrote them.
     const COORDINATES: [&[u8; 12]; 16] = [
         &[6, 0, 1, 1, 1, 6, 6, 4, 0, 0, 2, 3],
         &[4, 3, 2, 1, 5, 5, 0, 0, 3, 3, 7, 4],
@@ -136,7 +137,8 @@ fn sixteen_dimensions_as_the_reference_library_orders_them() {
 fn strings_count_by_their_first_bytes() {
     let curve = HilbertCurve::new(&Domain::new(vec![Dimension::string("s")])).expect("a curve");
     let text = b"cat\xff\x01ab\x80";
-    // "cat", "\xff\x01", "a", "", "b\x80": a byte of 0x80 or above sets all bits above it.
+    // The strings are "cat", "\xff\x01", "a", "" and "b\x80". A byte of 0x80 or above sets all bits
+    // of the preceding bytes.
     let offsets = [0, 3, 5, 6, 6];
     let found = values(&curve, &[CoordinateColumn::Strings { offsets: &offsets, values: text }]);
     let expected = [
@@ -176,7 +178,7 @@ proptest! {
     fn many_at_a_time_as_one_by_one(dimensions in 1_usize..=16, cells in 0_usize..200, seed: u64) {
         let curve = plain(dimensions);
         let bits = curve.bits();
-        // A few buckets have excess bits and take the slow path.
+        // A few buckets have more than `bits` bits and take the slow path.
         let bucket = |cell: usize, axis: usize| {
             let mixed = (cell as u64 * 31 + axis as u64 + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if mixed.is_multiple_of(997) { mixed } else { mixed >> (64 - bits) }
@@ -214,7 +216,8 @@ proptest! {
     }
 }
 
-/// A box of buckets: the lower and upper end of each dimension.
+/// Generates boxes of buckets, as a lower and an upper end per dimension, with random numbers that
+/// select cells in the box.
 fn boxes() -> impl Strategy<Value = (Vec<(u64, u64)>, Vec<Vec<u64>>)> {
     (1..17_usize).prop_flat_map(|dimensions| {
         let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
@@ -259,7 +262,7 @@ proptest! {
         prop_assert_eq!(found, expected.collect::<Vec<_>>());
     }
 
-    /// In two dimensions the ends are the minimum and maximum position in the box.
+    /// In two dimensions, `ends` returns the exact minimum and maximum Hilbert value in the box.
     #[test]
     fn the_ends_of_a_small_box_are_in_it(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {
         let curve = plain(2);
