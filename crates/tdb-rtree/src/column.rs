@@ -47,7 +47,7 @@ impl Column {
         }
     }
 
-    /// Accounts for known defects in the ranges written by this version.
+    /// Marks bounds as uncertain if writers of `version` are known to store wrong ranges.
     pub(crate) fn distrust(&mut self, version: FormatVersion) {
         match self {
             Self::Var(column) => column.uncertain = version.has(Feature::UncertainStringRanges),
@@ -124,8 +124,8 @@ impl Column {
         }
     }
 
-    /// Appends a parent of `children`, nodes of `from`, with the bounds computed by the reference
-    /// library.
+    /// Appends the parent of `children`, which are nodes of `from`. Computes the same bounds as the
+    /// reference library.
     pub(crate) fn push_parent(&mut self, from: &Self, children: Range<usize>) {
         match (self, from) {
             (Self::Fixed(column), Self::Fixed(from)) => {
@@ -223,14 +223,15 @@ impl FixedColumn {
             let (lo, hi) = self.widen(lo, hi);
             return children.all(|child| lo <= child.0 && child.1 <= hi);
         }
-        // A parent with a zero as bound contains children with either zero, because queries always
-        // include both.
+        // A parent with a bound of 0.0 or -0.0 contains children with either zero, because queries
+        // always include both zeros.
         let (lo, hi) = self.kind.widen_zeros(lo, hi);
         lo <= lowest && highest <= hi
     }
 
-    /// Appends the bounds of nodes stored `stride` bytes apart in `bytes`, from offset `at` on.
-    /// `bytes` begins at absolute `offset`. An error carries the index of the node.
+    /// Appends the bounds of the nodes in `bytes`. Each node has `stride` bytes, and the bounds of
+    /// this dimension are at offset `at` of the node. `offset` is the absolute offset of `bytes`,
+    /// for errors. An error comes with the index of the node.
     pub(crate) fn extend_strided(
         &mut self,
         bytes: &[u8],
@@ -238,7 +239,7 @@ impl FixedColumn {
         stride: usize,
         at: usize,
     ) -> Result<(), (usize, DecodeError)> {
-        /// Number of nodes gathered at once, small enough for the L1 cache.
+        /// Number of nodes gathered at a time, small enough for the L1 cache.
         const BATCH: usize = 128;
         let width = 2 * self.kind.datatype.size();
         let mut gathered = Vec::with_capacity(BATCH * width);
@@ -320,12 +321,12 @@ impl VarColumn {
     }
 }
 
-/// Combines the bounds of a parent, `own` so far, with those of the next `child`.
+/// Extends the bounds of a parent, `own`, by the bounds of its next child.
 ///
 /// The reference library keeps the child's bound if two floating-point bounds are equal (the two
 /// zeros) or unordered (NaN). This function does the same, for identical bytes. A parent may
-/// therefore fail to contain its first children, if they have NaN bounds and a later child has
-/// numbers. This is a reason to check trees before trusting them.
+/// therefore fail to contain its first children, if they have NaN bounds and a later child does
+/// not. Readers must check trees for this reason.
 fn combine(kind: DimensionKind, own: (u64, u64), child: (u64, u64)) -> (u64, u64) {
     if !kind.physical().is_float() {
         return (own.0.min(child.0), own.1.max(child.1));
