@@ -1,4 +1,4 @@
-//! Advice on tiles: fill and size.
+//! Advice on tiles: the share of written cells, and the size.
 
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
@@ -80,7 +80,7 @@ pub(super) fn size(seen: &Seen, trials: &[FieldTrials]) -> Result<Option<Advice>
     let (decoded, stored) = largest.tile;
     let wait = seen.costs.of(0, stored).saturating_add(seen.costs.decoding(decoded));
     if wait >= seen.costs.worth && decoded > SMALL_TILE {
-        // Smaller tiles would save no time because of the request latency.
+        // Tiles below this target would save no time, because the request latency dominates.
         let target = scaled(decoded, seen.costs.bytes_of_a_request(), stored.max(1)).min(decoded).max(SMALL_TILE);
         return Ok(large(seen, largest, target, trials));
     }
@@ -119,7 +119,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let fragments = seen.fragments()?.len() as u64;
     let (decoded, _) = field.tile;
     let metadata = seen.metadata;
-    // The size of a single tile is limited by the fragment.
+    // In a fragment with a single tile, the number of cells limits the size of the tile.
     if decoded >= SMALL_TILE || decoded == 0 || tiles < fragments.saturating_mul(2) {
         return Ok(None);
     }
@@ -136,7 +136,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
         Figure::count("tiles", tiles, scaled(tiles, decoded, SMALL_TILE).max(fragments)),
     ];
     figures.extend(tried(trials, field, SMALL_TILE, decoded));
-    // Larger tiles usually compress better. A sample shows the difference.
+    // Larger tiles usually compress better. The sample, if any, shows by how much.
     let smaller = tried(trials, field, SMALL_TILE, decoded).and_then(|tried| tried.then).unwrap_or(100).min(100);
     let saved = metadata - then + scaled(seen.stored, 100 - smaller, 100);
     if saved < seen.stored.saturating_add(metadata) / SHARE {
@@ -153,7 +153,8 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     )))
 }
 
-/// Returns the measured size of the sample for a similar tile size, if tried.
+/// Returns the stored size of the sample with the tried tile size that is closest to `target`, in
+/// percent of the current size. Returns `None` if no sizes were tried.
 fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) -> Option<Figure> {
     let trials = trials.iter().find(|trials| trials.name == field.name)?;
     let now = trials.sizes.iter().find(|(share, _)| *share == 100)?.1;
@@ -167,15 +168,15 @@ fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) 
     ))
 }
 
-/// Returns options for changing the tile size from `now` to `target` bytes. Returns `None` if
-/// impossible.
+/// Returns the options of `tdb migrate` that change the tile size from `now` to `target` bytes.
+/// Returns `None` if no options do.
 fn resized(seen: &Seen, target: u64, now: u64) -> Option<Vec<String>> {
     let schema = seen.schema();
     if !schema.is_dense() {
         let capacity = scaled(schema.capacity(), target, now).max(1).checked_next_power_of_two()?;
         return (capacity != schema.capacity()).then(|| vec!["--capacity".to_owned(), capacity.to_string()]);
     }
-    // Scales all dimensions equally, within the domain.
+    // Scales the extents of all dimensions by the same factor, up to the size of the domain.
     #[allow(clippy::cast_precision_loss)] // a factor to be rounded
     let factor = (target as f64 / now as f64).powf(1.0 / schema.dim_count() as f64);
     let mut options = Vec::new();
