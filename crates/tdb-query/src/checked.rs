@@ -1,4 +1,4 @@
-//! Checked queries.
+//! Queries whose arguments have been checked against the array.
 
 use std::sync::Arc;
 
@@ -20,15 +20,16 @@ pub struct CheckedQuery {
     pub fields: Arc<[FieldRef]>,
     /// The condition on cells, if any.
     pub filter: Option<Arc<BoundCondition>>,
-    /// `true` to omit other cells from a dense result, instead of replacing them by fill values.
+    /// `true` to omit cells that do not match the condition from a dense result. `false` to replace
+    /// their values by fill values.
     pub only_matching: bool,
     /// The ranges on each dimension.
     pub region: Region,
-    /// Boxes for further selection: cells must be in a box and in the region. `None` if the region
-    /// suffices.
+    /// Boxes that restrict the region: a cell must be in the region and in at least one box. `None`
+    /// for no restriction.
     pub boxes: Option<Arc<Boxes>>,
     /// The order of the result's cells.
     pub order: Order,
-    /// The memory for each part of the query.
+    /// The memory limits of the parts of the query.
     pub memory: Memory,
 }

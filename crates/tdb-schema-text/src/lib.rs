@@ -40,10 +40,12 @@
 //!
 //! Omitted keys have the defaults of the reference library. See `docs/reference/schema-text.md` for all keys.
 //!
-//! - Numbers are TOML numbers. Integers beyond 64 signed bits may also be strings
+//! Values have these forms:
+//!
+//! - Numbers are TOML numbers. Integers above the maximum `int64` may also be strings
 //!   (`"18446744073709551615"`).
-//! - Text is a string.
-//! - Other values are given as bytes: `{ hex = "00ff" }`.
+//! - Text values are TOML strings.
+//! - Values without another form are bytes in hexadecimal: `{ hex = "00ff" }`.
 //! - Dates and times are integers in units of the datatype. Dates may also be strings, precise to
 //!   the unit (`"2024-05-01"`).
 
@@ -61,7 +63,7 @@ use tdb_types::FormatVersion;
 pub use error::{Result, SchemaTextError, TomlError};
 pub use tdb_schema;
 
-/// Parses a definition.
+/// Parses the definition of an array: its schema and its enumerations.
 ///
 /// # Errors
 /// If the text is not TOML, has unknown keys or values of the wrong type, or if parts contradict
@@ -70,7 +72,7 @@ pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
     from_toml_as(text, None)
 }
 
-/// Parses a definition, with an override of the format version.
+/// Parses a definition like [`from_toml`]. `version` overrides the format version in the text.
 ///
 /// # Errors
 /// See [`from_toml`]. Also if the version does not support a feature of the definition.
@@ -89,7 +91,7 @@ pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeratio
     parse::additions(&additions)
 }
 
-/// Prints a definition.
+/// Returns a definition as TOML.
 ///
 /// # Errors
 /// If values of an enumeration are missing.

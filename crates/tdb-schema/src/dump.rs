@@ -1,4 +1,5 @@
-//! Schemas as text, for display and snapshot tests. The text changes only if the meaning does.
+//! Schemas as text, for display and snapshot tests. The text of a schema changes only if the schema
+//! does.
 
 use std::fmt::{self, Write};
 
@@ -6,7 +7,7 @@ use tdb_types::{CellValNum, DataOrder, Datatype};
 
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef};
 
-/// The maximum number of enumeration values in a dump.
+/// The maximum number of values in the dump of an enumeration.
 const MOST_VALUES: usize = 20;
 
 impl ArraySchema {

@@ -1,24 +1,24 @@
-//! Errors of schemas.
+//! Errors of schemas and enumerations.
 
 use tdb_filters::{FilterError, KeyProblem};
 use tdb_generic_tile::GenericTileError;
 use tdb_rtree::RTreeError;
 use tdb_types::DecodeError;
 
-/// An error of reading, building or using a schema or an enumeration.
+/// An error from reading, building or using a schema or an enumeration.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// The bytes are not a schema or an enumeration.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around the bytes cannot be unfiltered or filtered.
+    /// The generic tile that stores the bytes cannot be unfiltered or filtered.
     #[error(transparent)]
     GenericTile(#[from] GenericTileError),
-    /// A filter cannot be written in the schema's version.
+    /// The schema's format version cannot represent a filter.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// A range cannot be written.
+    /// A range, such as the current domain, cannot be written.
     #[error(transparent)]
     Range(#[from] RTreeError),
     /// The parsed or built schema contradicts itself or the format.
@@ -26,13 +26,13 @@ pub enum SchemaError {
     Invalid {
         /// The part of the schema, such as `dimension "rows"`.
         what: String,
-        /// The reason.
+        /// The contradiction.
         why: String,
     },
     /// The schema is sound but uses an unsupported feature.
     #[error("{what}: {why}; try a newer release of this library")]
     Unsupported {
-        /// The part of the schema.
+        /// The part of the schema that uses the feature.
         what: String,
         /// The unsupported feature.
         why: String,
@@ -40,13 +40,11 @@ pub enum SchemaError {
 }
 
 impl SchemaError {
-    /// Creates a [`SchemaError::Invalid`].
     #[cold]
     pub(crate) fn invalid(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Invalid { what: what.into(), why: why.into() }
     }
 
-    /// Creates a [`SchemaError::Unsupported`].
     #[cold]
     pub(crate) fn unsupported(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), why: why.into() }

@@ -12,16 +12,18 @@ pub struct FragmentsLeftOut {
     /// Fragments without a cell that meets the query's condition, according to totals: minimum,
     /// maximum and null count of a field over the whole fragment.
     pub totals: usize,
-    /// Fragments with all cells in the query's ranges hidden by newer fragments (dense arrays).
+    /// Fragments of dense arrays whose cells in the query's ranges are all hidden by newer
+    /// fragments.
     pub hidden: usize,
 }
 
-/// Tiles of a fragment without a cell that meets the query's condition.
+/// The number of tiles of a fragment that were pruned for the same reason, because none of their
+/// cells meets the query's condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedTiles {
-    /// The reason.
+    /// The evidence that no cell meets the condition.
     pub by: PrunedBy,
-    /// The number of tiles.
+    /// The number of pruned tiles.
     pub tiles: u64,
 }
 
@@ -49,7 +51,7 @@ impl FragmentsLeftOut {
     }
 }
 
-/// Formats number and reasons, for `tdb read --explain`.
+/// Formats the number of skipped fragments for each reason, for `tdb read --explain`.
 impl fmt::Display for FragmentsLeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reasons = [
@@ -77,7 +79,7 @@ impl fmt::Display for PrunedBy {
 }
 
 impl PrunedTiles {
-    /// Counts another tile.
+    /// Adds one tile to the count for its reason.
     pub fn add(pruned: &mut Vec<Self>, by: PrunedBy) {
         match pruned.iter_mut().find(|known| known.by == by) {
             Some(known) => known.tiles += 1,

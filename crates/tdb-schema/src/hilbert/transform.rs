@@ -1,9 +1,9 @@
-//! Skilling's transform: from buckets to one number.
+//! Skilling's transform: from the buckets of a cell to its Hilbert value.
 
 use super::block::{BLOCK, Buckets, MOST_DIMENSIONS};
 use super::lanes::{self, Lane};
 
-/// The maximum number of bits for lanes of half the width.
+/// The maximum number of bits per bucket for `u16` lanes.
 const SHORT_BITS: u32 = 16;
 
 /// The transform for a number of dimensions and bits, with a precomputed table.
@@ -21,8 +21,8 @@ impl Transform {
     pub(super) fn new(dimensions: usize, bits: u32) -> Self {
         let mut spread = Box::new([0_u64; 256]);
         for (byte, spread) in (0_u64..).zip(spread.iter_mut()) {
-            // Buckets of more than eight bits occur only with few dimensions. In buckets of fewer
-            // bits, the upper bits are zero.
+            // The shift cannot overflow, because buckets of more than eight bits occur only with
+            // few dimensions. In buckets of fewer bits, the upper bits are zero.
             for bit in 0..bits.min(8) {
                 *spread |= ((byte >> bit) & 1) << (u64::from(bit) * dimensions as u64);
             }
@@ -30,8 +30,8 @@ impl Transform {
         Self { dimensions, bits, dropped: 0, spread }
     }
 
-    /// Creates the transform of the highest bits, at most `enough` of them. Low bits do not affect
-    /// the transform of high bits.
+    /// Creates a transform that uses at most the highest `enough` bits of each bucket. Low bits do
+    /// not affect the transform of high bits.
     pub(super) fn short(dimensions: usize, bits: u32, enough: u32) -> Self {
         // Dropping bits saves no time in one dimension, because the curve is a line.
         let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS).min(enough.max(1)) };
@@ -103,7 +103,7 @@ impl Transform {
         spread
     }
 
-    /// Applies the textbook transform: for many dimensions, and for buckets with excess bits.
+    /// Transforms one cell at a time: for many dimensions, and for buckets with excess bits.
     pub(super) fn apply_one_by_one(&self, buckets: &[Buckets], values: &mut [u64; BLOCK]) {
         let mut axes = [0; MOST_DIMENSIONS];
         let Some(axes) = axes.get_mut(..buckets.len()) else { return };
@@ -117,7 +117,7 @@ impl Transform {
     }
 }
 
-/// Spreads the low sixteen bits of a number two places apart. Unlike a table lookup, this
+/// Spreads the low sixteen bits of a number two places apart. Unlike a table lookup, the function
 /// vectorizes.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // higher bits are dropped on purpose
@@ -129,11 +129,12 @@ fn spread_in_two(bucket: u64) -> u32 {
     (bits | bits << 1) & 0x5555_5555
 }
 
-/// Returns the Hilbert value of a cell with the textbook transform. Tests compare the fast paths
-/// with this function.
+/// Returns the Hilbert value of a cell by the textbook algorithm. Tests compare the fast paths with
+/// this function.
 ///
-/// Buckets may have bits above the lowest `bits`, which the reference library also carries along.
-/// Examples are the upper bound of a single dimension and a domain of one coordinate.
+/// Buckets may have bits above the lowest `bits`. Like the reference library, this function does
+/// not mask these bits. Such buckets occur at the upper bound of a single dimension, and with a
+/// domain of one coordinate.
 pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
     undo_rotations(axes, bits);
     gray_encode(axes, bits);
@@ -146,8 +147,8 @@ pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
     value
 }
 
-/// Undoes the effect of the curve's rotation at each bit on all lower bits, from the highest bit
-/// down.
+/// Undoes the rotations of the curve. The rotation at each bit affects all lower bits, so the loop
+/// starts at the highest bit.
 fn undo_rotations(axes: &mut [u64], bits: u32) {
     for bit in (1..bits).rev() {
         let lower = (1_u64 << bit) - 1;
