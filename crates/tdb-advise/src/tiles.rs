@@ -24,7 +24,8 @@ pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
         }
     }
     let Some(hull) = hull else { return Ok(None) };
-    // If a tile is wider than all written cells, a smaller extent is better for any future write.
+    // A tile extent above the width of the bounding range of all written cells wastes space in each
+    // fragment, including future ones.
     let narrower: Vec<(&Dimension, u64, u64)> = (schema.dimensions().iter().zip(&hull.0))
         .filter_map(|(dimension, range)| {
             let (extent, width) = (dimension.extent_cells()?, width(range)?);
@@ -137,7 +138,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
         Figure::count("tiles", tiles, scaled(tiles, decoded, SMALL_TILE).max(fragments)),
     ];
     figures.extend(tried(trials, field, SMALL_TILE, decoded));
-    // Larger tiles usually compress better. A sample shows the difference.
+    // Larger tiles usually compress better. The trials on a sample show by how much.
     let smaller = tried(trials, field, SMALL_TILE, decoded).and_then(|tried| tried.then).unwrap_or(100).min(100);
     let saved = metadata - then + scaled(seen.stored, 100 - smaller, 100);
     if saved < seen.stored.saturating_add(metadata) / SHARE {
@@ -178,7 +179,7 @@ fn resized(seen: &Seen, target: u64, now: u64) -> Option<Vec<String>> {
         let capacity = scaled(schema.capacity(), target, now).max(1).checked_next_power_of_two()?;
         return (capacity != schema.capacity()).then(|| vec!["--capacity".to_owned(), capacity.to_string()]);
     }
-    // Scales all dimensions equally, within the domain.
+    // Scales the extents of all dimensions by the same factor, up to the width of the domain.
     #[allow(clippy::cast_precision_loss)] // a factor to be rounded
     let factor = (target as f64 / now as f64).powf(1.0 / schema.dim_count() as f64);
     let mut options = Vec::new();

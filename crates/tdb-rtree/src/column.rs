@@ -241,7 +241,7 @@ impl FixedColumn {
         stride: usize,
         at: usize,
     ) -> Result<(), (usize, DecodeError)> {
-        /// Number of nodes gathered at once, small enough for the L1 cache.
+        /// Number of nodes gathered at a time, small enough for the L1 cache.
         const BATCH: usize = 128;
         let width = 2 * self.kind.datatype.size();
         let mut gathered = Vec::with_capacity(BATCH * width);
