@@ -145,7 +145,7 @@ mod tests {
         for (wrong, hint) in [
             (b"".to_vec(), "write 32 bytes"),
             (raw[..31].to_vec(), "write 32 bytes"),
-            ([&raw[..], b"\n"].concat(), "end of a line"),
+            ([&raw[..], b"\n"].concat(), "end of the line"),
             ([&hex[..], b"0"].concat(), "write 32 bytes"),
             (hex.map(|digit| if digit == b'3' { b'g' } else { digit }).to_vec(), "write 32 bytes"),
             (vec![b'0'; 100], "write 32 bytes"),

@@ -376,7 +376,7 @@ fn columns_are_imported() {
 fn columns_that_lie_are_refused() {
     let (folder, output) = import(&["1 a\n2 lie\n"], &["--dimensions", "k"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("column \"v\" hasn't 2 cells"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("column \"v\": expected 2 cells"));
     assert!(!folder.path().join("array").exists());
     let (_folder, output) = import(&["1 a\n"], &["--dimensions", "w"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("the columns are k, v"));

@@ -190,7 +190,7 @@ fn a_fragment_lies_where_its_version_says_and_so_does_its_commit() {
     fewer.gives(part, "gathered from elsewhere");
     fewer.with(GATHERED, format!("{ok}\n")).gives(all, "gathered");
     let newer = ok.replace(".ok", ".wrt");
-    Case::of(OLD).with(&format!("__commits/{newer}"), "").fails(ErrorCategory::Corrupt, &[&newer, "format 8"]);
+    Case::of(OLD).with(&format!("__commits/{newer}"), "").fails(ErrorCategory::Corrupt, &[&newer, "format version 8"]);
     // Not commits: a folder, and a name that is not a fragment's.
     Case::of(PLAIN).gone().with(&format!("__commits/{FIRST_NAME}.wrt/file"), "").gives(SECOND, "a folder");
     Case::of(PLAIN).with("__commits/nonsense.wrt", "").gives(BOTH, "no name");

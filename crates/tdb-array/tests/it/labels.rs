@@ -83,7 +83,7 @@ fn what_cannot_be_asked() {
     for (error, words) in [
         (read("width", integer(1)..=integer(2)), "unknown label; the array has \"height\", \"day\", \"name\""),
         (read("name", integer(1)..=integer(2)), "1 is not a valid string_ascii label"),
-        (read("day", Coordinate::from(0.5)..=Coordinate::from(1.5)), "0.5 is no datetime_day label"),
+        (read("day", Coordinate::from(0.5)..=Coordinate::from(1.5)), "0.5 is not a valid datetime_day label"),
         (read("day", integer(1)..=integer(2)), "no label in the range"),
     ] {
         let error = error.unwrap_err();

@@ -135,7 +135,7 @@ datatype = "int32"
     let (before, told) = (stored(), advised());
     assert_eq!(told.stdout.matches("\"kind\":\"filters\"").count(), 3, "{told}");
     let page = support::tdb(["report", &array]);
-    assert!(page.code == Some(0) && !page.stdout.contains("no advice"), "{page}");
+    assert!(page.code == Some(0) && !page.stdout.contains("No advice"), "{page}");
     let line = told.stdout.lines().find(|line| line.contains("\"kind\":\"filters\"")).unwrap();
     let printed = printed_commands(line);
     assert_eq!(printed.len(), 1, "{line}");
@@ -148,7 +148,7 @@ datatype = "int32"
     let told = advised();
     assert!(!told.stdout.contains("\"kind\":\"filters\""), "{told}");
     let page = support::tdb(["report", &array]);
-    assert!(page.stdout.contains("no advice"), "{page}");
+    assert!(page.stdout.contains("No advice"), "{page}");
 }
 
 fn size(path: &Path) -> u64 {

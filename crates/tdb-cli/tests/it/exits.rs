@@ -69,7 +69,7 @@ const CASES: &[(&str, i32, &str)] = &[
     ("import @/a @/rows.dat", 2, "--format csv"),
     ("import @/a @/twice.csv", 2, "two columns are named \"x\""),
     ("import @/a @/header.csv", 2, "the header is not UTF-8"),
-    ("import @/a @/rows.dat --format csv", 2, "no column is named \"s\""),
+    ("import @/a @/rows.dat --format csv", 2, "no column for field \"s\""),
     ("import @/b @/rows.dat --format csv", 2, "--dimensions"),
     ("import @/a @/good.csv --dimensions x", 2, "the array already exists"),
     ("evolve @/a", 2, "--add"),

@@ -195,7 +195,7 @@ fn wrong_text_is_told_by_its_place() {
         (
             "a.json",
             "{\"x\":1,\"a\":\"t\"}\n{\"x\":2,\"a\":1}\n",
-            "a.json:2: a: 1 is no string_utf8; write the value in quotes",
+            "a.json:2: a: 1 is not a valid string_utf8; write the value in quotes",
         ),
         ("a.json", "[{\"x\":1,\"a\":2},\n]", "a.json:2: unexpected comma at the end of the JSON array; delete it"),
     ] {

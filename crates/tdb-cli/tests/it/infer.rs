@@ -144,7 +144,7 @@ fn columns_of_no_type() {
         (["[256]", "[true]"], "it contains arrays whose values are not all numbers"),
         (["1", "\"a\""], ":1: a: 1 is not a valid string_utf8"),
         (["\"2020-01-01\"", "9"], ":2: a: 9 is not a valid string_utf8"),
-        (["{\"index\":7}", "\"a\""], ":1: a: {\"index\":7} is no string_utf8"),
+        (["{\"index\":7}", "\"a\""], ":1: a: {\"index\":7} is not a valid string_utf8"),
     ] {
         fs::write(&file, format!("{{\"x\":1,\"a\":{}}}\n{{\"x\":2,\"a\":{}}}\n", cells[0], cells[1])).unwrap();
         let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &file]);
