@@ -47,7 +47,7 @@ fn values_that_end_within_an_element_are_not_extended() {
     assert_eq!(uneven.uneven_value(), Some(0));
     for values in [&["efgh"][..], &[]] {
         let error = uneven.clone().extended(values).expect_err("it stays what it is").to_string();
-        assert!(error.contains("value 0 has 2 bytes") && error.contains("another datatype"), "{error}");
+        assert!(error.contains("value 0 of 2 bytes") && error.contains("another datatype"), "{error}");
     }
     let even = Enumeration::strings("e", "", Datatype::Int32, ["abcd"]).expect("distinct");
     assert!(even.clone().extended(["efg"]).is_err());
