@@ -15,7 +15,7 @@ use crate::{Filter, FilterError, FilterPipeline};
 /// let storable = StorableValues::of(&filters, Datatype::Float32)?.unwrap();
 /// storable.check(&63.6f32.to_le_bytes())?;
 /// let error = storable.check(&64.0f32.to_le_bytes()).unwrap_err().to_string();
-/// assert_eq!(error, "float_scale: value 0 is 64.0, expected -64.0 to 63.5 (scale 0.5, offset 0, byte width 1)");
+/// assert_eq!(error, "float_scale: value 0: found 64.0, expected -64.0 to 63.5 (scale 0.5, offset 0, byte width 1)");
 /// # Ok::<(), tdb_filters::FilterError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
