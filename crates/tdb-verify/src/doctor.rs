@@ -49,7 +49,7 @@ pub use unknown::first_unknown;
 /// std::fs::write(path.join(".tdb-4711-0.tmp"), "half of a file")?;
 /// let group = Group::open(&path)?;
 /// let plan = Doctor::new().plan(&group)?;
-/// assert_eq!(plan.found()[0].what, "a file whose writing was interrupted");
+/// assert_eq!(plan.found()[0].what, "a file of an interrupted write");
 /// plan.run()?;
 /// assert!(Doctor::new().plan(&group)?.found().is_empty());
 /// assert_eq!(Doctor::new().undo(&group)?.restored, [".tdb-4711-0.tmp"]);

@@ -41,7 +41,7 @@ impl std::str::FromStr for Order {
     /// }
     /// assert_eq!(
     ///     "rows".parse::<Order>().unwrap_err().to_string(),
-    ///     r#""rows" is no order; expected row-major, col-major, global, unordered"#,
+    ///     r#""rows" is not a valid order; expected row-major, col-major, global, unordered"#,
     /// );
     /// ```
     fn from_str(text: &str) -> Result<Self, Self::Err> {
