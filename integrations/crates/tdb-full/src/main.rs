@@ -6,7 +6,7 @@ use std::env;
 use std::process::ExitCode;
 
 use tdb_cli::clap::{self, Arg, ArgAction, ArgMatches};
-use tdb_cli::{Context, Exit, Failure, FurtherCommand, Result};
+use tdb_cli::{Context, Exit, Extensions, Failure, FurtherCommand, Result};
 
 fn main() -> ExitCode {
     let commands = [
@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         OfSql { name: "scheduler", about: "Distribute the tasks of SQL queries to executors" },
         OfSql { name: "executor", about: "Run tasks of a scheduler" },
     ];
-    tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), |all, command| all.command(command)))
+    tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), Extensions::command))
 }
 
 /// A command of the program `tdb-sql`. A separate program, because DataFusion triples the size, and
