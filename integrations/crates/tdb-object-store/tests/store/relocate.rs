@@ -54,7 +54,7 @@ fn arrays_go_to_stores_and_come_back() {
         assert_eq!(cells(&ArrayOptions::new().open_on(parent.sub("e").unwrap()).unwrap()), expected);
 
         let plan = Remove::new().plan(&parent, "a").unwrap();
-        assert_eq!((plan.objects.len(), plan.left.len()), (1, 0));
+        assert_eq!((plan.removed().objects.len(), plan.removed().left.len()), (1, 0));
         Remove::new().plan(&parent, "a").unwrap().run().unwrap();
         Remove::new().plan(&parent, "e").unwrap().run().unwrap();
         for name in ["a", "e", ".tdb-copy-a.tmp", ".tdb-copy-b.tmp", ".tdb-copy-c.tmp", ".tdb-copy-e.tmp"] {
