@@ -75,7 +75,7 @@ fn follow(storage: &Arc<dyn Storage>, remedy: &[AdvisedCommand]) {
         match (*command, &options[..]) {
             ("consolidate", []) => drop(ConsolidateFragments::new().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--purge-deleted"]) => {
-                drop(ConsolidateFragments::new().purge(true).plan(&array).unwrap().run().unwrap())
+                drop(ConsolidateFragments::new().purge(true).plan(&array).unwrap().run().unwrap());
             }
             ("consolidate", ["--what", "commits"]) => drop(Consolidate::commits().plan(&array).unwrap().run().unwrap()),
             ("consolidate", ["--what", "footers"]) => drop(Consolidate::footers().plan(&array).unwrap().run().unwrap()),
