@@ -185,7 +185,7 @@ fn damaged_arrays_are_errors() {
                     (Err(_), Err(_)) => refused += 1,
                     // On storage with latency, the size of an unread file is not checked.
                     (Err(error), Ok(_)) if error.contains(" bytes, expected ") && error.contains("metadata") => {
-                        refused += 1
+                        refused += 1;
                     }
                     (expected, got) => panic!("{name}: {path}: {:?} but {:?}", expected.map(drop), got.map(drop)),
                 }
