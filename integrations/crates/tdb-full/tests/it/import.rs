@@ -398,7 +398,7 @@ fn types_that_a_refusal_advises_convert_the_column() {
         let array = folder.path().join("array");
         let import = ["import", path(&array), path(&file), "--dimensions", "x"];
         let refused = told(&import, 4);
-        let advice = refused.split_once(&format!("hint: --type {name}=")).unwrap_or_else(|| panic!("{refused}")).1;
+        let advice = refused.split_once(&format!("hint: pass --type {name}=")).unwrap_or_else(|| panic!("{refused}")).1;
         let words = advice.split([',', ' ', '\n']).filter(|word| *word != "any" && Datatype::from_name(word).is_some());
         for datatype in words {
             let array = folder.path().join(format!("{ending}-{name}-{datatype}").replace(' ', "-"));
