@@ -196,13 +196,12 @@ impl ConsolidateFragments {
                 if !self.goes_on(plan.steps.len()) {
                     break;
                 }
-                let step = PlannedStep::of(&chosen);
-                if is_first {
-                    plan.groups.push_back(step.fragments.clone());
-                }
-                plan.steps.push(step);
+                plan.steps.push(PlannedStep::of(&chosen));
                 gone.extend(chosen.iter().map(|facts| facts.name.clone()));
                 new.extend(Facts::joined(&chosen, plan.steps.len() - 1));
+            }
+            if is_first {
+                plan.first_round = plan.steps.len();
             }
             all.retain(|facts| !gone.contains(&facts.name));
             for joined in new {

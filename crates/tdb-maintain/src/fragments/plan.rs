@@ -27,9 +27,9 @@ pub struct FragmentPlan {
     pub(super) array: Array,
     /// The fragments of that array, oldest first.
     known: Vec<TimestampedName>,
-    /// The steps with fragments of that array only, without results of other steps.
-    pub(super) groups: VecDeque<Vec<TimestampedName>>,
     pub(super) steps: Vec<PlannedStep>,
+    /// The number of first steps that were chosen at once, by the sizes of existing fragments.
+    pub(super) first_round: usize,
     pub(super) refused: Vec<Refusal>,
     pub(super) left: Vec<TimestampedName>,
     take_over: bool,
@@ -58,8 +58,8 @@ impl FragmentPlan {
             job,
             array,
             known,
-            groups: VecDeque::new(),
             steps: Vec::new(),
+            first_round: 0,
             refused: Vec::new(),
             left: Vec::new(),
             take_over: false,
@@ -93,9 +93,10 @@ impl FragmentPlan {
 
     /// Consolidates the fragments. First completes or rolls back an interrupted run.
     ///
-    /// The planned steps run as long as the array has the planned fragments. Steps with results of
-    /// other steps are chosen by the sizes of the results. All steps are planned again if fragments
-    /// were written or deleted since.
+    /// The run executes the steps that were chosen by the sizes of existing fragments as planned. It
+    /// chooses each later step by the sizes of the fragments that the earlier steps wrote, which the
+    /// plan could only estimate. If fragments were written or deleted since the plan, the run plans
+    /// all steps again.
     ///
     /// # Errors
     /// - [`MaintainError::Refused`] if no fragments can be consolidated. Distant dense fragments
@@ -106,7 +107,8 @@ impl FragmentPlan {
     ///
     /// Completed steps remain.
     pub fn run(self) -> Result<FragmentReport> {
-        let Self { job, array, known, groups: mut wanted, take_over, .. } = self;
+        let Self { job, array, known, steps, first_round, take_over, .. } = self;
+        let mut wanted: VecDeque<_> = steps.into_iter().take(first_round).map(|step| step.fragments).collect();
         let lock = Lock::take(array.storage(), take_over)?;
         let Recovered { done, left } = journal::recover(&array)?;
         let uncommitted = uncommitted(&array)?;
