@@ -4,6 +4,7 @@
 // single file (`Storage::create_new`) is created atomically. A fragment consists of several files
 // and goes through `NewFragment`. The last file of a fragment commits it.
 
+mod atomic;
 mod check;
 mod combined;
 mod commit;
@@ -27,11 +28,11 @@ mod small_files;
 mod sparse;
 mod stream;
 mod target;
-mod together;
 mod version;
 mod windows;
 mod writer;
 
+pub use atomic::AtomicWriter;
 pub use commit::{NewFragment, SealedFragment};
 pub use create::{CreateOptions, definition};
 pub use delete::{delete_cells, delete_fragments};
@@ -50,6 +51,5 @@ use settings::{Settings, commit};
 pub use small_files::SmallFiles;
 pub use stream::GlobalWriter;
 pub use target::Target;
-pub use together::AtomicWriter;
 pub use version::chosen_version;
 pub use writer::Write;
