@@ -264,8 +264,8 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
     Ok(listing)
 }
 
-/// Lists the commits of a local storage. Commits of fragments are empty and there is one per
-/// fragment, so only other commits are asked for their sizes.
+/// Lists the commits of a local storage. Reads the sizes only of commits that are not of fragments,
+/// because the commit file of a fragment is empty and each fragment has one.
 fn commits(storage: &dyn Storage) -> Listed {
     let mut entries = Vec::new();
     for (name, kind) in storage.names(COMMITS_FOLDER)? {
