@@ -7,13 +7,13 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tdb_array::tdb_condition::{Condition, ConditionText, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, Offsets, Scalar};
+use tdb_types::{CellValNum, Cells, Datatype, Offsets};
 
 const CELLS: usize = 1 << 20;
 
 fn schema() -> ArraySchema {
     SchemaBuilder::sparse()
-        .dimension(Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40)))
+        .dimension(Dimension::new("x", 0i64..=1 << 40))
         .attribute(Attribute::new("a", Datatype::Float64))
         .attribute(Attribute::new("b", Datatype::Int32))
         .attribute(Attribute::new("word", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var))

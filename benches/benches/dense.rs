@@ -21,12 +21,12 @@ use tempfile::TempDir;
 const SIDE: u64 = 4000;
 
 fn schema(tile: i32, cells: Layout, attribute: Attribute) -> tdb_schema::ArraySchema {
-    let side = |name| Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(SIDE as i32 - 1));
+    let side = |name| Dimension::new(name, 0i32..=SIDE as i32 - 1);
     let extent = Scalar::I32(tile);
     SchemaBuilder::dense()
         .cell_order(cells)
-        .dimension(side("row").with_tile_extent(extent))
-        .dimension(side("column").with_tile_extent(extent))
+        .dimension(side("row").with_tile(extent))
+        .dimension(side("column").with_tile(extent))
         .attribute(attribute)
         .build()
         .unwrap()

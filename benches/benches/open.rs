@@ -9,26 +9,26 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_fragment::FragmentFooter;
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
-use tdb_types::{ByteReader, Datatype, Limits, Scalar};
+use tdb_types::{ByteReader, Datatype, Limits};
 
 /// Number of cells per fragment.
 const CELLS: i64 = 100;
 
 /// A row of `cells` cells with several attributes. Filters make the schema longer.
 fn schema(cells: i64, attributes: usize) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
+    let x = Dimension::new("x", 0i64..=cells - 1);
     let filters = || FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }]);
     let attribute = |number| Attribute::new(format!("a{number}"), Datatype::Int64).with_filters(filters());
-    let builder = SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(CELLS)));
+    let builder = SchemaBuilder::dense().dimension(x.with_tile(CELLS));
     (0..attributes).map(attribute).fold(builder, SchemaBuilder::attribute).build().unwrap()
 }
 
 /// An array of adjacent fragments.
 fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let schema = schema(fragments * CELLS, attributes);
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(storage, schema).unwrap();
     let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     let values: Vec<i64> = (0..CELLS).collect();
     for fragment in 0..fragments {

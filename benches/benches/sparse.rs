@@ -15,7 +15,7 @@ use tdb_schema::global_order::GlobalOrder;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::{CellValNum, Datatype, Layout, Scalar, ordered_keys};
+use tdb_types::{CellValNum, Datatype, Layout, ordered_keys};
 
 /// Number of cells per array.
 const CELLS: usize = 2_000_000;
@@ -23,10 +23,7 @@ const CELLS: usize = 2_000_000;
 const SIDE: u64 = 100_000;
 
 fn schema(cell_order: Layout, strings: bool) -> ArraySchema {
-    let side = |name| {
-        Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(SIDE as i64 - 1))
-            .with_tile_extent(Scalar::I64(SIDE as i64 / 10))
-    };
+    let side = |name| Dimension::new(name, 0i64..=SIDE as i64 - 1).with_tile(SIDE as i64 / 10);
     let none = FilterPipeline { filters: Vec::new(), ..FilterPipeline::default_coords() };
     let mut builder = SchemaBuilder::sparse()
         .cell_order(cell_order)

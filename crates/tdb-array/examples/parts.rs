@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tdb_array::{Array, ArrayOptions, CreateOptions, QueryPart, WriteBatch};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// Cells per fragment.
 const CELLS: i64 = 1000;
@@ -37,10 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(fragments: i64, overlap: bool, parts: usize) -> Result<(), Box<dyn Error>> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    let dimension = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 1));
+    let dimension = Dimension::new("x", 0i64..=i64::MAX - 1);
     let schema =
         SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int64)).capacity(100);
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build()?)?)?;
+    CreateOptions::new().create_on(&storage, schema.build()?)?;
     let options = ArrayOptions::new().threads(1);
     let array = options.open_on(storage.clone())?;
     for fragment in 0..fragments {

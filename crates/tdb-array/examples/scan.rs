@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use tdb_array::{ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let cells = std::env::args().nth(1).map_or(Ok(20_000_000), |argument| argument.parse::<i64>())?;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Writes cells that resemble genomic variants.
 fn fill(storage: &Arc<dyn Storage>, cells: i64) -> Result<(), Box<dyn Error>> {
     let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 3 }]);
-    let pos = Dimension::new("pos", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 1)).with_filters(zstd());
+    let pos = Dimension::new("pos", 0i64..=i64::MAX - 1).with_filters(zstd());
     let text = Attribute::new("alt", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse()
         .dimension(pos)
@@ -63,7 +63,7 @@ fn fill(storage: &Arc<dyn Storage>, cells: i64) -> Result<(), Box<dyn Error>> {
         .attribute(Attribute::new("depth", Datatype::Int32).with_filters(zstd()))
         .attribute(text.with_filters(zstd()))
         .build()?;
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema)?)?;
+    CreateOptions::new().create_on(storage, schema)?;
     let array = ArrayOptions::new().open_on(storage.clone())?;
     let mut random = 1_u64;
     for first in (0..cells).step_by(1_000_000) {

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{LocalStorage, Storage};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -75,11 +75,11 @@ fn processor() -> Option<Duration> {
 }
 
 fn fill(storage: &Arc<dyn Storage>, fragments: i64, cells: i64, capacity: u64) -> Result<()> {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
-    let schema = SchemaBuilder::sparse().capacity(capacity).dimension(x.with_tile_extent(Scalar::I64(1 << 20)));
+    let x = Dimension::new("x", 0i64..=1 << 40);
+    let schema = SchemaBuilder::sparse().capacity(capacity).dimension(x.with_tile(1i64 << 20));
     let schema =
         schema.attribute(Attribute::new("i", Datatype::Int32)).attribute(Attribute::new("f", Datatype::Float64));
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build()?)?)?;
+    CreateOptions::new().create_on(storage, schema.build()?)?;
     let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();

@@ -8,7 +8,7 @@ use tdb_condition::Condition;
 use tdb_consolidate::{FragmentCopy, FragmentJoin};
 use tdb_read::{Label, Query, Statistics};
 use tdb_schema::{ArrayDefinition, DimensionLabel, SchemaEvolution};
-use tdb_snapshot::{Fragment, FragmentEntry, Open, Options, Result, Snapshot, TimeRange};
+use tdb_snapshot::{ArrayError, Fragment, FragmentEntry, Open, Options, Result, Snapshot, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::TimestampedName;
 use tdb_write::{CreateOptions, Leftover, MetadataWriter, Names, SmallFiles, Write};
@@ -58,16 +58,16 @@ impl Array {
     /// schema's. See [`CreateOptions`] for further options.
     ///
     /// ```
-    /// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    /// use tdb_array::tdb_types::{Datatype, Scalar};
+    /// use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+    /// use tdb_array::tdb_types::Datatype;
     /// use tdb_array::Array;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("array");
-    /// let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// let rows = Dimension::new("row", 1i32..=100);
     /// let temperature = Attribute::new("temperature", Datatype::Float32);
     /// let schema = SchemaBuilder::dense().dimension(rows).attribute(temperature).build()?;
-    /// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    /// Array::create(&path, schema)?;
     /// assert_eq!(Array::open(&path)?.schema().dimensions()[0].name(), "row");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -76,7 +76,11 @@ impl Array {
     /// [`ArrayError::AlreadyThere`](crate::ArrayError::AlreadyThere) if the folder is an array or a
     /// group. Also fails if the values of an enumeration are missing, or if the storage fails.
     /// Created files are then removed as far as possible.
-    pub fn create(path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
+    pub fn create<D>(path: impl AsRef<Path>, definition: D) -> Result<()>
+    where
+        D: TryInto<ArrayDefinition>,
+        ArrayError: From<D::Error>,
+    {
         CreateOptions::new().create(path, definition)
     }
 
@@ -130,15 +134,14 @@ impl Array {
     ///
     /// ```
     /// use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
-    /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
-    /// # use tdb_array::tdb_types::Scalar;
+    /// # use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
     /// use tdb_array::tdb_types::Datatype;
     /// use tdb_array::{Array, Names};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("array");
-    /// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// # let rows = Dimension::new("row", 1i32..=100);
     /// # let schema = SchemaBuilder::sparse().dimension(rows).build()?;
-    /// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    /// # Array::create(&path, schema)?;
     ///
     /// let evolution = SchemaEvolution::new().add_attribute(Attribute::new("quality", Datatype::Float32));
     /// Array::open(&path)?.evolve(&evolution, &Names::new())?;
@@ -163,14 +166,14 @@ impl Array {
     /// ```
     /// use tdb_array::tdb_condition::Condition;
     /// use tdb_array::{Array, Names};
-    /// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    /// # use tdb_array::tdb_types::{Datatype, Scalar};
+    /// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+    /// # use tdb_array::tdb_types::Datatype;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("array");
-    /// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    /// # let rows = Dimension::new("row", 1i32..=100);
     /// # let quality = Attribute::new("quality", Datatype::Float32);
     /// # let schema = SchemaBuilder::sparse().dimension(rows).attribute(quality).build()?;
-    /// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    /// # Array::create(&path, schema)?;
     ///
     /// Array::open(&path)?.delete_cells(&Condition::field("quality").lt(10.0f32), &Names::new())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -45,18 +45,18 @@
 //! ```
 //!
 //! ```
-//! use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-//! use tdb_array::tdb_types::{Datatype, Scalar};
+//! use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+//! use tdb_array::tdb_types::Datatype;
 //! use tdb_array::{Array, WriteBatch, WriteColumn};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("array");
-//! let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+//! let position = Dimension::new("position", 0u32..=999_999);
 //! let schema = SchemaBuilder::sparse()
 //!     .dimension(position)
 //!     .attribute(Attribute::new("depth", Datatype::Float32))
 //!     .build()?;
-//! Array::create(&path, &ArrayDefinition::new(schema)?)?;
+//! Array::create(&path, schema)?;
 //!
 //! let cells = WriteBatch::new().with("position", &[7u32, 3]).with("depth", WriteColumn::values(&[30.5f32, 12.0]));
 //! assert_eq!(Array::open(&path)?.write().cells(cells)?.cells, 2);

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use tdb_array::tdb_condition::Condition;
 use tdb_array::{Aggregate, Array, ArrayOptions, Names, Order, WriteBatch, WriteColumn};
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::LocalStorage;
 use tdb_testkit::LatentStorage;
 use tdb_testkit::allocations::peak_while;
-use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, Layout};
 
 /// Guaranteed by [`tdb_array::Query::budget`].
 const CONSTANT: u64 = 96 << 20;
@@ -25,11 +25,11 @@ const WRITE_CONSTANT: u64 = 32 << 20;
 const CELLS: i64 = 6_000_000;
 
 fn create(path: &Path, schema: ArraySchema) {
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(path, schema).unwrap();
 }
 
 fn side(name: &str, high: i64) -> Dimension {
-    Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(high))
+    Dimension::new(name, 0i64..=high)
 }
 
 const WORDS: [&str; 4] = ["", "word", "a longer word than the others", "pair"];
@@ -69,8 +69,8 @@ fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
 
 fn dense(path: &Path, strings: bool) {
     let rows = CELLS / 1000;
-    let y = side("y", rows - 1).with_tile_extent(Scalar::I64(100));
-    let x = side("x", 999).with_tile_extent(Scalar::I64(250));
+    let y = side("y", rows - 1).with_tile(100);
+    let x = side("x", 999).with_tile(250);
     let builder = SchemaBuilder::dense().dimension(y).dimension(x).attribute(Attribute::new("a", Datatype::Float64));
     let other = match strings {
         true => Attribute::new("b", Datatype::StringAscii).with_cell_val_num(CellValNum::Var),

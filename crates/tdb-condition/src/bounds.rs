@@ -50,8 +50,8 @@ impl BoundCondition {
     /// ```
     /// use tdb_condition::{CellBounds, Condition, Fulfilment, Nulls};
     /// # use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-    /// # use tdb_types::{Datatype, Scalar};
-    /// # let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    /// # use tdb_types::Datatype;
+    /// # let x = Dimension::new("x", 0i32..=99);
     /// # let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
     /// let within = |text: &str, low: &[u8], high: &[u8]| -> Result<Fulfilment, Box<dyn std::error::Error>> {
     ///     let bound = text.parse::<Condition>()?.bind(&schema, |_| None)?;

@@ -9,10 +9,10 @@
 //! ```
 //! use tdb_condition::Condition;
 //! use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-//! use tdb_types::{Cells, Datatype, FormatVersion, Limits, Offsets, Scalar};
+//! use tdb_types::{Cells, Datatype, FormatVersion, Limits, Offsets};
 //!
 //! let schema = SchemaBuilder::sparse()
-//!     .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)))
+//!     .dimension(Dimension::new("x", 0i32..=99))
 //!     .attribute(Attribute::new("a", Datatype::Int32))
 //!     .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(tdb_types::CellValNum::Var))
 //!     .build()?;

@@ -42,10 +42,10 @@ const LONGEST: usize = 16 << 20;
 /// ```
 /// use tdb_condition::{Condition, ConditionText, field};
 /// use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-/// use tdb_types::{Datatype, Scalar};
+/// use tdb_types::Datatype;
 ///
 /// let schema = SchemaBuilder::sparse()
-///     .dimension(Dimension::new("day", Datatype::DatetimeDay, Scalar::I64(0), Scalar::I64(99_999)))
+///     .dimension(Dimension::new("day", 0i64..=99_999).with_datatype(Datatype::DatetimeDay))
 ///     .attribute(Attribute::new("qual", Datatype::Float32))
 ///     .build()?;
 /// let text: ConditionText = "qual > 30 and not day = 1970-02".parse()?;

@@ -229,15 +229,15 @@ fn to_usize(len: u128) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use tdb_types::{Datatype, Scalar};
+    use tdb_types::Scalar;
 
     use super::*;
 
     fn axis(low: i64, high: i64, extent: i64, ranges: &[(i64, i64)]) -> Axis {
-        let dimension = Dimension::new("d", Datatype::Int64, Scalar::I64(low), Scalar::I64(high));
+        let dimension = Dimension::new("d", low..=high);
         let key = |value| Scalar::I64(value).key();
         let ranges: Vec<_> = ranges.iter().map(|&(lo, hi)| DimRange::Fixed { lo: key(lo), hi: key(hi) }).collect();
-        Axis::new(&dimension.with_tile_extent(Scalar::I64(extent)), &ranges)
+        Axis::new(&dimension.with_tile(extent), &ranges)
     }
 
     fn piece(tile: u64, offset: u64, len: usize, position: usize) -> Piece {

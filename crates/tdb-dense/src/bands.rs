@@ -140,14 +140,13 @@ mod tests {
     use proptest::prelude::*;
     use tdb_rtree::DimRange;
     use tdb_schema::Dimension;
-    use tdb_types::{Datatype, Scalar};
 
     use super::*;
     use crate::shape::volume;
 
     fn axis(extent: u64, (lo, hi): (u64, u64)) -> Axis {
-        let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1000));
-        Axis::new(&dimension.with_tile_extent(Scalar::U64(extent)), &[DimRange::Fixed { lo, hi }])
+        let dimension = Dimension::new("d", 0u64..=1000);
+        Axis::new(&dimension.with_tile(extent), &[DimRange::Fixed { lo, hi }])
     }
 
     fn all(mut bands: Bands, axes: &[Axis], most: u128) -> Vec<Positions> {

@@ -28,9 +28,9 @@
 //! # use tdb_fragment::tdb_types::{Datatype, Scalar};
 //! # use tdb_fragment::{FooterHeader, FragmentContents, FragmentFile, GenericTileEncoder, TileOffsets, tdb_rtree::*};
 //! # fn example() -> Result<(ArraySchema, Vec<u8>), Box<dyn std::error::Error>> {
-//! #     let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+//! #     let row = Dimension::new("row", 1i32..=100);
 //! #     let schema = SchemaBuilder::dense()
-//! #         .dimension(row.with_tile_extent(Scalar::I32(10)))
+//! #         .dimension(row.with_tile(10))
 //! #         .attribute(Attribute::new("a", Datatype::Int32))
 //! #         .build()?;
 //! #     let mut header = FooterHeader::new(FormatVersion::DEFAULT, "__1_1_0123456789abcdef0123456789abcdef", true);

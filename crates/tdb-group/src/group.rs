@@ -211,14 +211,17 @@ impl Group {
         Ok(self.reach(member)?.0)
     }
 
-    /// Opens a member group with the time and key of this group, and the same access to members
-    /// outside of the folder. A group may contain itself.
+    /// Opens a member, an array or a group, with the time, key and limits of this group. Follows
+    /// members out of the group's folder, like [`member_storage`](Self::member_storage). A group
+    /// may contain itself.
     ///
     /// # Errors
-    /// The same as [`member_storage`](Self::member_storage) and [`Group::open`].
-    pub fn member_group(&self, member: &Member) -> Result<Self> {
+    /// [`ArrayError::Member`] if the member is unreachable. Also fails if the member is not a `T`
+    /// or cannot be read.
+    pub fn open_member<T: Open>(&self, member: &Member) -> Result<T> {
         let (storage, folder) = self.reach(member)?;
-        Self::open_in(storage, folder, self.counting.clone(), &self.access, Some(self.time))
+        let options = Options::new().access(self.access.clone()).between(self.time);
+        T::open_on(storage, folder.as_deref(), &options)
     }
 
     /// Returns the storage of a member, and the local folder of the member, if any.

@@ -19,13 +19,13 @@ use crate::step::Planned;
 /// ```
 /// use tdb_maintain::{Consolidate, Vacuum};
 /// # use tdb_array::Array;
-/// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// # use tdb_types::{Datatype, Scalar};
+/// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// # use tdb_types::Datatype;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("array");
-/// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// # let rows = Dimension::new("row", 1i32..=100);
 /// # let schema = SchemaBuilder::sparse().dimension(rows).attribute(Attribute::new("a", Datatype::Int32)).build()?;
-/// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// # Array::create(&path, schema)?;
 /// # for row in 1..=3 {
 /// #     Array::open(&path)?.write().cells([("row", &[row]), ("a", &[row])])?;
 /// # }

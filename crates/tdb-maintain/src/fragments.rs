@@ -35,15 +35,15 @@ pub use report::{ConsolidatedStep, FragmentReport};
 /// The original fragments stay on disk. A vacuum file lists the superseded fragments.
 /// ```
 /// use tdb_maintain::ConsolidateFragments;
-/// use tdb_maintain::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// use tdb_maintain::tdb_array::{Array, WriteBatch};
-/// use tdb_maintain::tdb_types::{Datatype, Scalar};
+/// use tdb_maintain::tdb_types::Datatype;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("array");
-/// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
+/// let time = Dimension::new("time", 0u32..=999);
 /// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
-/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// Array::create(&path, schema)?;
 /// for hour in 0..3u32 {
 ///     Array::open(&path)?.write().cells(WriteBatch::new().with("time", &[hour]).with("rain", &[0.5f32]))?;
 /// }

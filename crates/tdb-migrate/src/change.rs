@@ -93,7 +93,7 @@ impl Change {
             let extent = self.tile_extents.iter().find(|(name, _)| name == dimension.name()).map(|(_, extent)| *extent);
             let mut dimension = dimension.clone().with_filters(filters);
             if let Some(extent) = extent {
-                dimension = dimension.with_tile_extent(extent);
+                dimension = dimension.with_tile(extent);
             }
             builder = builder.dimension(dimension);
         }

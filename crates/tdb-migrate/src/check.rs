@@ -33,21 +33,21 @@ mod tests {
 
     use std::sync::Arc;
 
-    use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
     use tdb_array::{ArrayOptions, CreateOptions, WriteBatch};
     use tdb_storage::MemoryStorage;
-    use tdb_types::{Datatype, FormatVersion, Scalar};
+    use tdb_types::{Datatype, FormatVersion};
 
     use super::*;
 
     /// Creates a dense array with one attribute.
     fn array(version: u32, name: &str, datatype: Datatype, values: [i32; 2]) -> Array {
-        let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
+        let dimension = Dimension::new("x", 0i32..=1);
         let builder = SchemaBuilder::dense().version(FormatVersion::new(version).unwrap());
-        let builder = builder.dimension(dimension.with_tile_extent(Scalar::I32(2)));
+        let builder = builder.dimension(dimension.with_tile(2));
         let schema = builder.attribute(Attribute::new(name, datatype)).build().unwrap();
         let storage: Arc<dyn tdb_storage::Storage> = Arc::new(MemoryStorage::new());
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        CreateOptions::new().create_on(&storage, schema).unwrap();
         let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let name = array.schema().attributes()[0].name().to_owned();

@@ -143,7 +143,7 @@ fn dimension(text: &document::Dimension) -> Result<Dimension> {
     let mut dimension = match &text.domain {
         Some([low, high]) => {
             let bound = |value| scalar(datatype, value, "domain", &what);
-            Dimension::new(text.name.as_str(), datatype, bound(low)?, bound(high)?)
+            Dimension::new(text.name.as_str(), bound(low)?..=bound(high)?).with_datatype(datatype)
         }
         None if datatype == Datatype::StringAscii => Dimension::string(text.name.as_str()),
         None => {
@@ -151,7 +151,7 @@ fn dimension(text: &document::Dimension) -> Result<Dimension> {
         }
     };
     if let Some(value) = &text.tile_extent {
-        dimension = dimension.with_tile_extent(extent(datatype, value, &what)?);
+        dimension = dimension.with_tile(extent(datatype, value, &what)?);
     }
     Ok(dimension.with_filters(own_filters(text.filters.as_ref(), &what)?))
 }

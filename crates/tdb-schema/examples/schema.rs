@@ -6,7 +6,7 @@
 //! ```
 
 use tdb_schema::tdb_filters::{Filter, FilterPipeline};
-use tdb_schema::tdb_types::{Datatype, Limits, Scalar};
+use tdb_schema::tdb_types::{Datatype, Limits};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,11 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn built() -> tdb_schema::Result<ArraySchema> {
-    let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(249_250_620));
+    let position = Dimension::new("position", 0u32..=249_250_620);
     let filters = FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 5 }]);
     SchemaBuilder::sparse()
         .dimension(Dimension::string("chromosome"))
-        .dimension(position.with_tile_extent(Scalar::U32(10_000)))
+        .dimension(position.with_tile(10_000))
         .attribute(Attribute::new("quality", Datatype::Float32).with_filters(filters))
         .build()
 }

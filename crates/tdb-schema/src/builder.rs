@@ -21,11 +21,11 @@ const DEFAULT_CAPACITY: u64 = 10_000;
 ///
 /// ```
 /// use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-/// use tdb_types::{Datatype, Scalar};
+/// use tdb_types::Datatype;
 ///
-/// let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// let rows = Dimension::new("row", 1i32..=100);
 /// let schema = SchemaBuilder::dense()
-///     .dimension(rows.with_tile_extent(Scalar::I32(10)))
+///     .dimension(rows.with_tile(10))
 ///     .attribute(Attribute::new("temperature", Datatype::Float32))
 ///     .build()?;
 /// assert_eq!(schema.cells_per_tile()?, 10);
@@ -287,7 +287,7 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
         (low, high) => span(low, high),
     };
     match extent {
-        Some(extent) => Ok(dimension.with_tile_extent(extent)),
+        Some(extent) => Ok(dimension.with_tile(extent)),
         // Validation reports reversed bounds with a dedicated message.
         None if low > high => Ok(dimension),
         None => {

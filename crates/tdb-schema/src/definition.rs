@@ -21,10 +21,10 @@ const LABEL_ATTRIBUTE: &str = "label";
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-/// use tdb_types::{Datatype, Scalar};
+/// use tdb_types::Datatype;
 ///
 /// let schema = SchemaBuilder::sparse()
-///     .dimension(Dimension::new("row", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999)))
+///     .dimension(Dimension::new("row", 0u32..=999))
 ///     .enumeration(EnumerationRef::unplaced("colour"))
 ///     .attribute(Attribute::new("paint", Datatype::UInt8).with_enumeration("colour"))
 ///     .build()?;
@@ -39,6 +39,20 @@ pub struct ArrayDefinition {
     enumerations: Vec<Enumeration>,
     /// The schema of the array of each label, in label order. External labels have `None`.
     labels: Vec<Option<ArraySchema>>,
+}
+
+impl TryFrom<ArraySchema> for ArrayDefinition {
+    type Error = SchemaError;
+
+    fn try_from(schema: ArraySchema) -> Result<Self> {
+        Self::new(schema)
+    }
+}
+
+impl From<&Self> for ArrayDefinition {
+    fn from(definition: &Self) -> Self {
+        definition.clone()
+    }
 }
 
 impl ArrayDefinition {
@@ -101,9 +115,9 @@ impl ArrayDefinition {
     ///
     /// ```
     /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    /// use tdb_types::{Datatype, FormatVersion, Scalar};
+    /// use tdb_types::{Datatype, FormatVersion};
     ///
-    /// let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    /// let x = Dimension::new("x", 0i32..=9);
     /// let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build()?;
     /// let old = ArrayDefinition::new(schema)?.with_version(FormatVersion::new(5)?)?;
     /// assert_eq!(old.schema().version().number(), 5);
@@ -235,9 +249,9 @@ fn label_schema(
     let dimension = usize::try_from(label.dimension).ok().and_then(|index| schema.dimensions().get(index));
     let dimension = dimension.ok_or_else(|| invalid("the array has no such dimension"))?;
     let (low, high) = dimension.domain().ok_or_else(|| invalid("a dimension of strings cannot have labels"))?;
-    let mut index = Dimension::new(LABEL_DIMENSION, dimension.datatype(), low, high);
+    let mut index = Dimension::new(LABEL_DIMENSION, low..=high).with_datatype(dimension.datatype());
     if let Some(extent) = extent.or(dimension.tile_extent()) {
-        index = index.with_tile_extent(extent);
+        index = index.with_tile(extent);
     }
     let values = Attribute::new(label.attribute.clone(), label.datatype).with_cell_val_num(label.cell_val_num);
     let builder = SchemaBuilder::dense().version(schema.version()).dimension(index);

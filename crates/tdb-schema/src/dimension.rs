@@ -1,5 +1,7 @@
 //! Dimensions: the coordinates of cells.
 
+use std::ops::RangeInclusive;
+
 use tdb_filters::FilterPipeline;
 use tdb_rtree::DimensionKind;
 use tdb_types::{
@@ -24,13 +26,18 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// Creates a dimension of a fixed-size datatype, with inclusive bounds, no tile extent and no
+    /// Creates a dimension of numbers with the inclusive bounds `domain`, without a tile extent and
     /// filters.
+    ///
+    /// The datatype is the type of the bounds, such as [`Datatype::Int64`] for `0i64..=99`. Dates
+    /// and times need [`with_datatype`](Self::with_datatype).
     #[must_use]
-    pub fn new(name: impl Into<String>, datatype: Datatype, low: Scalar, high: Scalar) -> Self {
+    pub fn new(name: impl Into<String>, domain: RangeInclusive<impl Into<Scalar>>) -> Self {
+        let (low, high) = domain.into_inner();
+        let (low, high) = (low.into(), high.into());
         Self {
             name: name.into(),
-            datatype,
+            datatype: low.physical().into(),
             cell_val_num: CellValNum::ONE,
             filters: FilterPipeline::default(),
             domain: Some((low, high)),
@@ -51,10 +58,21 @@ impl Dimension {
         }
     }
 
-    /// Sets the tile extent, in values of the datatype.
+    /// Sets the datatype of the coordinates, such as [`Datatype::DatetimeMs`] for bounds of type
+    /// `i64`.
     #[must_use]
-    pub fn with_tile_extent(mut self, extent: Scalar) -> Self {
-        self.tile_extent = Some(extent);
+    pub fn with_datatype(mut self, datatype: Datatype) -> Self {
+        self.datatype = datatype;
+        self
+    }
+
+    /// Sets the tile extent, in values of the datatype. A number of another type is converted to
+    /// the type of the domain if it fits.
+    #[must_use]
+    pub fn with_tile(mut self, extent: impl Into<Scalar>) -> Self {
+        let extent = extent.into();
+        let converted = self.domain.and_then(|(low, _)| converted(extent, low.physical()));
+        self.tile_extent = Some(converted.unwrap_or(extent));
         self
     }
 
@@ -261,5 +279,22 @@ pub(crate) fn max_key(physical: PhysicalType) -> u64 {
         2 => u64::from(u16::MAX),
         4 => u64::from(u32::MAX),
         _ => u64::MAX,
+    }
+}
+
+/// Converts a number to another type, or returns `None` if it does not fit. Tile extents of signed
+/// types are unsigned.
+fn converted(number: Scalar, to: PhysicalType) -> Option<Scalar> {
+    match (number.to_integer(), to) {
+        _ if number.physical() == to => Some(number),
+        (Some(_), PhysicalType::F32 | PhysicalType::F64) => None,
+        (Some(integer), _) => {
+            let bytes = u64::try_from(integer).ok()?.to_le_bytes();
+            let (value, rest) = bytes.split_at(to.size());
+            Scalar::from_le_bytes(to, value).filter(|_| rest.iter().all(|byte| *byte == 0))
+        }
+        (None, PhysicalType::F32) => Some(Scalar::F32(number.to_f64() as f32)),
+        (None, PhysicalType::F64) => Some(Scalar::F64(number.to_f64())),
+        (None, _) => None,
     }
 }

@@ -18,9 +18,9 @@ use crate::{
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-/// use tdb_types::{Datatype, Scalar};
+/// use tdb_types::Datatype;
 ///
-/// let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// let rows = Dimension::new("row", 1i32..=100);
 /// let schema = SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::Int8)).build()?;
 /// let definition = ArrayDefinition::new(schema)?;
 /// let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Float32)).drop_attribute("a");

@@ -18,9 +18,8 @@
 //! use tdb_schema::global_order::GlobalOrder;
 //! use tdb_schema::hilbert::CoordinateColumn;
 //! use tdb_schema::{Dimension, SchemaBuilder};
-//! use tdb_types::{Datatype, Scalar};
 //!
-//! let side = |name| Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(99)).with_tile_extent(Scalar::U8(10));
+//! let side = |name| Dimension::new(name, 0u8..=99).with_tile(10);
 //! let schema = SchemaBuilder::sparse().dimension(side("row")).dimension(side("column")).build()?;
 //! let order = GlobalOrder::new(&schema)?;
 //!

@@ -8,9 +8,9 @@
 //! ```
 //! use tdb_schema::hilbert::{CoordinateColumn, HilbertCurve};
 //! use tdb_schema::{Dimension, SchemaBuilder};
-//! use tdb_types::{Datatype, Layout, Scalar};
+//! use tdb_types::{Layout, Scalar};
 //!
-//! let side = |name| Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(i32::MAX - 1));
+//! let side = |name| Dimension::new(name, 0i32..=i32::MAX - 1);
 //! let schema = SchemaBuilder::sparse().cell_order(Layout::Hilbert).dimension(side("x")).dimension(side("y")).build()?;
 //!
 //! let curve = HilbertCurve::new(schema.domain())?;

@@ -16,10 +16,10 @@
 //! use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef, SchemaBuilder};
 //! use tdb_types::{Datatype, Limits, Scalar};
 //!
-//! let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(249_250_620));
+//! let position = Dimension::new("position", 0u32..=249_250_620);
 //! let schema = SchemaBuilder::sparse()
 //!     .dimension(Dimension::string("chromosome"))
-//!     .dimension(position.with_tile_extent(Scalar::U32(10_000)))
+//!     .dimension(position.with_tile(10_000))
 //!     .attribute(Attribute::new("quality", Datatype::Float32).nullable(false))
 //!     .build()?;
 //!

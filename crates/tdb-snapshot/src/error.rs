@@ -1,5 +1,7 @@
 //! Errors of reading and changing arrays and groups.
 
+use std::convert::Infallible;
+
 use tdb_cells::{Cancelled, CellProblem, CellsError, list_of_names};
 use tdb_condition::ConditionError;
 use tdb_filters::{FilterError, KeyProblem};
@@ -245,6 +247,12 @@ pub enum ArrayError {
     /// The array does not support this write.
     #[error("{0}")]
     Write(String),
+}
+
+impl From<Infallible> for ArrayError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl From<Cancelled> for ArrayError {

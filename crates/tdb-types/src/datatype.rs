@@ -91,6 +91,24 @@ datatypes! {
     GeomWkt = 43, U8, "geom_wkt";
 }
 
+/// The datatype of plain numbers, such as [`Int64`](Datatype::Int64) for [`PhysicalType::I64`].
+impl From<PhysicalType> for Datatype {
+    fn from(physical: PhysicalType) -> Self {
+        match physical {
+            PhysicalType::I8 => Self::Int8,
+            PhysicalType::U8 => Self::UInt8,
+            PhysicalType::I16 => Self::Int16,
+            PhysicalType::U16 => Self::UInt16,
+            PhysicalType::I32 => Self::Int32,
+            PhysicalType::U32 => Self::UInt32,
+            PhysicalType::I64 => Self::Int64,
+            PhysicalType::U64 => Self::UInt64,
+            PhysicalType::F32 => Self::Float32,
+            PhysicalType::F64 => Self::Float64,
+        }
+    }
+}
+
 impl Datatype {
     /// Returns the size of one value, in bytes.
     #[must_use]

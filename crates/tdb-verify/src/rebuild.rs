@@ -34,15 +34,15 @@ use tdb_job::{MaintainError, Result, Stamp};
 ///
 /// ```
 /// use tdb_verify::Rebuild;
-/// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+/// use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// use tdb_array::{Array, WriteBatch};
-/// use tdb_types::{Datatype, Scalar};
+/// use tdb_types::Datatype;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("array");
-/// let time = Dimension::new("time", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999));
+/// let time = Dimension::new("time", 0u32..=999);
 /// let schema = SchemaBuilder::sparse().dimension(time).attribute(Attribute::new("rain", Datatype::Float32)).build()?;
-/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// Array::create(&path, schema)?;
 /// Array::open(&path)?.write().cells(WriteBatch::new().with("time", &[3u32, 5]).with("rain", &[0.5f32, 0.0]))?;
 /// let folder = Array::open(&path)?.fragments()?[0].folder().to_owned();
 /// std::fs::remove_file(path.join(&folder).join("__fragment_metadata.tdb"))?;

@@ -15,12 +15,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tdb_array::tdb_condition::field;
-use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, WriteBatch};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_testkit::Ledger;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 use tdb_verify::{Severity, Verify};
 
 /// Number of cells per write.
@@ -51,9 +51,9 @@ fn add(count: &AtomicUsize) {
 
 fn schema(is_sparse: bool) -> ArraySchema {
     let builder = if is_sparse { SchemaBuilder::sparse().capacity(64) } else { SchemaBuilder::dense() };
-    let place = Dimension::new("place", Datatype::Int32, Scalar::I32(0), Scalar::I32(CELLS - 1));
+    let place = Dimension::new("place", 0i32..=CELLS - 1);
     builder
-        .dimension(place.with_tile_extent(Scalar::I32(64)))
+        .dimension(place.with_tile(64))
         .attribute(Attribute::new("serial", Datatype::UInt64))
         .attribute(Attribute::new("square", Datatype::UInt64))
         .build()
@@ -153,7 +153,7 @@ fn maintainer() {
 fn soak(is_sparse: bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    Array::create(&path, &ArrayDefinition::new(schema(is_sparse)).unwrap()).unwrap();
+    Array::create(&path, schema(is_sparse)).unwrap();
     std::fs::write(path.join("go-on"), []).unwrap();
     let (ledger, counts) = (Ledger::default(), Counts::default());
     let (wrong, one_writer) = (Mutex::new(Vec::new()), Mutex::new(()));

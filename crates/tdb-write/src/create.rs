@@ -60,7 +60,11 @@ impl CreateOptions {
     /// [`ArrayError::AlreadyThere`] if the folder is an array or a group. Also fails if the values
     /// of an enumeration are missing, or if the storage fails. Created files are then removed as
     /// far as possible.
-    pub fn create(&self, path: impl AsRef<Path>, definition: &ArrayDefinition) -> Result<()> {
+    pub fn create<D>(&self, path: impl AsRef<Path>, definition: D) -> Result<()>
+    where
+        D: TryInto<ArrayDefinition>,
+        ArrayError: From<D::Error>,
+    {
         let path = path.as_ref();
         let is_new = !path.exists();
         let result = self.create_on(&(Arc::new(LocalStorage::new(path)) as _), definition);
@@ -75,11 +79,19 @@ impl CreateOptions {
     ///
     /// # Errors
     /// See [`create`](Self::create).
-    pub fn create_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+    pub fn create_on<D>(&self, storage: &Arc<dyn Storage>, definition: D) -> Result<()>
+    where
+        D: TryInto<ArrayDefinition>,
+        ArrayError: From<D::Error>,
+    {
+        self.create_array(storage, definition.try_into()?)
+    }
+
+    fn create_array(&self, storage: &Arc<dyn Storage>, definition: ArrayDefinition) -> Result<()> {
         definition.check()?;
         check_free(&**storage)?;
         let (names, environment) = (&self.names, &self.access.environment);
-        let definition = definition.clone().place_enumerations(|| names.enumeration_file(environment))?;
+        let definition = definition.place_enumerations(|| names.enumeration_file(environment))?;
         let mut files = NewFiles::new(storage);
         files.folder("")?;
         let version = definition.schema().version();
@@ -87,13 +99,12 @@ impl CreateOptions {
             files.folder(folder)?;
         }
         for (label, schema) in definition.labels() {
-            let definition = ArrayDefinition::new(schema.clone())?;
             // May exist after an interrupted creation.
             if storage.exists(&label.uri)? {
                 storage.remove_folder(&label.uri)?;
             }
             files.tree(&label.uri)?;
-            self.create_on(&storage.sub(&label.uri)?, &definition)?;
+            self.create_array(&storage.sub(&label.uri)?, ArrayDefinition::new(schema.clone())?)?;
         }
         if version.has(Feature::LockFile) && !storage.exists(LOCK_FILE)? {
             files.file(LOCK_FILE, &[])?;

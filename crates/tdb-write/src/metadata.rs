@@ -16,13 +16,12 @@ use crate::Names;
 ///
 /// ```
 /// use tdb_array::{Array, MetadataValue};
-/// # use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// # use tdb_array::tdb_types::{Datatype, Scalar};
+/// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("array");
-/// # let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+/// # let rows = Dimension::new("row", 1i32..=100);
 /// # let schema = SchemaBuilder::sparse().dimension(rows).build()?;
-/// # Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// # Array::create(&path, schema)?;
 ///
 /// let array = Array::open(&path)?;
 /// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;

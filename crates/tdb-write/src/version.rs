@@ -38,13 +38,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use tdb_schema::{Dimension, SchemaBuilder};
-    use tdb_types::{Datatype, FormatVersion, Scalar};
+    use tdb_types::FormatVersion;
 
     use super::chosen_version;
     use tdb_snapshot::version_of_new_fragments;
 
     fn versions(schema: u32) -> (u32, Vec<u32>) {
-        let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let dimension = Dimension::new("d", 0i32..=9);
         let builder = SchemaBuilder::sparse().version(FormatVersion::new(schema).unwrap()).dimension(dimension);
         let schema = builder.build().unwrap();
         let possible = FormatVersion::all().filter(|asked| chosen_version(&schema, Some(*asked)).is_ok());

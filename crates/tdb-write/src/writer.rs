@@ -23,8 +23,8 @@ use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
 /// use tdb_array::{Array, WriteBatch, WriteColumn, Names};
 /// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// # use tdb_array::tdb_storage::{MemoryStorage, Storage};
-/// # use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-/// # let pos = Dimension::new("pos", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999)).with_tile_extent(Scalar::U32(100));
+/// # use tdb_array::tdb_types::{CellValNum, Datatype};
+/// # let pos = Dimension::new("pos", 0u32..=999).with_tile(100);
 /// # let schema = SchemaBuilder::sparse().dimension(pos).attribute(Attribute::new("qual", Datatype::Float32))
 /// #     .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var)).build()?;
 /// # let storage = std::sync::Arc::new(MemoryStorage::new());
@@ -171,12 +171,11 @@ impl Write {
     /// boxes ([`AtomicWriter::push_box`]).
     ///
     /// ```
-    /// # use tdb_array::tdb_schema::{ArrayDefinition, Dimension, SchemaBuilder};
-    /// # use tdb_array::tdb_types::{Datatype, Scalar};
+    /// # use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("array");
-    /// # let x = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99));
-    /// # tdb_array::Array::create(&path, &ArrayDefinition::new(SchemaBuilder::sparse().dimension(x).build()?)?)?;
+    /// # let x = Dimension::new("x", 0u32..=99);
+    /// # tdb_array::Array::create(&path, SchemaBuilder::sparse().dimension(x).build()?)?;
     /// let mut writer = tdb_array::Array::open(&path)?.write().atomic()?;
     /// writer.push([("x", &[7u32, 3])])?;
     /// writer.push([("x", &[5u32, 1, 9])])?;

@@ -4,18 +4,18 @@
 //! cargo run -p tdb --example write -- NEW-FOLDER
 //! ```
 
-use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb::types::{CellValNum, Datatype, Scalar};
+use tdb::schema::{Attribute, Dimension, SchemaBuilder};
+use tdb::types::{CellValNum, Datatype};
 use tdb::{Array, Order, WriteBatch, WriteColumn};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: write NEW-FOLDER")?;
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999)))
+        .dimension(Dimension::new("position", 0u32..=999_999))
         .attribute(Attribute::new("depth", Datatype::Float32))
         .attribute(Attribute::new("base", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var))
         .build()?;
-    Array::create(&path, &ArrayDefinition::new(schema)?)?;
+    Array::create(&path, schema)?;
 
     // Each write is atomic. Cells of later writes supersede cells with the same coordinates.
     for (positions, depths, bases) in [

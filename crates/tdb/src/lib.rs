@@ -39,17 +39,17 @@
 //! Create an array from a schema, then write cells. Each write is atomic:
 //!
 //! ```
-//! use tdb::schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-//! use tdb::types::{Datatype, Scalar};
+//! use tdb::schema::{Attribute, Dimension, SchemaBuilder};
+//! use tdb::types::Datatype;
 //! use tdb::{Array, WriteBatch};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("array");
 //! let schema = SchemaBuilder::sparse()
-//!     .dimension(Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999)))
+//!     .dimension(Dimension::new("position", 0u32..=999_999))
 //!     .attribute(Attribute::new("depth", Datatype::Float32))
 //!     .build()?;
-//! Array::create(&path, &ArrayDefinition::new(schema)?)?;
+//! Array::create(&path, schema)?;
 //!
 //! let cells = WriteBatch::new().with("position", &[7u32, 3]).with("depth", &[30.5f32, 12.0]);
 //! Array::open(&path)?.write().cells(cells)?;
@@ -58,8 +58,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each item has one path. The items of [`tdb-array`](tdb_array) are at the root. The items of
-//! other crates are in a module per crate. Each crate can also be used separately:
+//! The root has the names that most programs need. Each crate is a module, and can also be used
+//! alone:
 //!
 //! | module | crate | purpose |
 //! | --- | --- | --- |
@@ -72,6 +72,7 @@
 //! | [`metadata`] | `tdb-metadata` | commit files, metadata of arrays and groups |
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, parse, evaluate |
 //! | [`fragment`] | `tdb-fragment` | fragment metadata |
+//! | [`array`] | `tdb-array` | arrays and groups: all items of queries, writes and snapshots |
 //! | [`cells`] | `tdb-cells` | cells in memory: columns, orders, threads |
 //! | [`schema_text`] | `tdb-schema-text` | schemas to and from TOML |
 //! | [`job`] | `tdb-job` | the basis of maintenance jobs: lock, journal, errors |
@@ -105,22 +106,14 @@
 //! assert_eq!(error.category(), ErrorCategory::Unavailable);
 //! ```
 
-// Listed individually, so that a new item of `tdb-array` is not exported by accident. A test checks
-// that none is missing.
 #[doc(inline)]
 pub use tdb_array::{
-    Aggregate, AggregateFunction, Aggregates, Array, ArrayDirectory, ArrayError, ArrayOptions, AtomicWriter, Batch,
-    Batches, CellOrderCheck, CellProblem, CellsError, Clock, Column, CommitInventory, CommitList, CommittedFragment,
-    ConsolidatedFragments, Coordinate, CreateOptions, Damaged, Duplicates, EmbeddedDelete, Environment, ErrorCategory,
-    Exactness, FileReads, FirstValues, Fragment, FragmentCopy, FragmentEntry, FragmentJoin, FragmentPlan,
-    FragmentsLeftOut, GlobalWriter, Group, GroupOptions, GroupTree, GroupWriter, Grouped, Histogram, InexactReason,
-    Label, Leftover, Listing, Member, MemberPlace, Metadata, MetadataWriter, Monitor, Names, NewFragmentPlace,
-    NodeKind, NumpyArray, Options, Order, Plan, PlannedTile, Progress, PrunedBy, PrunedTiles, Query, QueryBox,
-    QueryPart, Randomness, Result, SmallFiles, Snapshot, Statistics, StoredTiles, TileCells, TileCounts, TileReader,
-    TileWorkers, TimeRange, TreeNode, Value, Write, WriteBatch, WriteColumn, Written,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, Column, CreateOptions, ErrorCategory, Group, GroupOptions,
+    Order, Query, Result, TimeRange, Write, WriteBatch, WriteColumn,
 };
 
 pub use tdb_advise as advise;
+pub use tdb_array as array;
 pub use tdb_cells as cells;
 pub use tdb_condition as condition;
 pub use tdb_diff as diff;

@@ -68,12 +68,12 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
     let dimension = match &spec.domain {
         Some((low, high)) => {
             let bound = |bytes| scalar(spec.datatype, bytes);
-            Dimension::new(spec.name.as_str(), spec.datatype, bound(low), bound(high))
+            Dimension::new(spec.name.as_str(), bound(low)..=bound(high)).with_datatype(spec.datatype)
         }
         None => Dimension::string(spec.name.as_str()),
     };
     let dimension = match &spec.extent {
-        Some(extent) => dimension.with_tile_extent(scalar(spec.datatype, extent)),
+        Some(extent) => dimension.with_tile(scalar(spec.datatype, extent)),
         None => dimension,
     };
     dimension.with_filters(pipeline(&spec.filters))

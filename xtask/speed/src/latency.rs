@@ -4,9 +4,9 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_storage::{MemoryStorage, Storage};
-use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::tdb_types::Datatype;
 use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
 use tdb_testkit::LatentStorage;
 
@@ -24,14 +24,13 @@ fn cells(fragments: i64) -> i64 {
 /// Creates an array of adjacent fragments, each with several tiles of two attributes.
 fn written(sparse: bool, fragments: i64) -> Result<Arc<dyn Storage>> {
     let (cells, tile) = (cells(fragments), 10_000.min(cells(fragments) / 4));
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(fragments * cells - 1))
-        .with_tile_extent(Scalar::I64(tile));
+    let x = Dimension::new("x", 0i64..=fragments * cells - 1).with_tile(tile);
     let builder = if sparse { SchemaBuilder::sparse().capacity(tile.cast_unsigned()) } else { SchemaBuilder::dense() };
     let schema = ["a", "b"]
         .into_iter()
         .fold(builder.dimension(x), |builder, name| builder.attribute(Attribute::new(name, Datatype::Int64)));
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build()?)?)?;
+    CreateOptions::new().create_on(&storage, schema.build()?)?;
     let array = ArrayOptions::new().open_on(storage.clone())?;
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();

@@ -7,12 +7,12 @@ use std::time::Duration;
 use tdb_advise::{Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, AdvisedCommand, Costs, Sample};
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_filters::FilterPipeline;
-use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
 use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{Datatype, Layout, Scalar};
+use tdb_types::{Datatype, Layout};
 
 /// Costs with a low threshold.
 fn eager() -> Costs {
@@ -27,12 +27,12 @@ fn open(storage: &Arc<dyn Storage>) -> Array {
 
 fn create(schema: ArraySchema) -> Arc<dyn Storage> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema).unwrap();
     storage
 }
 
 fn dimension(name: &str) -> Dimension {
-    Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(999_999))
+    Dimension::new(name, 0i32..=999_999)
 }
 
 fn filters(text: &str) -> FilterPipeline {
@@ -189,10 +189,9 @@ fn cells_that_were_written_again() {
 
 #[test]
 fn overwritten_dense_fragments() {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(99_999));
-    let schema = SchemaBuilder::dense()
-        .dimension(rows.with_tile_extent(Scalar::I32(10_000)))
-        .attribute(Attribute::new("a", Datatype::UInt32));
+    let rows = Dimension::new("row", 0i32..=99_999);
+    let schema =
+        SchemaBuilder::dense().dimension(rows.with_tile(10_000)).attribute(Attribute::new("a", Datatype::UInt32));
     let storage = create(schema.build().unwrap());
     let a: Vec<u32> = (0..100_000).map(random).collect();
     for time in 1..4 {
@@ -339,8 +338,8 @@ fn tiles_of_a_few_cells() {
 #[test]
 fn tiles_wider_than_what_was_written() {
     let schema = |extent: i32| {
-        let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9_999_999));
-        let rows = rows.with_tile_extent(Scalar::I32(extent));
+        let rows = Dimension::new("row", 0i32..=9_999_999);
+        let rows = rows.with_tile(extent);
         SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap()
     };
     let write = |storage: &Arc<dyn Storage>| {
@@ -363,8 +362,8 @@ fn tiles_wider_than_what_was_written() {
 #[test]
 fn tiles_that_take_long() {
     let schema = |extent: i32| {
-        let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(3_999_999));
-        let rows = rows.with_tile_extent(Scalar::I32(extent));
+        let rows = Dimension::new("row", 0i32..=3_999_999);
+        let rows = rows.with_tile(extent);
         SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap()
     };
     let a: Vec<u32> = (0..4_000_000).map(random).collect();

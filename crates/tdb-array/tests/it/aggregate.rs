@@ -15,7 +15,7 @@ use tdb_array::{
 use tdb_condition::{Operator, field};
 use tdb_fragment::Tiles;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ArrayType, CellValNum, Datatype, PhysicalType, Scalar};
@@ -491,14 +491,14 @@ fn statistics_of_images_with_transparency_are_not_believed() {
 #[test]
 fn a_dense_array_that_is_hardly_written() {
     let side = |name| {
-        let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 10));
-        dimension.with_tile_extent(Scalar::U64(4))
+        let dimension = Dimension::new(name, 0u64..=u64::MAX - 10);
+        dimension.with_tile(4)
     };
     let builder = SchemaBuilder::dense().dimension(side("y")).dimension(side("x"));
     let builder =
         builder.attribute(Attribute::new("a", Datatype::Int32)).attribute(Attribute::new("f", Datatype::Float32));
     let folder = tempfile::tempdir().unwrap();
-    Array::create(folder.path().join("array"), &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
+    Array::create(folder.path().join("array"), builder.build().unwrap()).unwrap();
     let array = Array::open(folder.path().join("array")).unwrap();
     let cells = WriteBatch::new().with("a", &[1i32, 2, 3, 4, 5, 6, 7, 8]).with("f", &[0.5f32; 8]);
     array.write().range("y", 8u64..=9).unwrap().range("x", 4u64..=7).unwrap().cells(cells).unwrap();
@@ -526,12 +526,12 @@ fn a_dense_array_that_is_hardly_written() {
 /// Short and long cells in one tile. The memory limit admits only a few cells.
 #[test]
 fn long_cells_of_a_dense_array() {
-    let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(4095));
-    let builder = SchemaBuilder::dense().dimension(dimension.with_tile_extent(Scalar::U32(4096)));
+    let dimension = Dimension::new("x", 0u32..=4095);
+    let builder = SchemaBuilder::dense().dimension(dimension.with_tile(4096));
     let name = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    Array::create(&path, &ArrayDefinition::new(builder.attribute(name).build().unwrap()).unwrap()).unwrap();
+    Array::create(&path, builder.attribute(name).build().unwrap()).unwrap();
     let long = |cell: usize| (3000..3020).contains(&cell);
     let cells: Vec<String> =
         (0..4096).map(|cell| "x".repeat(if long(cell) { 50_000 } else { 0 }) + &cell.to_string()).collect();
@@ -551,13 +551,13 @@ fn long_cells_of_a_dense_array() {
 /// A fragment excluded by its statistics, next to a fragment with longer cells than estimated.
 #[test]
 fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
-    let dimension = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1999));
-    let builder = SchemaBuilder::dense().dimension(dimension.with_tile_extent(Scalar::U32(1000)));
+    let dimension = Dimension::new("x", 0u32..=1999);
+    let builder = SchemaBuilder::dense().dimension(dimension.with_tile(1000));
     let builder = builder.attribute(Attribute::new("a", Datatype::Int32));
     let builder = builder.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    Array::create(&path, &ArrayDefinition::new(builder.build().unwrap()).unwrap()).unwrap();
+    Array::create(&path, builder.build().unwrap()).unwrap();
     let write = |first: u32, number: i32, cells: Vec<String>| {
         let numbers = [number; 1000];
         let column = WriteBatch::new().with("a", &numbers).with("s", WriteColumn::strings(&cells));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayOptions, CreateOptions, Query};
 use tdb_filters::EncryptionKey;
-use tdb_schema::{ArrayDefinition, ArraySchema};
+use tdb_schema::ArraySchema;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::Fixture;
 
@@ -14,7 +14,7 @@ pub(crate) type Row = Vec<Option<Vec<u8>>>;
 /// Creates an array in memory.
 pub(crate) fn create(schema: ArraySchema) -> Arc<dyn Storage> {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema).unwrap();
     storage
 }
 

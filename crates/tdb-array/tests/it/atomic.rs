@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use tdb_array::{Array, ArrayError, Order, WriteBatch, WriteColumn};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_types::{CellValNum, Datatype};
 
 /// Tiles of 4 × 3 cells with a number and a nullable string.
 fn create(path: &Path) {
-    let side = |name, extent| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(-10), Scalar::I32(99)).with_tile_extent(Scalar::I32(extent))
-    };
+    let side = |name, extent| Dimension::new(name, -10i32..=99).with_tile(extent);
     let text = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(true);
     let schema = SchemaBuilder::dense().dimension(side("y", 4)).dimension(side("x", 3));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap();
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(path, schema).unwrap();
 }
 
 /// Returns cells with ascending numbers.
@@ -100,9 +98,9 @@ fn what_is_wrong_is_said_and_nothing_is_committed() {
 fn sparse_arrays_have_no_boxes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let schema = SchemaBuilder::sparse().dimension(x).build().unwrap();
-    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(&path, schema).unwrap();
     let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
     let error = writer.push_box([0..=1], [("x", &[1i32, 2])]).unwrap_err();
     assert!(error.to_string().contains("not a box"), "{error}");

@@ -9,7 +9,7 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::{files_of, fixtures};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// Name and cells of each column.
 type Cells = Vec<(String, Vec<Option<Vec<u8>>>)>;
@@ -115,7 +115,7 @@ fn labels() {
 /// The reader returns all cells before an error, then the error.
 #[test]
 fn cells_before_an_error() {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(9999));
+    let x = Dimension::new("x", 0i64..=9999);
     let attribute =
         Attribute::new("a", Datatype::Int64).with_filters(FilterPipeline::new(vec![Filter::Zstd { level: 1 }]));
     let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).capacity(10).build().unwrap();
@@ -161,8 +161,8 @@ fn conditions() {
 #[test]
 fn a_small_batch_takes_little() {
     const CELLS: i64 = 200_000;
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
-    let schema = SchemaBuilder::sparse().dimension(x.with_tile_extent(Scalar::I64(1 << 30)));
+    let x = Dimension::new("x", 0i64..=1 << 40);
+    let schema = SchemaBuilder::sparse().dimension(x.with_tile(1i64 << 30));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).capacity(1000).build().unwrap();
     let storage = create(&schema);
     let x: Vec<i64> = (0..CELLS).collect();

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{Datatype, FormatVersion, Scalar};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{Datatype, FormatVersion};
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Group, GroupOptions};
 use tdb_storage::{MemoryStorage, Storage};
 
@@ -55,7 +55,7 @@ fn arrays() {
 
 #[test]
 fn fragments() {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(16));
+    let rows = Dimension::new("row", 1i32..=16);
     let schema = SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::Int32));
     for version in [1, 2] {
         let schema = schema.clone().version(FormatVersion::new(version).unwrap()).build().unwrap();
@@ -63,7 +63,7 @@ fn fragments() {
         let fragment = "__b4cae15e1a294904a1296510c34f19ec_1538747712566/__fragment_metadata.tdb";
         storage.insert(fragment, bytes(FRAGMENT)).unwrap();
         let storage: Arc<dyn Storage> = Arc::new(storage);
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        CreateOptions::new().create_on(&storage, schema).unwrap();
         let array = ArrayOptions::new().open_on(storage).unwrap();
         is_told(&array.fragments().unwrap_err(), fragment);
     }
@@ -82,12 +82,11 @@ fn key_value_stores() {
 /// Creation never overwrites an existing array.
 #[test]
 fn none_is_overwritten() {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(16));
+    let rows = Dimension::new("row", 1i32..=16);
     let schema = SchemaBuilder::sparse().dimension(rows).build().unwrap();
     for name in ["__array_metadata.tdb", "__kv_schema.tdb"] {
         let storage = storage(&[(name, bytes(SCHEMA))]);
-        let error =
-            CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.clone()).unwrap()).unwrap_err();
+        let error = CreateOptions::new().create_on(&storage, schema.clone()).unwrap_err();
         assert!(matches!(error, ArrayError::AlreadyThere { .. }), "{error}");
     }
 }

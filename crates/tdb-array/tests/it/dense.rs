@@ -53,8 +53,8 @@ fn any_schema() -> impl Strategy<Value = ArraySchema> {
             let mut schema = SchemaBuilder::dense().tile_order(tile_order).cell_order(cell_order);
             for (index, (len, extent)) in dimensions.into_iter().enumerate() {
                 let (low, high) = (Scalar::I64(LOW), Scalar::I64(LOW + len - 1));
-                let dimension = Dimension::new(format!("d{index}"), Datatype::Int64, low, high);
-                schema = schema.dimension(dimension.with_tile_extent(Scalar::I64(extent.min(len))));
+                let dimension = Dimension::new(format!("d{index}"), low..=high).with_datatype(Datatype::Int64);
+                schema = schema.dimension(dimension.with_tile(extent.min(len)));
             }
             let attribute = |name: &str, datatype, number| Attribute::new(name, datatype).with_cell_val_num(number);
             let one = CellValNum::ONE;

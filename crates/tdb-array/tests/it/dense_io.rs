@@ -12,9 +12,7 @@ use tdb_types::{CellValNum, Datatype, Limits, Scalar};
 use tempfile::TempDir;
 
 fn square(side: i64, tile: i64, attributes: Vec<Attribute>) -> ArraySchema {
-    let axis = |name| {
-        Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(tile))
-    };
+    let axis = |name| Dimension::new(name, 0i64..=side - 1).with_tile(tile);
     let schema = SchemaBuilder::dense().dimension(axis("y")).dimension(axis("x"));
     attributes.into_iter().fold(schema, SchemaBuilder::attribute).build().unwrap()
 }
@@ -133,8 +131,8 @@ fn whole_tiles_are_not_touched_for_cells_that_newer_fragments_have() {
 #[test]
 fn the_largest_domain_can_be_looked_into() {
     let axis = |name| {
-        let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1000));
-        dimension.with_tile_extent(Scalar::U64(1000))
+        let dimension = Dimension::new(name, 0u64..=u64::MAX - 1000);
+        dimension.with_tile(1000)
     };
     let schema = SchemaBuilder::dense()
         .dimension(axis("y"))

@@ -10,7 +10,7 @@ use tdb_condition::{Condition, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
 use tdb_testkit::LatentStorage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 const FRAGMENTS: i64 = 100;
 /// Cells per fragment. The number of tiles is so large that the initial read of the metadata's end
@@ -20,10 +20,10 @@ const CELLS: i64 = 2000;
 /// Writes a hundred fragments at a distance of `step`. `a` is less than 2^40, and null at multiples
 /// of 7 only. In fragment `number`, `a` is at least `number` × 2^32.
 fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(FRAGMENTS * CELLS - 1));
+    let x = Dimension::new("x", 0i64..=FRAGMENTS * CELLS - 1);
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
     let builder = builder
-        .dimension(x.with_tile_extent(Scalar::I64(2)))
+        .dimension(x.with_tile(2))
         .attribute(Attribute::new("a", Datatype::Int64).nullable(true))
         .attribute(Attribute::new("b", Datatype::Int64));
     let builder = if is_dense { builder } else { builder.allows_duplicates(duplicates) };

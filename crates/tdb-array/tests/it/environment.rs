@@ -11,7 +11,7 @@ use tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_array::tdb_storage::{EntryKind, MemoryStorage, Storage};
-use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::tdb_types::Datatype;
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Clock, CreateOptions, Environment, ErrorCategory, Group, GroupOptions,
     MetadataValue, Names, Randomness, TimeRange, WriteColumn,
@@ -74,7 +74,7 @@ impl Randomness for Broken {
 }
 
 fn definition() -> ArrayDefinition {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let values = Attribute::new("value", Datatype::Float32);
     let kinds = Attribute::new("kind", Datatype::UInt8).with_enumeration("kinds");
     let schema = SchemaBuilder::sparse()

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use tdb_array::tdb_condition::Condition;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, WriteColumn};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, DimensionLabel, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_testkit::fixtures::Fixture;
-use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
+use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, SharedBuffer};
 
 /// Returns the arrays of all fixtures without a key, with their names.
 fn arrays() -> impl Iterator<Item = (String, Array)> {
@@ -267,9 +267,7 @@ fn labels_are_selected() {
 fn labels_keep_to_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let side = |name, high| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(high)).with_tile_extent(Scalar::I32(high + 1))
-    };
+    let side = |name, high| Dimension::new(name, 0i32..=high).with_tile(high + 1);
     let label = DimensionLabel {
         dimension: 0,
         name: "long".to_owned(),
@@ -283,7 +281,7 @@ fn labels_keep_to_the_budget() {
     };
     let schema = SchemaBuilder::dense().dimension(side("x", 9)).dimension(side("y", 9_999)).label(label);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
-    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(&path, schema).unwrap();
     let array = Array::open(&path).unwrap();
     array.write().cells([("a", &[7i8; 100_000])]).unwrap();
     let long: Vec<String> = (0..10).map(|place| place.to_string().repeat(10_000)).collect();

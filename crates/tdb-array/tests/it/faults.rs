@@ -13,14 +13,14 @@ use tdb_schema::{
 };
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{DataOrder, Datatype, FormatVersion, Scalar};
+use tdb_types::{DataOrder, Datatype, FormatVersion};
 
 /// Formats with distinct file layouts.
 const VERSIONS: [u32; 5] = [4, 9, 11, 16, 22];
 
 fn definition(version: u32) -> ArrayDefinition {
     let version = FormatVersion::new(version).unwrap();
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let schema = SchemaBuilder::sparse().version(version).dimension(rows);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
     ArrayDefinition::new(schema).unwrap()
@@ -28,7 +28,7 @@ fn definition(version: u32) -> ArrayDefinition {
 
 /// A dense array with an enumeration and a label.
 fn rich() -> ArrayDefinition {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let schema = SchemaBuilder::dense()
         .dimension(rows)
         .enumeration(EnumerationRef::unplaced("e"))

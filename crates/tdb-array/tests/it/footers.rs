@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, WriteBatch, WriteColumn};
 use tdb_condition::field;
 use tdb_fragment::{ConsolidatedFooters, FragmentFooter, GenericTileEncoder};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, FormatVersion, Limits};
@@ -176,7 +176,7 @@ fn where_strings_end_is_not_known_if_old_writers_begin_them_empty() {
         let schema = SchemaBuilder::sparse().dimension(Dimension::string("d"));
         let schema =
             schema.attribute(Attribute::new("a", Datatype::Int32)).version(FormatVersion::new(version).unwrap());
-        CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+        CreateOptions::new().create_on(&shared, schema.build().unwrap()).unwrap();
         let cells = WriteBatch::new().with("d", WriteColumn::strings(["", "zz"])).with("a", &[1_i32, 2]);
         open(&storage, &options()).unwrap().write().cells(cells).unwrap();
         let fragment = open(&storage, &options()).unwrap().fragments().unwrap()[0].folder().to_owned();

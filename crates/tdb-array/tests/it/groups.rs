@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tdb_array::tdb_metadata::tdb_generic_tile::{GenericTile, GenericTileDecoder};
 use tdb_array::tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
-use tdb_array::{ArrayError, Group, GroupOptions, MemberKind, MemberPlace, NodeKind};
+use tdb_array::{Array, ArrayError, Group, GroupOptions, MemberKind, MemberPlace, NodeKind};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
 use tdb_types::{ByteWriter, Limits};
 
@@ -139,13 +139,12 @@ fn members_outside_say_so_and_are_not_followed_unless_asked() {
     assert_eq!(walked(group.tree()), ["1 by dots outside", "1 by path outside", "1 inside array", "1 remote outside"]);
     let followed = ["1 by dots array", "1 by path array", "1 inside array", "1 remote unreachable"];
     assert_eq!(walked(group.tree().follow_outside(true)), followed);
-    let storage = group.member_storage(group.member("by path").unwrap()).unwrap();
-    assert!(tdb_array::ArrayOptions::new().open_on(storage).is_ok());
+    assert!(group.open_member::<Array>(group.member("by path").unwrap()).is_ok());
 
     // A storage that is not a local folder has no outside.
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(real.join("group")));
     let group = GroupOptions::new().open_on(storage).unwrap();
-    let error = group.member_storage(group.member("by dots").unwrap()).unwrap_err();
+    let error = group.open_member::<Array>(group.member("by dots").unwrap()).unwrap_err();
     assert!(matches!(error, ArrayError::Member { .. }), "{error}");
     assert!(!group.member("by path").unwrap().place.is_inside());
 }

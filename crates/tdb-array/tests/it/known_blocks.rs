@@ -8,7 +8,7 @@ use tdb_array::{Array, Order, Query, QueryBox, WriteBatch};
 use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 /// Number of columns. The coordinate along `x` is half the column.
@@ -30,10 +30,10 @@ type Cells = BTreeMap<(i64, i64), i64>;
 
 /// An array with many blocks per tile. Rows are on both sides of zero. Columns are fractions.
 fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
-    let y = Dimension::new("y", Datatype::Int64, Scalar::I64(-200), Scalar::I64(199));
-    let x = Dimension::new("x", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
+    let y = Dimension::new("y", -200i64..=199);
+    let x = Dimension::new("x", -100.0f64..=100.0);
     let (y, x) = match with_extents {
-        true => (y.with_tile_extent(Scalar::I64(100)), x.with_tile_extent(Scalar::F64(50.0))),
+        true => (y.with_tile(100), x.with_tile(50.0)),
         false => (y, x),
     };
     let value = Attribute::new("value", Datatype::Int64);

@@ -10,7 +10,7 @@ use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{Counters, CountingStorage, MemoryStorage, Storage};
 use tdb_testkit::hostile::seeded_mutations;
 use tdb_testkit::{LatentStorage, fixtures};
-use tdb_types::{Datatype, Layout, Scalar};
+use tdb_types::{Datatype, Layout};
 
 /// Long enough that concurrent requests overlap even on a busy machine.
 const LATENCY: Duration = Duration::from_millis(120);
@@ -20,8 +20,7 @@ const BYTES_PER_SECOND: u64 = 1 << 40;
 const CELLS: i64 = 1000;
 
 fn line(sparse: bool, fragments: i64) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(fragments * CELLS - 1))
-        .with_tile_extent(Scalar::I64(50));
+    let x = Dimension::new("x", 0i64..=fragments * CELLS - 1).with_tile(50);
     let builder = if sparse { SchemaBuilder::sparse().capacity(50) } else { SchemaBuilder::dense() };
     builder
         .dimension(x)
@@ -111,8 +110,7 @@ fn small_writes_take_no_more_as_fragments_grow_in_number() {
 #[test]
 fn large_reads_are_read_ahead() {
     let schema = {
-        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64((3 << 20) - 1))
-            .with_tile_extent(Scalar::I64(1 << 14));
+        let x = Dimension::new("x", 0i64..=(3 << 20) - 1).with_tile(1i64 << 14);
         SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap()
     };
     let storage = create(&schema);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{Entry, EntryKind, MemoryStorage, ReadProfile, Result, Storage, StorageError, forward_storage};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// A storage with folders in the listing that cannot be listed themselves.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Storage for Naming {
 const FOLDERS: &[&str] = &["__commits", "__fragment_meta", "__fragments", "__labels", "__meta", "__schema"];
 
 fn definition() -> ArrayDefinition {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=9).with_tile(10);
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
     ArrayDefinition::new(schema).unwrap()
 }

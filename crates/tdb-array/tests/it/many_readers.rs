@@ -11,14 +11,13 @@ use tdb_condition::{Condition, field};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 const THREADS: usize = 8;
 
 /// Writes overlapping fragments.
 fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
-    let x =
-        Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999)).with_tile_extent(Scalar::I64(100));
+    let x = Dimension::new("x", 0i64..=99_999).with_tile(100);
     let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 1 }]);
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(40) };
     let schema = builder

@@ -11,7 +11,7 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
 use tdb_testkit::{LatentStorage, fixtures};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 /// A storage that cancels a monitor during a read.
 #[derive(Clone, Debug)]
@@ -70,8 +70,8 @@ const CELLS: i64 = 1 << 20;
 
 /// An array with one large tile.
 fn one_tile(sparse: bool) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1));
-    let x = x.with_tile_extent(Scalar::I64(CELLS));
+    let x = Dimension::new("x", 0i64..=CELLS - 1);
+    let x = x.with_tile(CELLS);
     let builder = if sparse { SchemaBuilder::sparse().capacity(CELLS.cast_unsigned()) } else { SchemaBuilder::dense() };
     builder.dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap()
 }
@@ -151,8 +151,8 @@ fn what_was_cancelled_stays_so_and_nothing_else_is() {
 
 #[test]
 fn requests_ahead_are_given_up() {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(3_999_999));
-    let x = x.with_tile_extent(Scalar::I64(1000));
+    let x = Dimension::new("x", 0i64..=3_999_999);
+    let x = x.with_tile(1000);
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
     let values: Vec<i64> = (0..4_000_000).map(|x| x * x).collect();
@@ -238,7 +238,7 @@ fn progress_with_conditions_ends_at_what_was_planned() {
 
 /// Two overlapping fragments of a sparse array.
 fn many_tiles() -> Arc<MemoryStorage> {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(9999));
+    let x = Dimension::new("x", 0i64..=9999);
     let zstd = || FilterPipeline::new(vec![Filter::Zstd { level: 1 }]);
     let schema = SchemaBuilder::sparse()
         .dimension(x)

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+use tdb_array::tdb_types::{CellValNum, Datatype, FormatVersion};
 use tdb_array::{ArrayOptions, Order, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_storage::{EntryKind, Storage};
@@ -27,7 +27,7 @@ fn file(storage: &dyn Storage, folder: &str, name: &str) -> Option<Vec<u8>> {
 fn offsets_lie_where_readers_of_the_array_look_for_them() {
     let rle = || FilterPipeline::new(vec![Filter::Rle { level: -1 }]);
     for version in FormatVersion::all() {
-        let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let rows = Dimension::new("row", 0i32..=9);
         let words = |name: &str, datatype| {
             Attribute::new(name, datatype).with_cell_val_num(CellValNum::Var).with_filters(rle())
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Order};
 use tdb_filters::FilterPipeline;
 use tdb_fragment::{ConsolidatedFooters, GenericTileEncoder};
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_testkit::fixtures;
@@ -315,8 +315,8 @@ fn sparse_arrays_of_every_format() {
 #[test]
 fn cells_of_old_arrays_with_float_coordinates_come_once() {
     let dimension = |name: &str| {
-        let dimension = Dimension::new(name, Datatype::Float64, Scalar::F64(-10.0), Scalar::F64(10.0));
-        dimension.with_tile_extent(Scalar::F64(3.0))
+        let dimension = Dimension::new(name, -10.0f64..=10.0);
+        dimension.with_tile(3.0)
     };
     let schema = SchemaBuilder::sparse()
         .version(FormatVersion::new(4).unwrap())
@@ -364,11 +364,11 @@ fn cells_of_old_arrays_with_float_coordinates_come_once() {
 }
 
 fn line(schema: SchemaBuilder, version: u32) -> ArraySchema {
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let dimension = Dimension::new("d", 0i32..=99);
     schema
         .version(FormatVersion::new(version).unwrap())
         .capacity(3)
-        .dimension(dimension.with_tile_extent(Scalar::I32(10)))
+        .dimension(dimension.with_tile(10))
         .attribute(Attribute::new("a", Datatype::Int32).with_cell_val_num(CellValNum::ONE))
         .coords_filters(FilterPipeline::default())
         .build()
@@ -414,12 +414,12 @@ fn sparse_fragment(storage: &MemoryStorage, schema: &ArraySchema, time: u64, pla
 #[test]
 fn more_tiles_than_their_file_can_hold_are_refused_unread() {
     const TILES: usize = 100_000;
-    let line = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99_999));
-    let schema = SchemaBuilder::dense().dimension(line.with_tile_extent(Scalar::U32(1)));
+    let line = Dimension::new("x", 0u32..=99_999);
+    let schema = SchemaBuilder::dense().dimension(line.with_tile(1));
     let schema = schema.attribute(Attribute::new("a", Datatype::UInt8)).build().unwrap();
     let storage = Arc::new(MemoryStorage::new());
     let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&shared, schema).unwrap();
     open(&storage).unwrap().write().cells([("a", &vec![1u8; TILES])]).unwrap();
     let fragment = storage.list("__fragments").unwrap().swap_remove(0).name;
     let file = format!("__fragments/{fragment}/a0.tdb");

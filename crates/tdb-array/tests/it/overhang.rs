@@ -108,8 +108,9 @@ impl Case {
             let scalar = |key| Scalar::from_key(self.datatype.physical(), key);
             let extent =
                 Scalar::from_le_bytes(self.datatype.physical(), &axis.extent.to_le_bytes()[..self.datatype.size()]);
-            let dimension = Dimension::new(Self::name(index), self.datatype, scalar(axis.low), scalar(axis.high));
-            builder = builder.dimension(dimension.with_tile_extent(extent.unwrap()));
+            let dimension =
+                Dimension::new(Self::name(index), scalar(axis.low)..=scalar(axis.high)).with_datatype(self.datatype);
+            builder = builder.dimension(dimension.with_tile(extent.unwrap()));
         }
         let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
         builder.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap()
@@ -251,8 +252,8 @@ proptest! {
 }
 
 fn line(low: i32, high: i32, extent: i32) -> SchemaBuilder {
-    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(low), Scalar::I32(high));
-    let dimension = dimension.with_tile_extent(Scalar::I32(extent));
+    let dimension = Dimension::new("x", low..=high);
+    let dimension = dimension.with_tile(extent);
     SchemaBuilder::dense().dimension(dimension).attribute(Attribute::new("a", Datatype::Int32))
 }
 
@@ -317,9 +318,9 @@ fn a_current_domain_in_the_last_tile() {
 #[test]
 fn domains_of_64_bits_that_end_with_the_datatype() {
     let low = i64::MAX - 24;
-    let dimension = Dimension::new("x", Datatype::Int64, Scalar::I64(low), Scalar::I64(i64::MAX - 5));
+    let dimension = Dimension::new("x", low..=i64::MAX - 5);
     let schema = SchemaBuilder::dense()
-        .dimension(dimension.with_tile_extent(Scalar::I64(10)))
+        .dimension(dimension.with_tile(10))
         .attribute(Attribute::new("a", Datatype::Int32))
         .build()
         .unwrap();

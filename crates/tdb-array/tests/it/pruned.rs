@@ -8,13 +8,13 @@ use tdb_array::{Array, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, Operator, field};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 
 /// An array with one dimension `x` and four cells per tile.
 fn builder(is_dense: bool) -> SchemaBuilder {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(4));
+    let x = Dimension::new("x", 0i32..=99).with_tile(4);
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(4) };
     builder.dimension(x)
 }
@@ -247,7 +247,7 @@ fn what_is_known_is_not_read() {
 fn values_that_filters_change_are_not_judged_by_statistics() {
     use tdb_filters::{Filter, FilterPipeline};
     let scale = Filter::FloatScale { scale: 1.0, offset: 0.5, byte_width: 4 };
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let a = Attribute::new("a", Datatype::Float64).with_filters(FilterPipeline::new(vec![scale]));
     let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(a).build().unwrap());
     let cells =

@@ -8,7 +8,7 @@ use tdb_filters::EncryptionKey;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use crate::arrays::{self, open};
 
@@ -17,7 +17,7 @@ fn create() -> Arc<dyn Storage> {
 }
 
 fn create_with(capacity: u64) -> Arc<dyn Storage> {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=999).with_tile(10);
     let schema = SchemaBuilder::sparse()
         .capacity(capacity)
         .dimension(x)

@@ -83,9 +83,7 @@ fn what_was_written_is_written_again() {
 /// range.
 #[test]
 fn sums_that_leave_their_range() {
-    let side = |name, high: u8| {
-        Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(high)).with_tile_extent(Scalar::U8(high + 1))
-    };
+    let side = |name, high: u8| Dimension::new(name, 0u8..=high).with_tile(high + 1);
     let schema = SchemaBuilder::dense().dimension(side("y", 1)).dimension(side("x", 2));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let definition = ArrayDefinition::new(schema).unwrap();

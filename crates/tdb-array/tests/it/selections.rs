@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use tdb_array::{Array, ArrayError, Coordinate, Order, Query, QueryBox, QueryPart, WriteBatch, WriteColumn};
 use tdb_rtree::DimRange;
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Scalar};
 
@@ -330,12 +330,12 @@ fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
 fn even(dense: bool) -> (tempfile::TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let dimension = |name| Dimension::new(name, Datatype::Int32, Scalar::I32(-50), Scalar::I32(49));
-    let dimension = |name| dimension(name).with_tile_extent(Scalar::I32(10));
+    let dimension = |name| Dimension::new(name, -50i32..=49);
+    let dimension = |name| dimension(name).with_tile(10);
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     let schema = builder.dimension(dimension("y")).dimension(dimension("x"));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(&path, schema).unwrap();
     let write = |cells: &[(i32, i32, i32)]| {
         let column = |part: fn(&(i32, i32, i32)) -> i32| cells.iter().map(part).collect::<Vec<i32>>();
         let (y, x, a) = (column(|cell| cell.0), column(|cell| cell.1), column(|cell| cell.2));
@@ -425,9 +425,9 @@ fn what_is_no_selection() {
 fn both_zeros_are_outside_of_a_range_that_leaves_out_zero() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let dimension = Dimension::new("x", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
+    let dimension = Dimension::new("x", -1.0f64..=1.0);
     let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int32));
-    Array::create(&path, &ArrayDefinition::new(schema.allows_duplicates(true).build().unwrap()).unwrap()).unwrap();
+    Array::create(&path, schema.allows_duplicates(true).build().unwrap()).unwrap();
     let cells = WriteBatch::new().with("x", &[-0.5f64, -0.0, 0.0, 0.5]).with("a", &[1i32, 2, 3, 4]);
     Array::open(&path).unwrap().write().cells(cells).unwrap();
     let array = Array::open(&path).unwrap();

@@ -7,7 +7,7 @@ use tdb_array::{Array, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, Layout};
 
 const CELLS: usize = 300_000;
 
@@ -30,8 +30,8 @@ fn values(cells: WriteBatch<'static>) -> WriteBatch<'static> {
 }
 
 fn sparse(fragments: usize) -> Arc<MemoryStorage> {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(9_999_999));
-    let y = Dimension::new("y", Datatype::Int64, Scalar::I64(0), Scalar::I64(9_999_999));
+    let x = Dimension::new("x", 0i64..=9_999_999);
+    let y = Dimension::new("y", 0i64..=9_999_999);
     let builder = SchemaBuilder::sparse().dimension(x).dimension(y).capacity(1 << 20);
     let storage = create(&attributes(builder).build().unwrap());
     for fragment in 0..fragments as i64 {
@@ -45,9 +45,7 @@ fn sparse(fragments: usize) -> Arc<MemoryStorage> {
 }
 
 fn dense() -> Arc<MemoryStorage> {
-    let side = |name, len: i32| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(len - 1)).with_tile_extent(Scalar::I32(len))
-    };
+    let side = |name, len: i32| Dimension::new(name, 0i32..=len - 1).with_tile(len);
     let builder = SchemaBuilder::dense().dimension(side("y", 300)).dimension(side("x", 1000));
     let storage = create(&attributes(builder.cell_order(Layout::RowMajor)).build().unwrap());
     array_on(&storage, 1).write().cells(values(WriteBatch::new())).unwrap();

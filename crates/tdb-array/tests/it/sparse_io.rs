@@ -7,19 +7,19 @@ use tdb_array::{Array, ArrayOptions, Order};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::CountingStorage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// Cells along x. Fewer along y.
 const WIDTH: i64 = 250;
 
 /// Tiles of 40,000 cells: five chunks per dimension, three per nullable part.
 fn schema(filters: &[Filter]) -> ArraySchema {
-    let axis = |name| Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(999));
+    let axis = |name| Dimension::new(name, 0i64..=999);
     let filters = FilterPipeline::new(filters.to_vec());
     let value = Attribute::new("value", Datatype::UInt64).with_filters(filters.clone());
     let rank = Attribute::new("rank", Datatype::UInt32).nullable(false).with_filters(filters);
-    let schema = SchemaBuilder::sparse().dimension(axis("y").with_tile_extent(Scalar::I64(1000)));
-    let schema = schema.dimension(axis("x").with_tile_extent(Scalar::I64(1000))).capacity(40_000);
+    let schema = SchemaBuilder::sparse().dimension(axis("y").with_tile(1000));
+    let schema = schema.dimension(axis("x").with_tile(1000)).capacity(40_000);
     schema.attribute(value).attribute(rank).build().unwrap()
 }
 

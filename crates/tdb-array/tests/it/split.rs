@@ -10,9 +10,9 @@ use tdb_array::{
     Array, ArrayError, ArrayOptions, Names, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn,
 };
 use tdb_condition::field;
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::Storage;
-use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, Layout};
 
 /// Returns the cells of each part, after a round trip through bytes.
 fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
@@ -111,9 +111,8 @@ fn dense_cases() -> impl Strategy<Value = DenseCase> {
         |(dimensions, tile_order, cell_order)| {
             let mut schema = SchemaBuilder::dense().tile_order(tile_order).cell_order(cell_order);
             for (index, (len, extent)) in dimensions.iter().enumerate() {
-                let dimension =
-                    Dimension::new(format!("d{index}"), Datatype::Int32, Scalar::I32(LOW), Scalar::I32(LOW + len - 1));
-                schema = schema.dimension(dimension.with_tile_extent(Scalar::I32(*extent.min(len))));
+                let dimension = Dimension::new(format!("d{index}"), LOW..=LOW + len - 1);
+                schema = schema.dimension(dimension.with_tile(*extent.min(len)));
             }
             let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
             let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap();
@@ -192,12 +191,12 @@ impl Wanted {
 fn grid(dense: bool) -> (tempfile::TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let dimension = |name, end| Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(end));
-    let dimension = |name, end| dimension(name, end).with_tile_extent(Scalar::I32(10));
+    let dimension = |name, end| Dimension::new(name, 0i32..=end);
+    let dimension = |name, end| dimension(name, end).with_tile(10);
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(50) };
     let schema = builder.dimension(dimension("y", 99)).dimension(dimension("x", 59));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    Array::create(&path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(&path, schema).unwrap();
     for half in 0..2 {
         let (y, x): (Vec<i32>, Vec<i32>) =
             (half * 50..half * 50 + 50).flat_map(|y| (0..60).map(move |x| (y, x))).unzip();
@@ -250,7 +249,7 @@ fn one_dimension(dimension: Dimension, duplicates: bool) -> Arc<dyn Storage> {
 
 #[test]
 fn floats_on_both_sides_of_zero_and_up_to_the_ends() {
-    let dimension = Dimension::new("x", Datatype::Float64, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX));
+    let dimension = Dimension::new("x", f64::MIN..=f64::MAX);
     let storage = one_dimension(dimension, true);
     let values =
         [f64::MIN, -1e300, -1.0, -f64::MIN_POSITIVE, -5e-324, -0.0, 0.0, -0.0, 0.0, 5e-324, 1.0, 1e9, f64::MAX];
@@ -291,7 +290,7 @@ fn strings_and_the_largest_integers() {
         check(&array.read().range("s", "a".."ababab0").unwrap(), parts);
     }
     let end = u64::MAX;
-    let dimension = Dimension::new("x", Datatype::UInt64, Scalar::U64(1), Scalar::U64(end));
+    let dimension = Dimension::new("x", 1u64..=end);
     let storage = one_dimension(dimension, false);
     let (x, a): (Vec<u64>, Vec<i64>) = (0..40).map(|number| (end - number * number, number as i64)).unzip();
     open(&storage).write().cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();

@@ -5,7 +5,7 @@ use tdb_array::{Array, FirstValues, Query, WriteBatch, WriteColumn};
 use tdb_condition::field;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 use crate::arrays::{self, Row};
 
@@ -13,7 +13,7 @@ const FIELDS: [&str; 6] = ["x", "i", "f", "s", "n", "u"];
 
 /// A thousand cells, in a hundred tiles of a sparse array or the tiles of a dense array.
 fn array(builder: SchemaBuilder) -> Array {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9_999)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=9_999).with_tile(10);
     let schema = builder
         .capacity(10)
         .dimension(x)

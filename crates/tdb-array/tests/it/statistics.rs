@@ -12,7 +12,7 @@ use tdb_fragment::Distrust;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 use crate::arrays::{self, open, open_fixture};
 
@@ -195,8 +195,8 @@ fn every_fixture() {
 }
 
 fn create(builder: SchemaBuilder) -> Arc<dyn Storage> {
-    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
-    let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10)));
+    let dimension = Dimension::new("x", 0i32..=999);
+    let schema = builder.dimension(dimension.with_tile(10));
     let schema =
         schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));
     arrays::create(schema.build().unwrap())
@@ -278,7 +278,7 @@ fn ends_of_dimensions_are_those_of_boxes() {
     open(&storage).write().range("x", 10..30).unwrap().cells(cells).unwrap();
     assert!(matches!(ends(&open(&storage)).1, Exactness::Unknown(_)));
     // Floats have NaNs and two zeros.
-    let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-9.0), Scalar::F64(9.0));
+    let y = Dimension::new("y", -9.0f64..=9.0);
     let schema = SchemaBuilder::sparse().dimension(y).dimension(Dimension::string("s"));
     let storage = arrays::create(schema.attribute(Attribute::new("i", Datatype::Int64)).build().unwrap());
     let cells = WriteBatch::new().with("y", &[1.0f64, -0.0]).with("s", WriteColumn::strings(["b", ""]));
@@ -400,7 +400,7 @@ fn fields_that_came_later_and_nulls() {
     for builder in [SchemaBuilder::sparse().capacity(2), SchemaBuilder::dense()] {
         let is_dense = builder
             .clone()
-            .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)))
+            .dimension(Dimension::new("x", 0i32..=9))
             .attribute(Attribute::new("a", Datatype::Int8))
             .build()
             .unwrap()
@@ -446,7 +446,7 @@ fn fields_that_came_later_and_nulls() {
 #[test]
 fn no_time_is_null() {
     const NAT: i64 = i64::MIN;
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(2));
+    let x = Dimension::new("x", 0i32..=99).with_tile(2);
     for (dense, nullable) in [(false, false), (false, true), (true, false), (true, true)] {
         let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(2) };
         let of = |name: &str, datatype| match Attribute::new(name, datatype) {
@@ -533,7 +533,7 @@ fn no_time_is_null() {
         assert!(matches!(some.statistics("d").unwrap().nulls, Exactness::Unknown(_)));
     }
     // Coordinates are never null.
-    let d = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(NAT), Scalar::I64(9));
+    let d = Dimension::new("d", NAT..=9i64).with_datatype(Datatype::DatetimeDay);
     let schema = SchemaBuilder::sparse().dimension(d).attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
     let storage = arrays::create(schema);
     open(&storage).write().cells(WriteBatch::new().with("d", &[NAT, 3]).with("a", &[1i8, 2])).unwrap();
@@ -583,7 +583,7 @@ fn dense_fragments() {
 
 #[test]
 fn strings_with_nul_and_empty_arrays() {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse().capacity(2).dimension(x).attribute(text).build().unwrap();
     let storage = arrays::create(schema);
@@ -619,7 +619,7 @@ fn a_fragment_of_other_dimensions_is_an_error() {
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2], &[1.0; 2], &[1, 2]);
     write(&storage, &[11, 12], &[1.0; 2], &[1, 2]);
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=999).with_tile(10);
     let schema = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("y"));
     let schema =
         schema.attribute(Attribute::new("f", Datatype::Float64)).attribute(Attribute::new("i", Datatype::Int64));

@@ -8,7 +8,7 @@ use tdb_array::{ArrayError, CellProblem, CellsError, Order, WriteBatch, WriteCol
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 fn filters(offset: f64) -> FilterPipeline {
     FilterPipeline::new(vec![Filter::FloatScale { scale: 1.0, offset, byte_width: 1 }])
@@ -16,8 +16,7 @@ fn filters(offset: f64) -> FilterPipeline {
 
 /// Tiles of four cells along each of two dimensions, or of four cells.
 fn schema(is_dense: bool, attribute: Attribute) -> ArraySchema {
-    let dimension =
-        |name| Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(7)).with_tile_extent(Scalar::I32(4));
+    let dimension = |name| Dimension::new(name, 0i32..=7).with_tile(4);
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse().capacity(4) };
     builder.dimension(dimension("y")).dimension(dimension("x")).attribute(attribute).build().unwrap()
 }

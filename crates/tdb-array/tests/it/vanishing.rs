@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tdb_array::{Array, ArrayError, ArrayOptions};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{ReadAt, Result, Storage, StorageError, forward_storage};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use crate::arrays::create;
 
@@ -49,7 +49,7 @@ impl Storage for Vanishing {
 }
 
 fn opened(again: usize) -> std::result::Result<Array, ArrayError> {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=9).with_tile(10);
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
     let inner = create(schema);
     inner.create_new(LISTED, b"").unwrap();

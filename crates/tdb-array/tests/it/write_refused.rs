@@ -9,7 +9,7 @@ use tdb_array::{
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, files_of};
-use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits, Scalar};
+use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits};
 
 fn some_rows() -> Vec<Row> {
     let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
@@ -158,7 +158,7 @@ fn dense_writes_that_cannot_be() {
 /// The order that dimension labels require.
 #[test]
 fn values_that_promise_an_order_keep_it() {
-    let x = Dimension::new("x", Datatype::UInt8, Scalar::U8(0), Scalar::U8(3)).with_tile_extent(Scalar::U8(4));
+    let x = Dimension::new("x", 0u8..=3).with_tile(4);
     let label = Attribute::new("label", Datatype::Float32).with_order(DataOrder::Increasing);
     let storage = create(&SchemaBuilder::dense().dimension(x).attribute(label).build().unwrap());
     let write = |values: &[f32; 4]| array_on(&storage, 1).write().cells([("label", values)]);
@@ -229,7 +229,7 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
 /// The order is checked across the batches of a stream.
 #[test]
 fn streams_keep_promises_across_batches() {
-    let x = Dimension::new("x", Datatype::UInt8, Scalar::U8(0), Scalar::U8(7)).with_tile_extent(Scalar::U8(2));
+    let x = Dimension::new("x", 0u8..=7).with_tile(2);
     let label = Attribute::new("label", Datatype::Int16).with_order(DataOrder::Decreasing);
     let storage = create(&SchemaBuilder::dense().dimension(x).attribute(label).build().unwrap());
     let mut writer = array_on(&storage, 1).write().global_order().unwrap();
@@ -244,8 +244,8 @@ fn streams_keep_promises_across_batches() {
 /// A single cell would need a tile beyond the limit. The error comes before anything is written.
 #[test]
 fn tiles_that_nobody_can_hold_are_refused() {
-    let wide = Dimension::new("x", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1 << 62));
-    let builder = SchemaBuilder::dense().dimension(wide.with_tile_extent(Scalar::U64(1 << 61)));
+    let wide = Dimension::new("x", 0u64..=1 << 62);
+    let builder = SchemaBuilder::dense().dimension(wide.with_tile(1u64 << 61));
     let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
     let before = files_of(&*storage);
@@ -297,7 +297,7 @@ fn tiles_beyond_the_limits_are_refused() {
 /// With short text, the offsets reach the limit first.
 #[test]
 fn offsets_beyond_the_limits_are_refused() {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)).with_tile_extent(Scalar::I32(5));
+    let x = Dimension::new("x", 0i32..=9).with_tile(5);
     let text = Attribute::new("t", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
     let storage = create(&SchemaBuilder::sparse().dimension(x).attribute(text).build().unwrap());
     let write = |bytes| {

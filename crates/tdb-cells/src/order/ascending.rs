@@ -268,7 +268,7 @@ mod tests {
     use proptest::prelude::*;
     use tdb_schema::SchemaBuilder;
     use tdb_schema::global_order::Coordinate;
-    use tdb_types::{Datatype, Layout, Scalar};
+    use tdb_types::Layout;
 
     use super::*;
 
@@ -278,10 +278,8 @@ mod tests {
             let name = format!("d{index}");
             let dimension = match kind {
                 0 => Dimension::string(name),
-                1 => Dimension::new(name, Datatype::Float64, Scalar::F64(-50.0), Scalar::F64(50.0))
-                    .with_tile_extent(Scalar::F64(f64::from(extent))),
-                _ => Dimension::new(name, Datatype::Int16, Scalar::I16(-50), Scalar::I16(1000))
-                    .with_tile_extent(Scalar::I16(extent.cast_signed())),
+                1 => Dimension::new(name, -50.0f64..=50.0).with_tile(f64::from(extent)),
+                _ => Dimension::new(name, -50i16..=1000).with_tile(extent.cast_signed()),
             };
             builder = builder.dimension(dimension);
         }

@@ -68,7 +68,7 @@ mod tests {
 
     /// The versions with a possibly different order of cells along a dimension of this kind.
     fn differing(datatype: Datatype, low: Scalar, high: Scalar, order: Layout) -> Vec<u32> {
-        let dimension = Dimension::new("d", datatype, low, high);
+        let dimension = Dimension::new("d", low..=high).with_datatype(datatype);
         let schema = SchemaBuilder::sparse().cell_order(order).dimension(dimension).build().unwrap();
         FormatVersion::all().filter(|version| may_differ(&schema, *version)).map(FormatVersion::number).collect()
     }

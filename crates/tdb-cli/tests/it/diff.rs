@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 
 use insta::assert_snapshot;
 use tdb_array::{Array, WriteBatch, WriteColumn};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{Datatype, Scalar};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_types::Datatype;
 
 use crate::support::{run, tdb};
 
@@ -30,11 +30,11 @@ fn arrays_that_differ() {
 fn no_time_differs_visibly_from_null() {
     let folder = tempfile::tempdir().unwrap();
     let day = Attribute::new("day", Datatype::DatetimeDay).nullable(true);
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let x = Dimension::new("x", 0i32..=9);
     let schema = SchemaBuilder::sparse().dimension(x).attribute(day).build().unwrap();
     let paths = ["one", "other"].map(|name| folder.path().join(name));
     for (path, cell) in paths.iter().zip([Some(i64::MIN), None]) {
-        Array::create(path, &ArrayDefinition::new(schema.clone()).unwrap()).unwrap();
+        Array::create(path, schema.clone()).unwrap();
         let cells = WriteBatch::new().with("x", &[3]).with("day", WriteColumn::options([cell]));
         Array::open(path).unwrap().write().cells(cells).unwrap();
     }

@@ -81,8 +81,8 @@ mod ended {
     use std::process::{Child, Command, Stdio};
 
     use tdb_array::{Array, WriteBatch, WriteColumn};
-    use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    use tdb_types::{Datatype, Scalar};
+    use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+    use tdb_types::Datatype;
 
     use super::ARRAY;
     use crate::support::tdb;
@@ -90,11 +90,10 @@ mod ended {
     const CELLS: i64 = 5_000_000;
 
     fn large_array(path: &Path) {
-        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))
-            .with_tile_extent(Scalar::I64(100_000));
+        let x = Dimension::new("x", 0i64..=CELLS - 1).with_tile(100_000);
         let schema =
             SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
-        Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        Array::create(path, schema).unwrap();
         let values: Vec<i64> = (0..CELLS).collect();
         Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     }

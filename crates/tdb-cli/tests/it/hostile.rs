@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use tdb_array::{Array, MetadataValue};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+use tdb_types::{CellValNum, Datatype, FormatVersion};
 
 use crate::support::{Copy, Key, Run, tdb};
 
@@ -202,10 +202,10 @@ fn selecting_names_in_quotes() {
 /// A few bytes of a schema of format 5 can declare cells of 32 GiB.
 #[test]
 fn cells_of_gigabytes() {
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let dimension = Dimension::new("d", 1i32..=100);
     let huge = Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(0xffff_fffe).unwrap());
     let builder = SchemaBuilder::dense().version(FormatVersion::new(5).unwrap());
-    let schema = builder.dimension(dimension.with_tile_extent(Scalar::I32(10))).attribute(huge).build().unwrap();
+    let schema = builder.dimension(dimension.with_tile(10)).attribute(huge).build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("__meta")).unwrap();
     fs::write(folder.path().join("__array_schema.tdb"), schema.to_file().unwrap()).unwrap();

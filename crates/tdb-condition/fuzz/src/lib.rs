@@ -185,8 +185,7 @@ fn enumeration(name: &str) -> Option<Arc<Enumeration>> {
 
 /// A schema with fields of every kind. Names are single letters.
 pub fn schema() -> ArraySchema {
-    let mut builder =
-        SchemaBuilder::sparse().dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)));
+    let mut builder = SchemaBuilder::sparse().dimension(Dimension::new("x", 0i32..=99));
     let kinds = [
         ("a", Datatype::Int32, CellValNum::ONE),
         ("b", Datatype::UInt8, CellValNum::ONE),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfilment, Nulls, Operator, Value, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Validity};
+use tdb_types::{CellValNum, Cells, Datatype, Limits, Offsets, Validity};
 
 /// The values of the enumeration of `c`, in order.
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
@@ -28,7 +28,7 @@ fn rows() -> impl Strategy<Value = Row> {
 }
 
 fn schema() -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let attributes = [
         Attribute::new("a", Datatype::Int32),
         Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var),

@@ -3,10 +3,10 @@
 
 use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfilment, Nulls, Operator, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{Cells, Datatype, Scalar};
+use tdb_types::{Cells, Datatype};
 
 fn schema(attributes: &[(&str, Datatype)]) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let builder = SchemaBuilder::sparse().dimension(x);
     let attributes = attributes.iter().map(|(name, datatype)| Attribute::new(*name, *datatype));
     attributes.fold(builder, SchemaBuilder::attribute).build().unwrap()

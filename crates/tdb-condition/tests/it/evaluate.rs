@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tdb_condition::{Condition, ConditionError, Value};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, FormatVersion, Offsets, Scalar, Validity};
+use tdb_types::{CellValNum, Cells, Datatype, FormatVersion, Offsets, Validity};
 
 fn schema(attributes: impl IntoIterator<Item = Attribute>) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     attributes.into_iter().fold(SchemaBuilder::sparse().dimension(x), SchemaBuilder::attribute).build().unwrap()
 }
 
@@ -184,7 +184,7 @@ fn enumerations_are_compared_by_position() {
         Arc::new(if ordered { colours.ordered() } else { colours })
     };
     let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(false);
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
     let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
     let truth = |condition: &Condition, ordered| {
@@ -230,7 +230,7 @@ fn floats_of_enumerations_compare_as_floats() {
         let floats = Enumeration::fixed("c", "file", Datatype::Float64, held).unwrap();
         let floats = Arc::new(floats.ordered());
         let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(true);
-        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+        let x = Dimension::new("x", 0i32..=99);
         let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
         let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
         let cells: Vec<u8> = (0..count as u8).chain([0]).collect();

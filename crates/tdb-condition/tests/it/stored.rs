@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tdb_condition::{Condition, ConditionError};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, Scalar};
+use tdb_types::{CellValNum, Cells, Datatype};
 
 fn schema(datatype: Datatype) -> ArraySchema {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let rows = Dimension::new("row", 0i32..=9);
     let colour = Attribute::new("colour", datatype).with_enumeration("colours");
     let size = Attribute::new("size", Datatype::Int32);
     let builder = SchemaBuilder::sparse().dimension(rows).enumeration(EnumerationRef::unplaced("colours"));
@@ -51,7 +51,7 @@ fn positions_that_no_cell_can_hold_are_refused() {
 }
 
 fn cells_of(attribute: Attribute) -> ArraySchema {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let rows = Dimension::new("row", 0i32..=9);
     SchemaBuilder::sparse().dimension(rows).attribute(attribute).build().unwrap()
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tdb_condition::{Condition, ConditionText, Operator, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 fn schema() -> ArraySchema {
-    let dimension = Dimension::new("day", Datatype::DatetimeDay, Scalar::I64(0), Scalar::I64(99_999));
+    let dimension = Dimension::new("day", 0i64..=99_999).with_datatype(Datatype::DatetimeDay);
     let var = |name, datatype| Attribute::new(name, datatype).with_cell_val_num(CellValNum::Var);
     let reference = EnumerationRef { name: "colours".to_owned(), file_name: "file".to_owned() };
     SchemaBuilder::sparse()

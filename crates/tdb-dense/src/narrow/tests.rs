@@ -5,7 +5,7 @@ use tdb_array::{Aggregate, Array, ArrayOptions, CreateOptions, Order, Query, Que
 use tdb_condition::{Condition, field};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use crate::DenseReader;
 
@@ -16,8 +16,8 @@ type Side = (i64, i64);
 fn array(domain: i64, extent: i64, sides: &[&str], written: &[(Vec<Side>, i32)]) -> Array {
     let mut builder = SchemaBuilder::dense();
     for name in sides {
-        let dimension = Dimension::new(*name, Datatype::Int64, Scalar::I64(0), Scalar::I64(domain - 1));
-        builder = builder.dimension(dimension.with_tile_extent(Scalar::I64(extent)));
+        let dimension = Dimension::new(*name, 0i64..=domain - 1);
+        builder = builder.dimension(dimension.with_tile(extent));
     }
     let attribute = Attribute::new("a", Datatype::Int32).with_fill_value((-1i32).to_le_bytes());
     let definition = ArrayDefinition::new(builder.attribute(attribute).build().unwrap()).unwrap();

@@ -8,7 +8,7 @@ use tdb_diff::{Diff, DiffCounts, Difference};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 fn differences(a: &Array, b: &Array) -> (DiffCounts, Vec<Difference>) {
     let mut all = Vec::new();
@@ -37,9 +37,7 @@ fn every_fixture_is_itself() {
 
 /// Creates a sparse array with one dimension and two attributes, and a fragment per write.
 fn sparse(capacity: u64, duplicates: bool, writes: &[&[(i32, i32, Option<&str>)]]) -> Array {
-    let builder = SchemaBuilder::sparse().dimension(
-        Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10)),
-    );
+    let builder = SchemaBuilder::sparse().dimension(Dimension::new("x", 0i32..=999).with_tile(10));
     let name = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(tdb_types::CellValNum::Var).nullable(false);
     let builder = builder.attribute(Attribute::new("a", Datatype::Int32)).attribute(name).capacity(capacity);
     let builder = builder.allows_duplicates(duplicates);
@@ -128,11 +126,11 @@ fn schemas_and_metadata() {
 #[test]
 fn dense_cells_far_apart_are_compared_without_those_between() {
     let write = |ends: [i32; 2]| {
-        let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX - 100));
-        let schema = SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10)));
+        let x = Dimension::new("x", 0i64..=i64::MAX - 100);
+        let schema = SchemaBuilder::dense().dimension(x.with_tile(10));
         let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        CreateOptions::new().create_on(&storage, schema).unwrap();
         for (at, value) in [0, 1 << 60].into_iter().zip(ends) {
             let array = ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
             let range = array.write().range("x", at..=at + 4i64).unwrap();

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use tdb_exchange::{CellKind, CellParser, Import, Inference, Input, RowsFormat, Source, range};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 /// Reads CSV or JSON. The first byte selects the format. Line numbers never decrease. Schema
 /// inference returns a schema or an error. An array of that schema accepts or rejects each row.
@@ -82,12 +82,10 @@ pub fn range(data: &[u8]) {
 
 fn schema() -> ArraySchema {
     let dimensions = [
-        Dimension::new("i", Datatype::Int8, Scalar::I8(-5), Scalar::I8(5)),
-        Dimension::new("u", Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 10))
-            .with_tile_extent(Scalar::U64(10)),
-        Dimension::new("f", Datatype::Float32, Scalar::F32(-1.0), Scalar::F32(1.0)),
-        Dimension::new("t", Datatype::DatetimeNs, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 10))
-            .with_tile_extent(Scalar::I64(10)),
+        Dimension::new("i", -5i8..=5),
+        Dimension::new("u", 0u64..=u64::MAX - 10).with_tile(10),
+        Dimension::new("f", -1.0f32..=1.0),
+        Dimension::new("t", i64::MIN + 1..=i64::MAX - 10).with_datatype(Datatype::DatetimeNs).with_tile(10),
         Dimension::string("s"),
     ];
     let builder = dimensions.into_iter().fold(SchemaBuilder::sparse(), SchemaBuilder::dimension);

@@ -18,28 +18,26 @@ pub(crate) fn dimension(
     let physical = datatype.physical();
     match (datatype, number) {
         (Datatype::StringAscii | Datatype::StringUtf8, CellValNum::Var) => Ok(Dimension::string(name)),
-        (Datatype::Float64, CellValNum::ONE) => {
-            Ok(Dimension::new(name, datatype, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)))
-        }
-        (Datatype::Float32, CellValNum::ONE) => {
-            Ok(Dimension::new(name, datatype, Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)))
-        }
+        (Datatype::Float64, CellValNum::ONE) => Ok(Dimension::new(name, f64::MIN..=f64::MAX).with_datatype(datatype)),
+        (Datatype::Float32, CellValNum::ONE) => Ok(Dimension::new(name, f32::MIN..=f32::MAX).with_datatype(datatype)),
         (_, CellValNum::ONE) if datatype.is_datetime() || datatype.is_time() => {
             // The minimum represents NaT.
-            Ok(Dimension::new(name, datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1)))
+            Ok(Dimension::new(name, i64::MIN + 1..=i64::MAX - 1).with_datatype(datatype))
         }
         (_, CellValNum::ONE) if is_integer(datatype) => {
             let bits = 8 * physical.size() as u32;
             let (least, most) = (0, u64::MAX >> (64 - bits));
             let at = |key| Scalar::from_key(physical, key);
             if let Some((extent, scalar)) = seen.and_then(|(low, high)| extent(datatype, low, high)) {
-                return Ok(Dimension::new(name, datatype, at(least), at(most - extent)).with_tile_extent(scalar));
+                return Ok(Dimension::new(name, at(least)..=at(most - extent))
+                    .with_datatype(datatype)
+                    .with_tile(scalar));
             }
             // Without a tile extent, some readers cannot use the last value of the type, nor the
             // first of a signed type.
             let is_signed = at(least).to_integer() != Some(0);
             let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
-            Ok(Dimension::new(name, datatype, at(u64::from(is_signed && !is_there)), at(most - 1)))
+            Ok(Dimension::new(name, at(u64::from(is_signed && !is_there))..=at(most - 1)).with_datatype(datatype))
         }
         _ => Err(Error::NoDimension {
             column: name.to_owned(),

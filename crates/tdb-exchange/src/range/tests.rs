@@ -1,7 +1,7 @@
 use super::*;
 
 fn int() -> Dimension {
-    Dimension::new("x", Datatype::Int32, Scalar::I32(-10), Scalar::I32(10))
+    Dimension::new("x", -10i32..=10)
 }
 
 fn ends(dimension: &Dimension, text: &str) -> String {
@@ -28,7 +28,7 @@ fn numbers() {
     assert_eq!(ends(&int(), ""), "the range is empty; give at least one end, or a value");
     assert_eq!(ends(&int(), "1.5"), "\"1.5\" is not a valid coordinate of int32");
     assert_eq!(ends(&int(), "1..2..3"), "unexpected text \"..3\" after the range");
-    let float = Dimension::new("x", Datatype::Float64, Scalar::F64(0.0), Scalar::F64(1.0));
+    let float = Dimension::new("x", 0.0f64..=1.0);
     assert_eq!(ends(&float, "0.25..1e-1"), "0.25 to 0.1");
     assert_eq!(ends(&float, "1...5"), "1 to 0.5");
     assert_eq!(ends(&float, "nan"), "\"nan\" is not a valid coordinate of float64");
@@ -53,7 +53,7 @@ fn strings() {
 
 #[test]
 fn dates() {
-    let day = |datatype| Dimension::new("d", datatype, Scalar::I64(0), Scalar::I64(i64::MAX - 1000));
+    let day = |datatype| Dimension::new("d", 0i64..=i64::MAX - 1000).with_datatype(datatype);
     assert_eq!(ends(&day(Datatype::DatetimeDay), "1970-01-02..1970-02"), "1 to 58");
     assert_eq!(ends(&day(Datatype::DatetimeDay), "17..\"1970-02-01\""), "17 to 31");
     assert_eq!(ends(&day(Datatype::DatetimeSec), "1970-01-01"), "0 to 86399");
@@ -70,10 +70,10 @@ fn dates() {
 
 #[test]
 fn what_is_shown_is_read_as_itself() {
-    let day = Dimension::new("d", Datatype::DatetimeDay, Scalar::I64(-5), Scalar::I64(400));
+    let day = Dimension::new("d", -5i64..=400).with_datatype(Datatype::DatetimeDay);
     assert_eq!(domain(&day).as_deref(), Some("1969-12-27..1971-02-05"));
     assert_eq!(ends(&day, "1969-12-27..1971-02-05"), "-5 to 400");
-    let years = Dimension::new("d", Datatype::DatetimeYear, Scalar::I64(-2000), Scalar::I64(8030));
+    let years = Dimension::new("d", -2000i64..=8030).with_datatype(Datatype::DatetimeYear);
     assert_eq!(domain(&years).as_deref(), Some("-2000Y..8030Y"));
     assert_eq!(ends(&years, "-2000Y..8030Y"), "-2000 to 8030");
     let strings = DimRange::strings("a\"b", "c");

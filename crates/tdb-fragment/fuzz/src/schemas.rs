@@ -1,28 +1,25 @@
 //! Schemas for the fuzz targets.
 
 use tdb_fragment::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_fragment::tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
+use tdb_fragment::tdb_types::{CellValNum, Datatype, FormatVersion};
 
 /// The number of schemas.
 pub const COUNT: u8 = 5;
 
 /// Returns the schema selected by a byte.
 pub fn schema(choice: u8) -> ArraySchema {
-    let rows = || Dimension::new("row", Datatype::Int32, Scalar::I32(-10), Scalar::I32(30));
-    let columns = || Dimension::new("column", Datatype::UInt64, Scalar::U64(5), Scalar::U64(u64::MAX - 7));
+    let rows = || Dimension::new("row", -10i32..=30);
+    let columns = || Dimension::new("column", 5u64..=u64::MAX - 7);
     let built = match choice % COUNT {
         0 => attributes(SchemaBuilder::sparse().dimension(rows()).dimension(Dimension::string("name")), 22),
-        1 => attributes(SchemaBuilder::dense().dimension(rows().with_tile_extent(Scalar::I32(4))), 22),
+        1 => attributes(SchemaBuilder::dense().dimension(rows().with_tile(4)), 22),
         2 => {
-            let dimension = |name| {
-                Dimension::new(name, Datatype::Int64, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 1))
-                    .with_tile_extent(Scalar::I64(1))
-            };
+            let dimension = |name| Dimension::new(name, i64::MIN..=i64::MAX - 1).with_tile(1);
             attributes(SchemaBuilder::dense().dimension(dimension("x")).dimension(dimension("y")), 7)
         }
         3 => attributes(SchemaBuilder::sparse().dimension(columns()).dimension(rows()), 23),
         _ => {
-            let float = Dimension::new("x", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
+            let float = Dimension::new("x", -1.0f64..=1.0);
             attributes(SchemaBuilder::sparse().dimension(float), 4)
         }
     };

@@ -46,7 +46,7 @@ pub struct StoredTile {
 /// use tdb_fragment::tdb_types::{Cells, Datatype, FormatVersion, Scalar};
 /// use tdb_fragment::{FragmentBuilder, FragmentField, StatisticsKind, StoredTile, TileSummarizer};
 ///
-/// let row = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(8)).with_tile_extent(Scalar::I32(4));
+/// let row = Dimension::new("row", 1i32..=8).with_tile(4);
 /// let schema = SchemaBuilder::dense().dimension(row).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
 /// let schema = std::sync::Arc::new(schema);
 /// let domain = NdRange(vec![DimRange::between(Scalar::I32(1), Scalar::I32(8))?]);

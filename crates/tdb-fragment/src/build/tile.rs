@@ -230,13 +230,13 @@ fn extremes<'a>(
 #[cfg(test)]
 mod tests {
     use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-    use tdb_types::{CellValNum, Datatype, Offsets, Scalar};
+    use tdb_types::{CellValNum, Datatype, Offsets};
 
     use super::*;
     use crate::FragmentField;
 
     fn schema(nullable: bool) -> ArraySchema {
-        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+        let x = Dimension::new("x", 0i32..=99).with_tile(10);
         let three = CellValNum::from_code(3).expect("a number");
         let attributes = [
             Attribute::new("number", Datatype::Int16),

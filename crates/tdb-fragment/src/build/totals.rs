@@ -9,10 +9,10 @@ use crate::sections::{FieldTotals, TileStatistics, TileValues};
 ///
 /// ```
 /// use tdb_fragment::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-/// use tdb_fragment::tdb_types::{Cells, Datatype, Scalar};
+/// use tdb_fragment::tdb_types::{Cells, Datatype};
 /// use tdb_fragment::{FieldSummarizer, FragmentField, StatisticsKind, TileSummarizer};
 ///
-/// let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+/// let x = Dimension::new("x", 0i32..=9);
 /// let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
 /// let kind = StatisticsKind::of(&schema, FragmentField::Attribute(0));
 /// let mut field = FieldSummarizer::new(kind);

@@ -1,11 +1,11 @@
 use tdb_filters::ElementTypes;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use super::*;
 
 fn schema(number: u32, strings: bool) -> ArraySchema {
-    let fixed = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let fixed = Dimension::new("d", 0i32..=99);
     let dimension = if strings { Dimension::string("d") } else { fixed };
     let version = FormatVersion::new(number).unwrap();
     let builder = SchemaBuilder::sparse().version(version).dimension(dimension);

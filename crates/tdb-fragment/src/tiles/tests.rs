@@ -19,8 +19,8 @@ fn header(dense: bool, domain: &[(i32, i32)]) -> FooterHeader {
 fn schema(order: Layout, dimensions: &[(i32, i32, i32)]) -> ArraySchema {
     let mut builder = SchemaBuilder::dense().tile_order(order).attribute(Attribute::new("a", Datatype::UInt8));
     for (index, (low, high, extent)) in dimensions.iter().enumerate() {
-        let dimension = Dimension::new(format!("d{index}"), Datatype::Int32, Scalar::I32(*low), Scalar::I32(*high));
-        builder = builder.dimension(dimension.with_tile_extent(Scalar::I32(*extent)));
+        let dimension = Dimension::new(format!("d{index}"), *low..=*high);
+        builder = builder.dimension(dimension.with_tile(*extent));
     }
     builder.build().unwrap()
 }
@@ -88,7 +88,7 @@ fn grids_beyond_all_measure_are_refused() {
 
 #[test]
 fn sparse_tiles() {
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let dimension = Dimension::new("d", 0i32..=9);
     let schema = SchemaBuilder::sparse().capacity(100).dimension(dimension).build().unwrap();
     let with = |count, last| {
         let header = FooterHeader { sparse_tile_count: count, last_tile_cells: last, ..header(false, &[(0, 9)]) };

@@ -5,17 +5,17 @@ use tdb_fragment::{
     LEGACY_SCHEMA_NAME, Part, Step, Tiles, locate,
 };
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Limits, Scalar};
+use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, FormatVersion, Limits};
 
 /// A schema with two attributes, the second of variable size, and a dimension with tiles of 4
 /// cells.
 fn schema(version: u32, dense: bool) -> ArraySchema {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     builder
         .version(FormatVersion::new(version).unwrap())
         .capacity(4)
-        .dimension(rows.with_tile_extent(Scalar::I32(4)))
+        .dimension(rows.with_tile(4))
         .attribute(Attribute::new("a", Datatype::Int32))
         .attribute(Attribute::new("b", Datatype::Char).with_cell_val_num(CellValNum::Var))
         .build()

@@ -11,7 +11,7 @@ use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{Datatype, FormatVersion, Limits, Scalar};
+use tdb_types::{Datatype, FormatVersion, Limits};
 
 const LOCK: &str = ".tdb-maintain.tmp";
 const JOURNAL: &str = ".tdb-journal-x.tmp";
@@ -90,7 +90,7 @@ impl Storage for Meanwhile {
 /// A sparse array with tiles of three cells and two fragments of twelve cells each.
 fn array(version: u32, duplicates: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=99).with_tile(10);
     let schema = SchemaBuilder::sparse().version(FormatVersion::new(version).unwrap()).capacity(3).dimension(x);
     let schema = schema.allows_duplicates(duplicates).attribute(Attribute::new("a", Datatype::Int32));
     create(&storage, schema.build().unwrap());
@@ -207,7 +207,7 @@ fn a_vacuum_wants_all_cells_that_show() {
 fn a_vacuum_wants_all_new_dense_fragments() {
     let joined = || {
         let storage = storage_of(&MemoryStorage::new());
-        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+        let x = Dimension::new("x", 0i32..=99).with_tile(10);
         let schema = SchemaBuilder::dense().version(FormatVersion::new(11).unwrap()).dimension(x);
         create(&storage, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
         for number in 0..2 {

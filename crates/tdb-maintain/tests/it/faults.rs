@@ -14,7 +14,7 @@ use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage, is_temporary};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
 use tdb_types::names::{MAINTENANCE_LOCK, is_of_maintenance};
-use tdb_types::{Datatype, Feature, FormatVersion, Scalar};
+use tdb_types::{Datatype, Feature, FormatVersion};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -88,7 +88,7 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
 fn written(version: u32) -> Files {
     let version = FormatVersion::new(version).unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Placed(Arc::new(MemoryStorage::new())));
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let schema = SchemaBuilder::sparse().version(version).dimension(rows);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
     let names = Names::new().seeded(1);

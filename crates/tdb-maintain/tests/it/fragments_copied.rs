@@ -10,7 +10,7 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_job::MaintainError;
 use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Layout};
 use tdb_verify::Verify;
 
 const CAPACITY: u32 = 4;
@@ -22,7 +22,7 @@ fn number() -> Attribute {
 
 /// The schema of an array with one dimension, filters that work on whole strings, and a checksum.
 fn line(version: u32) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9999)).with_tile_extent(Scalar::U32(100));
+    let x = Dimension::new("x", 0u32..=9999).with_tile(100);
     let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let text = text.with_filters(FilterPipeline::new(vec![Filter::Rle { level: -1 }]));
     let real = Attribute::new("n", Datatype::Float64).nullable(true);
@@ -150,7 +150,7 @@ fn dense_fragments() {
 /// The reference library includes cells outside of the domain when it consolidates such tiles.
 #[test]
 fn tiles_that_reach_out_of_the_domain_are_made_anew() {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(26)).with_tile_extent(Scalar::I32(11));
+    let x = Dimension::new("x", 0i32..=26).with_tile(11);
     let schema = SchemaBuilder::dense().dimension(x).attribute(number()).build().unwrap();
     let (_disk, storage) = array_of(schema);
     let names = Names::new().seeded(7);

@@ -7,7 +7,7 @@ use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder
 use tdb_array::{Array, ArrayOptions, Names, Order, WriteBatch};
 use tdb_maintain::ConsolidateFragments;
 use tdb_testkit::allocations::peak_while;
-use tdb_types::{Datatype, Layout, Scalar};
+use tdb_types::{Datatype, Layout};
 
 /// Constant for sparse arrays, in bytes.
 const CONSTANT: u64 = 24 << 20;
@@ -22,7 +22,7 @@ const UNORDERED_CELLS: i64 = 1_200_000;
 /// Writes cells in row-major order under a column-major schema. Each tile spans nearly the whole
 /// array.
 fn unordered(path: &Path, Size { cells, fragments }: Size) {
-    let side = |name: &str| Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999));
+    let side = |name: &str| Dimension::new(name, 0i64..=99_999);
     let schema = |order| {
         let schema = SchemaBuilder::sparse().dimension(side("y")).dimension(side("x")).cell_order(order);
         let schema = schema.capacity(10_000).attribute(Attribute::new("a", Datatype::Int64));

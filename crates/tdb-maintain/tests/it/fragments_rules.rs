@@ -19,7 +19,7 @@ use tdb_verify::{FindingKind, Severity, Verify};
 
 fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=99).with_tile(10);
     let schema = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     let schema = schema.version(FormatVersion::new(version).unwrap()).dimension(x);
     create(&storage, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
@@ -75,7 +75,7 @@ fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>)
     let storages = [false, true].map(|allowed| {
         let disk = MemoryStorage::new();
         let storage = storage_of(&disk);
-        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)).with_tile_extent(Scalar::I32(10));
+        let x = Dimension::new("x", 0i32..=99).with_tile(10);
         let schema = SchemaBuilder::sparse().version(FormatVersion::new(version).unwrap()).allows_duplicates(allowed);
         let schema = schema.dimension(x).attribute(Attribute::new("a", Datatype::Int32)).capacity(2);
         create(&storage, schema.build().unwrap());
@@ -302,10 +302,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
         let sides = 1 + usize::try_from(random.below(2)).unwrap();
         let most = if sides == 1 { 599 } else { 39 };
         let storage = storage_of(&MemoryStorage::new());
-        let dimension = |name: &str| {
-            Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(most))
-                .with_tile_extent(Scalar::I32(EXTENT as i32))
-        };
+        let dimension = |name: &str| Dimension::new(name, 0i32..=most).with_tile(EXTENT as i32);
         let builder =
             ["x", "y"][..sides].iter().fold(SchemaBuilder::dense(), |all, name| all.dimension(dimension(name)));
         create(&storage, builder.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
@@ -410,7 +407,7 @@ fn replace(storage: &Arc<dyn Storage>, time: u64, attribute: Attribute) {
 
 #[test]
 fn nulls_of_the_past_stay_nulls() {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let nullable = Attribute::new("a", Datatype::Int32).nullable(true);
     for (first, second, is_lost) in [
         (nullable.clone(), Attribute::new("a", Datatype::Int32), true),
@@ -443,7 +440,7 @@ fn nulls_of_the_past_stay_nulls() {
 
 #[test]
 fn what_nobody_wrote_keeps_reading_as_it_did() {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let storage = storage_of(&MemoryStorage::new());
     let keeps = Attribute::new("k", Datatype::Int32);
     create(&storage, SchemaBuilder::sparse().dimension(x).attribute(keeps).build().unwrap());
@@ -564,7 +561,7 @@ fn steps_are_chosen_by_number_and_size() {
 fn old_formats_need_a_storage_with_a_uri() {
     let disk = MemoryStorage::new();
     let plain: Arc<dyn Storage> = Arc::new(disk.clone());
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let schema = SchemaBuilder::sparse().version(FormatVersion::new(18).unwrap()).dimension(x);
     create(&plain, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
     write(&plain, 11, 0..=1, 1);

@@ -10,9 +10,9 @@ use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange};
 use tdb_job::MaintainError;
 use tdb_maintain::{Action, Consolidate, ConsolidateFragments, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{ByteReader, ByteWriter, Datatype, Scalar, TimestampedName};
+use tdb_types::{ByteReader, ByteWriter, Datatype, TimestampedName};
 
 /// A consolidated sparse fragment and its original fragments.
 const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated";
@@ -453,10 +453,10 @@ fn two_at_once() {
 #[test]
 fn one_maintains_an_array_at_a_time() {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(1), Scalar::I32(100));
+    let rows = Dimension::new("row", 1i32..=100);
     let schema =
         SchemaBuilder::sparse().dimension(rows).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema).unwrap();
     let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     for row in 1..4i32 {
         open().write().cells([("row", &[row]), ("a", &[row])]).unwrap();

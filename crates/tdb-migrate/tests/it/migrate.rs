@@ -16,7 +16,7 @@ use tdb_relocate::PlaceProblem;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage, files_of};
-use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
+use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
 
 /// Returns options to open a fixture and to create similar arrays.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
@@ -258,11 +258,11 @@ fn joined_fragments_of_which_one_is_gone() {
 /// Releases of format 2 divide by the size of datetimes, which they do not support.
 #[test]
 fn dates_came_with_format_3() {
-    let dimension = tdb_schema::Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1));
+    let dimension = tdb_schema::Dimension::new("x", 0i32..=1);
     let schema = tdb_schema::SchemaBuilder::sparse().dimension(dimension);
     let schema = schema.attribute(Attribute::new("a", Datatype::DatetimeDay)).build().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&storage, &tdb_schema::ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema).unwrap();
     let array = ArrayOptions::new().open_on(storage).unwrap();
     let to = |version: u32| Migrate::new().to(FormatVersion::new(version).unwrap()).plan(&array);
     let MaintainError::CannotMigrate { against, .. } = to(2).unwrap_err() else { panic!() };

@@ -12,9 +12,9 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar};
 
 fn schema(datatype: Datatype, (low, high): (Scalar, Scalar), extent: Option<Scalar>) -> Option<ArrayDefinition> {
-    let mut dimension = Dimension::new("x", datatype, low, high);
+    let mut dimension = Dimension::new("x", low..=high).with_datatype(datatype);
     if let Some(extent) = extent {
-        dimension = dimension.with_tile_extent(extent);
+        dimension = dimension.with_tile(extent);
     }
     let schema =
         SchemaBuilder::sparse().capacity(2).dimension(dimension).attribute(Attribute::new("a", Datatype::Int32));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayOptions, CreateOptions, Names, TimeRange, WriteBatch};
 use tdb_diff::{Diff, Difference};
 use tdb_job::MaintainError;
@@ -17,12 +17,10 @@ type Write = (i64, i64, i64, i64);
 /// Creates a dense array of `side` by `side` cells with one fragment per subarray.
 fn dense(side: i64, tile: i64, writes: &[Write]) -> Array {
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    let dimension = |name: &str| {
-        Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(tile))
-    };
+    let dimension = |name: &str| Dimension::new(name, 0i64..=side - 1).with_tile(tile);
     let schema = SchemaBuilder::dense().dimension(dimension("y")).dimension(dimension("x"));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema).unwrap();
     for (number, (top, bottom, left, right)) in writes.iter().enumerate() {
         let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
         let cells = (bottom - top + 1) * (right - left + 1);

@@ -1,20 +1,19 @@
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use tdb_types::{Datatype, Layout, PhysicalType, Scalar};
+use tdb_types::{Layout, PhysicalType, Scalar};
 
 use super::{Coordinate, GlobalOrder, make_comparable};
 use crate::hilbert::CoordinateColumn;
 use crate::{ArraySchema, Dimension, SchemaBuilder};
 
 fn byte(name: &str, extent: u8) -> Dimension {
-    Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(199)).with_tile_extent(Scalar::U8(extent))
+    Dimension::new(name, 0u8..=199).with_tile(extent)
 }
 
 /// A dimension with up to almost 2^64 tiles.
 fn wide(name: &str, extent: u64) -> Dimension {
-    Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - 1000))
-        .with_tile_extent(Scalar::U64(extent))
+    Dimension::new(name, 0u64..=u64::MAX - 1000).with_tile(extent)
 }
 
 fn schema(tiles: Layout, cells: Layout, dimensions: impl IntoIterator<Item = Dimension>) -> ArraySchema {
@@ -100,7 +99,7 @@ fn zeros_of_both_signs_are_one_place() {
     make_comparable(PhysicalType::I32, &mut keys);
     assert_eq!(keys, [Scalar::I32(-1).key()]);
 
-    let float = Dimension::new("f", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
+    let float = Dimension::new("f", -1.0f64..=1.0);
     let order = GlobalOrder::new(&schema(Layout::RowMajor, Layout::RowMajor, [float, byte("b", 200)]));
     let cell = |zero: f64, key| [Coordinate::Key(Scalar::F64(zero).key()), Coordinate::Key(key)];
     assert_eq!(order.expect("an order").compare(&cell(0.0, 1), &cell(-0.0, 2)), Ordering::Less);

@@ -8,7 +8,7 @@ use crate::{Dimension, Domain};
 fn plain(dimensions: usize) -> HilbertCurve {
     let bits = 63 / u32::try_from(dimensions).expect("few dimensions");
     let high = Scalar::U64((1 << bits) - 1);
-    let side = |index| Dimension::new(format!("d{index}"), Datatype::UInt64, Scalar::U64(0), high);
+    let side = |index| Dimension::new(format!("d{index}"), Scalar::U64(0)..=high).with_datatype(Datatype::UInt64);
     HilbertCurve::new(&Domain::new((0..dimensions).map(side).collect())).expect("a curve")
 }
 
@@ -79,7 +79,7 @@ fn neighbours_along_the_curve_are_neighbours_in_space() {
 fn one_dimension_ends_where_rounding_puts_it() {
     // As a double, the highest bucket of 63 bits rounds up to 2^63, which exceeds 63 bits. The
     // Hilbert value of the last coordinate therefore has all 63 bits set.
-    let side = Dimension::new("d", Datatype::Int32, Scalar::I32(-5), Scalar::I32(5));
+    let side = Dimension::new("d", -5i32..=5);
     let curve = HilbertCurve::new(&Domain::new(vec![side])).expect("a curve");
     let keys = [-5, 0, 5].map(|value| Scalar::I32(value).key());
     assert_eq!(values(&curve, &[CoordinateColumn::Keys(&keys)]), [0, 1 << 62, (1 << 63) - 1]);
@@ -89,8 +89,8 @@ fn one_dimension_ends_where_rounding_puts_it() {
 fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
     // Scaling divides zero by zero here. The reference library (2.30.0, x86-64) sorts the cells by
     // the other dimension.
-    let point = Dimension::new("d", Datatype::Float64, Scalar::F64(2.5), Scalar::F64(2.5));
-    let line = Dimension::new("e", Datatype::UInt8, Scalar::U8(0), Scalar::U8(200));
+    let point = Dimension::new("d", 2.5f64..=2.5);
+    let line = Dimension::new("e", 0u8..=200);
     let points = [Scalar::F64(2.5).key(); 21];
     let lines: Vec<u8> = (0..=200).step_by(10).collect();
     let (points, lines) = (CoordinateColumn::Keys(&points), CoordinateColumn::Values(&lines));
@@ -124,7 +124,7 @@ fn sixteen_dimensions_as_the_reference_library_orders_them() {
         &[4, 7, 7, 5, 0, 1, 5, 4, 7, 5, 6, 0],
         &[2, 5, 5, 2, 1, 4, 0, 5, 6, 5, 0, 4],
     ];
-    let side = |index| Dimension::new(format!("d{index}"), Datatype::UInt8, Scalar::U8(0), Scalar::U8(7));
+    let side = |index| Dimension::new(format!("d{index}"), 0u8..=7);
     let curve = HilbertCurve::new(&Domain::new((0..16).map(side).collect())).expect("a curve");
     let columns = COORDINATES.map(|column| CoordinateColumn::Values(column));
     let found = values(&curve, &columns);
@@ -153,11 +153,8 @@ fn strings_count_by_their_first_bytes() {
 
 #[test]
 fn columns_that_make_no_sense_do_no_harm() {
-    let curve = HilbertCurve::new(&Domain::new(vec![
-        Dimension::string("s"),
-        Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9)),
-    ]))
-    .expect("a curve");
+    let curve =
+        HilbertCurve::new(&Domain::new(vec![Dimension::string("s"), Dimension::new("d", 0i32..=9)])).expect("a curve");
     let hostile = CoordinateColumn::Strings { offsets: &[9, 3, u64::MAX], values: b"ab" };
     let keys = [u64::MAX, 0, 5];
     assert_eq!(values(&curve, &[hostile, CoordinateColumn::Keys(&keys)]).len(), 3);
@@ -168,7 +165,7 @@ fn columns_that_make_no_sense_do_no_harm() {
 
 #[test]
 fn too_many_dimensions_are_refused() {
-    let side = |index| Dimension::new(format!("d{index}"), Datatype::Int8, Scalar::I8(0), Scalar::I8(9));
+    let side = |index| Dimension::new(format!("d{index}"), 0i8..=9);
     let curve = |count: i32| HilbertCurve::new(&Domain::new((0..count).map(side).collect()));
     assert!(curve(0).is_err() && curve(16).is_ok() && curve(17).is_err());
 }
@@ -201,8 +198,8 @@ proptest! {
     #[test]
     fn keys_and_values_agree(values_of_x in proptest::collection::vec(any::<i16>(), 0..150), y: f32) {
         let curve = HilbertCurve::new(&Domain::new(vec![
-            Dimension::new("x", Datatype::Int16, Scalar::I16(i16::MIN), Scalar::I16(i16::MAX)),
-            Dimension::new("y", Datatype::Float32, Scalar::F32(-1e30), Scalar::F32(1e30)),
+            Dimension::new("x", i16::MIN..=i16::MAX),
+            Dimension::new("y", -1e30f32..=1e30),
         ])).expect("a curve");
         let x: Vec<u8> = values_of_x.iter().flat_map(|value| value.to_le_bytes()).collect();
         let y: Vec<u8> = values_of_x.iter().flat_map(|_| y.to_le_bytes()).collect();

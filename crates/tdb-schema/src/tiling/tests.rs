@@ -14,8 +14,8 @@ fn indices(dimension: &Dimension, keys: &[u64]) -> Vec<u64> {
 
 #[test]
 fn extents_of_signed_types_count_as_unsigned() {
-    let whole = Dimension::new("d", Datatype::Int8, Scalar::I8(-128), Scalar::I8(126));
-    let halves = whole.clone().with_tile_extent(Scalar::I8(-128));
+    let whole = Dimension::new("d", -128i8..=126);
+    let halves = whole.clone().with_tile(128);
     let keys = [-128, -1, 0, 126].map(|value| Scalar::I8(value).key());
     assert_eq!(indices(&whole, &keys), [0, 0, 0, 0]);
     assert_eq!(indices(&halves, &keys), [0, 0, 1, 1]);
@@ -24,12 +24,24 @@ fn extents_of_signed_types_count_as_unsigned() {
 }
 
 #[test]
+fn tile_extents_take_the_type_of_the_domain_if_they_fit() {
+    let extent = |dimension: Dimension| dimension.tile_extent().unwrap();
+    assert_eq!(extent(Dimension::new("d", 0u8..=9).with_tile(255)), Scalar::U8(255));
+    assert_eq!(extent(Dimension::new("d", 0u8..=9).with_tile(256)), Scalar::I32(256));
+    assert_eq!(extent(Dimension::new("d", -9i8..=9).with_tile(255)), Scalar::I8(-1));
+    assert_eq!(extent(Dimension::new("d", -9i8..=9).with_tile(-1)), Scalar::I32(-1));
+    assert_eq!(extent(Dimension::new("d", 0i64..=9).with_tile(2.0)), Scalar::F64(2.0));
+    assert_eq!(extent(Dimension::new("d", 0.0..=9.0).with_tile(2)), Scalar::I32(2));
+    assert_eq!(extent(Dimension::new("d", 0.0f32..=9.0).with_tile(0.5)), Scalar::F32(0.5));
+}
+
+#[test]
 fn the_widest_domains() {
-    let dimension = Dimension::new("d", Datatype::Int64, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 1));
-    let ones = dimension.clone().with_tile_extent(Scalar::I64(1));
+    let dimension = Dimension::new("d", i64::MIN..=i64::MAX - 1);
+    let ones = dimension.clone().with_tile(1);
     assert_eq!(indices(&ones, &[0, 1, u64::MAX - 1]), [0, 1, u64::MAX - 1]);
     assert_eq!((ones.tile_count(), ones.tile_range(u64::MAX - 1)), (u64::MAX, Some((u64::MAX - 1, u64::MAX - 1))));
-    let tens = dimension.with_tile_extent(Scalar::I64(10));
+    let tens = dimension.with_tile(10);
     let last = (u64::MAX - 1) / 10;
     assert_eq!(tens.tile_range(last), Some((last * 10, u64::MAX)));
     assert_eq!(tens.tile_range(last + 1), None);
@@ -37,21 +49,21 @@ fn the_widest_domains() {
 
 #[test]
 fn coordinates_below_the_domain_count_as_its_low_end() {
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(10), Scalar::I32(99));
-    let dimension = dimension.with_tile_extent(Scalar::I32(10));
+    let dimension = Dimension::new("d", 10i32..=99);
+    let dimension = dimension.with_tile(10);
     let keys = [i32::MIN, 9, 10, 19, 20].map(|value| Scalar::I32(value).key());
     assert_eq!(indices(&dimension, &keys), [0, 0, 0, 0, 1]);
 }
 
 #[test]
 fn floats_are_divided_and_cut_off() {
-    let dimension = Dimension::new("d", Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0));
-    let tenths = dimension.with_tile_extent(Scalar::F64(0.1));
+    let dimension = Dimension::new("d", -1.0f64..=1.0);
+    let tenths = dimension.with_tile(0.1);
     let keys = [-1.0, -0.95, -0.9, -0.1, 0.0, 1.0].map(|value| Scalar::F64(value).key());
     // The quotient for -0.9 is slightly below 1, because the only rounding is that of the type.
     assert_eq!(indices(&tenths, &keys), [0, 0, 0, 9, 10, 20]);
-    let dimension = Dimension::new("d", Datatype::Float32, Scalar::F32(0.0), Scalar::F32(1e6));
-    let tenths = dimension.with_tile_extent(Scalar::F32(0.1));
+    let dimension = Dimension::new("d", 0.0f32..=1e6);
+    let tenths = dimension.with_tile(0.1);
     // In double precision the quotient would be 999 999.98….
     assert_eq!(indices(&tenths, &[Scalar::F32(100_000.0).key()]), [1_000_000]);
 }
@@ -64,7 +76,7 @@ fn quotients_that_no_integer_holds() {
         (Datatype::Float64, (|value| Scalar::F64(value)) as fn(f64) -> Scalar),
         (Datatype::Float32, |value| Scalar::F32(value as f32)),
     ] {
-        let dimension = Dimension::new("d", datatype, scalar(0.0), scalar(1e25)).with_tile_extent(scalar(1.0));
+        let dimension = Dimension::new("d", scalar(0.0)..=scalar(1e25)).with_datatype(datatype).with_tile(scalar(1.0));
         let indices = indices(&dimension, &values.map(|value| scalar(value).key()));
         assert_eq!(indices[..5], [0; 5], "{datatype}");
         assert!(indices[4..].is_sorted_by(|a, b| a < b), "{datatype}: {indices:?}");
@@ -88,8 +100,8 @@ proptest! {
         let width = width.min(u32::MAX - low).min(u32::MAX - 1);
         let (high, extent) = (low + width, extent % (width + 1) + 1);
         let key = u64::from(low + key % (width + 1));
-        let dimension = Dimension::new("d", Datatype::UInt32, Scalar::U32(low), Scalar::U32(high))
-            .with_tile_extent(Scalar::U32(extent));
+        let dimension = Dimension::new("d", low..=high)
+            .with_tile(extent);
         let index = dimension.tile_index(key);
         prop_assert!(index < dimension.tile_count());
         let (first, last) = dimension.tile_range(index).expect("a tile of the domain");
@@ -105,9 +117,9 @@ proptest! {
         // Includes dimensions that no schema accepts.
         let datatype = Datatype::from_code(datatype).expect("a datatype");
         let scalar = |bits| Scalar::from_key(datatype.physical(), bits);
-        let dimension = Dimension::new("d", datatype, scalar(low), scalar(high)).with_tile_extent(scalar(extent));
+        let dimension = Dimension::new("d", scalar(low)..=scalar(high)).with_datatype(datatype).with_tile(scalar(extent));
         indices(&dimension, &keys);
         let _ = (dimension.tile_count(), dimension.tile_range(extent));
-        let _ = Dimension::new("d", datatype, Scalar::from_key(PhysicalType::U8, low), scalar(high)).tile_index(high);
+        let _ = Dimension::new("d", Scalar::from_key(PhysicalType::U8, low)..=scalar(high)).with_datatype(datatype).tile_index(high);
     }
 }

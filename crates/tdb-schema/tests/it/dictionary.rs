@@ -3,7 +3,7 @@
 
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaError, SchemaEvolution};
-use tdb_types::{ByteReader, CellValNum, Datatype, Feature, FormatVersion, Scalar};
+use tdb_types::{ByteReader, CellValNum, Datatype, Feature, FormatVersion};
 
 const DICTIONARY: Filter = Filter::Dictionary { level: -1 };
 const ZSTD: Filter = Filter::Zstd { level: 3 };
@@ -13,7 +13,7 @@ fn pipeline(filters: &[Filter]) -> FilterPipeline {
 }
 
 fn rows() -> SchemaBuilder {
-    SchemaBuilder::sparse().dimension(Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(99)))
+    SchemaBuilder::sparse().dimension(Dimension::new("row", 0i32..=99))
 }
 
 fn words(datatype: Datatype, filters: &[Filter]) -> Attribute {

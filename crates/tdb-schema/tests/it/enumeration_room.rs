@@ -3,14 +3,14 @@
 use tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaError, SchemaEvolution,
 };
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 fn values(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|value| format!("v{value}"))
 }
 
 fn definition(datatype: Datatype, count: usize) -> ArrayDefinition {
-    let rows = Dimension::new("row", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let rows = Dimension::new("row", 0i32..=9);
     let colour = Attribute::new("colour", datatype).with_enumeration("colours");
     let builder = SchemaBuilder::sparse().dimension(rows).enumeration(EnumerationRef::unplaced("colours"));
     let schema = builder.attribute(colour).build().unwrap();

@@ -88,7 +88,7 @@ fn version_7_has_duplicates_dimension_types_fill_values_and_nulls() {
 
 #[test]
 fn version_22_as_the_builder_makes_it() {
-    let x = Dimension::new("x", Datatype::Int8, Scalar::I8(-100), Scalar::I8(99));
+    let x = Dimension::new("x", -100i8..=99);
     let schema =
         SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Bool)).build().expect("a schema");
     let mut writer = ByteWriter::new();
@@ -121,8 +121,7 @@ fn version_22_as_the_builder_makes_it() {
 /// Release 2.30.0 wrote the same bytes through its C interface.
 #[test]
 fn current_domain_of_dates() {
-    let days = Dimension::new("t", Datatype::DatetimeDay, Scalar::I64(10957), Scalar::I64(21915))
-        .with_tile_extent(Scalar::I64(10));
+    let days = Dimension::new("t", 10957i64..=21915).with_datatype(Datatype::DatetimeDay).with_tile(10);
     let schema = SchemaBuilder::sparse().dimension(days).attribute(Attribute::new("a", Datatype::Int32));
     let definition = ArrayDefinition::new(schema.build().expect("a schema")).expect("no enumeration is missing");
     let year = DimRange::Fixed { lo: Scalar::I64(11323).key(), hi: Scalar::I64(11688).key() };
@@ -171,7 +170,7 @@ fn enumerations() {
 fn versions_without_words_for_something_are_refused() {
     let version = |number| FormatVersion::new(number).expect("a version");
     let sparse = || {
-        let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let x = Dimension::new("x", 0i32..=9);
         SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::Int32))
     };
     for (since, builder) in [

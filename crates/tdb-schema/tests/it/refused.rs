@@ -10,11 +10,11 @@ use tdb_schema::{
 use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, FormatVersion, Layout, Scalar};
 
 fn int(name: &str, low: i32, high: i32, extent: i32) -> Dimension {
-    Dimension::new(name, Datatype::Int32, Scalar::I32(low), Scalar::I32(high)).with_tile_extent(Scalar::I32(extent))
+    Dimension::new(name, low..=high).with_tile(extent)
 }
 
 fn float(low: f64, high: f64, extent: f64) -> Dimension {
-    Dimension::new("f", Datatype::Float64, Scalar::F64(low), Scalar::F64(high)).with_tile_extent(Scalar::F64(extent))
+    Dimension::new("f", low..=high).with_tile(extent)
 }
 
 fn dense() -> SchemaBuilder {
@@ -69,15 +69,15 @@ fn builders_refuse_what_the_format_forbids() {
     let bits = Filter::BitWidthReduction { max_window: 256 };
     let format = WebPFormat::Rgb;
     let webp = Filter::WebP(WebPOptions { quality: 1.0, format, lossless: true, y_extent: 0, x_extent: 0 });
-    let long = Dimension::new("x", Datatype::Int64, Scalar::I64(1), Scalar::I64(i64::MAX));
-    let all = Dimension::new("u", Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX));
+    let long = Dimension::new("x", 1i64..=i64::MAX);
+    let all = Dimension::new("u", 0u64..=u64::MAX);
     let builders = [
         ("no dimensions", SchemaBuilder::sparse()),
         ("dense without attributes", SchemaBuilder::dense().dimension(int("x", 1, 10, 5))),
         ("dense duplicates", dense().allows_duplicates(true)),
         ("dense hilbert", dense().cell_order(Layout::Hilbert)),
         ("dense strings", dense().dimension(Dimension::string("s"))),
-        ("dense types differ", dense().dimension(Dimension::new("y", Datatype::Int8, Scalar::I8(0), Scalar::I8(9)))),
+        ("dense types differ", dense().dimension(Dimension::new("y", 0i8..=9))),
         ("capacity", sparse().capacity(0)),
         ("low above high", dimension(int("x", 5, 4, 1))),
         ("extent 0", dimension(int("x", 1, 10, 0))),
@@ -86,10 +86,10 @@ fn builders_refuse_what_the_format_forbids() {
         (
             "last tile of a dense array",
             SchemaBuilder::dense()
-                .dimension(long.clone().with_tile_extent(Scalar::I64(10)))
+                .dimension(long.clone().with_tile(10))
                 .attribute(Attribute::new("a", Datatype::Int32)),
         ),
-        ("last tile", dimension(long.with_tile_extent(Scalar::I64(10)))),
+        ("last tile", dimension(long.with_tile(10))),
         ("all of a type", dimension(int("x", i32::MIN, i32::MAX, 10))),
         ("all of 64 bits", dimension(all)),
         ("nan", dimension(float(f64::NAN, 1.0, 1.0))),
@@ -97,10 +97,10 @@ fn builders_refuse_what_the_format_forbids() {
         ("nan extent", dimension(float(0.0, 1.0, f64::NAN))),
         ("negative float extent", dimension(float(0.0, 1.0, -1.0))),
         ("float extent above domain", dimension(float(0.0, 1.0, 3.0))),
-        ("bool", dimension(Dimension::new("x", Datatype::Bool, Scalar::U8(0), Scalar::U8(1)))),
-        ("type of bounds", dimension(Dimension::new("x", Datatype::Int64, Scalar::I32(0), Scalar::I32(1)))),
-        ("type of extent", dimension(int("x", 0, 9, 1).with_tile_extent(Scalar::I64(1)))),
-        ("extent of strings", dimension(Dimension::string("s").with_tile_extent(Scalar::U8(1)))),
+        ("bool", dimension(Dimension::new("x", 0u8..=1).with_datatype(Datatype::Bool))),
+        ("type of bounds", dimension(Dimension::new("x", 0i32..=1).with_datatype(Datatype::Int64))),
+        ("type of extent", dimension(int("x", 0, 9, 1).with_tile(1.5))),
+        ("extent of strings", dimension(Dimension::string("s").with_tile(1))),
         (
             "17 dimensions",
             (0..17).fold(sparse().cell_order(Layout::Hilbert), |all, index| {
@@ -187,8 +187,8 @@ fn images_note_down_sixteen_bits_of_their_size() {
             let format = WebPFormat::Rgb;
             filters([Filter::WebP(WebPOptions { quality: 1.0, format, lossless: true, y_extent, x_extent })])
         };
-        let rows = Dimension::new("y", Datatype::Int64, Scalar::I64(i64::MIN + 3), Scalar::I64(i64::MAX));
-        let columns = Dimension::new("x", Datatype::Int64, Scalar::I64(1), Scalar::I64(width));
+        let rows = Dimension::new("y", i64::MIN + 3..=i64::MAX);
+        let columns = Dimension::new("x", 1i64..=width);
         let pixels = Attribute::new("p", Datatype::UInt8).with_filters(webp(0, 0));
         let schema = SchemaBuilder::dense().dimension(rows).dimension(columns).attribute(pixels).build()?;
         Ok(*schema.attributes()[0].filters() == webp(y_extent, x_extent))
@@ -229,17 +229,17 @@ fn find(bytes: &[u8], needle: &[u8]) -> usize {
 #[test]
 fn readers_take_what_some_release_has_written() {
     // Extents: as wide as a domain that exceeds the signed type, overflowed to infinity, and zero.
-    let wide = Dimension::new("x", Datatype::Int8, Scalar::I8(-100), Scalar::I8(99));
-    let floats = Dimension::new("f", Datatype::Float64, Scalar::F64(f64::MIN), Scalar::F64(f64::MAX));
-    let point = Dimension::new("p", Datatype::Float32, Scalar::F32(1.0), Scalar::F32(1.0));
+    let wide = Dimension::new("x", -100i8..=99);
+    let floats = Dimension::new("f", f64::MIN..=f64::MAX);
+    let point = Dimension::new("p", 1.0f32..=1.0);
     for dimension in [wide, floats, point] {
         let schema = SchemaBuilder::sparse().dimension(dimension).build().expect("a schema");
         assert_eq!(reread(&schema, |_| {}).expect("it can be read"), schema);
     }
     // The whole of a small type, and a last tile that extends beyond the type.
-    let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(201)).with_tile_extent(Scalar::U8(100));
+    let byte = Dimension::new("b", 1u8..=201).with_tile(100);
     SchemaBuilder::sparse().dimension(byte).build().expect("a schema");
-    let byte = Dimension::new("b", Datatype::UInt8, Scalar::U8(1), Scalar::U8(200)).with_tile_extent(Scalar::U8(100));
+    let byte = Dimension::new("b", 1u8..=200).with_tile(100);
     let schema = SchemaBuilder::sparse().dimension(byte).build().expect("a schema");
     let read = reread(&schema, |bytes| {
         let at = find(bytes, &[1, 200, 0, 100]);
@@ -258,8 +258,8 @@ fn readers_take_what_some_release_has_written() {
     assert_eq!(dimension.tile_count(), 858_993_460);
     assert_eq!(dimension.tile_range(858_993_459), Some((u32::MAX.into(), u32::MAX.into())));
     let low = (i64::MAX - 24).to_le_bytes();
-    let long = Dimension::new("x", Datatype::Int64, Scalar::I64(i64::MAX - 24), Scalar::I64(i64::MAX - 5));
-    let long = SchemaBuilder::dense().dimension(long.with_tile_extent(Scalar::I64(10)));
+    let long = Dimension::new("x", i64::MAX - 24..=i64::MAX - 5);
+    let long = SchemaBuilder::dense().dimension(long.with_tile(10));
     let long = long.attribute(Attribute::new("a", Datatype::Int32)).build().expect("a schema");
     let read = reread(&long, |bytes| {
         let at = find(bytes, &low);

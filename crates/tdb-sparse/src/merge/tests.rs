@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tdb_rtree::DimRange;
 use tdb_schema::{Dimension, SchemaBuilder};
-use tdb_types::{Datatype, Scalar};
 
 use super::*;
 use crate::table::Runs;
@@ -54,7 +53,7 @@ fn cells(table: &mut TileTable, runs: Runs) -> Vec<(u32, u32)> {
 }
 
 fn order() -> CellOrder {
-    let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(99));
+    let dimension = Dimension::new("d", 0u64..=99);
     let schema = SchemaBuilder::sparse().dimension(dimension).build().unwrap();
     CellOrder::new(&schema, Order::Global, &[DimRange::Fixed { lo: 0, hi: 99 }]).unwrap()
 }

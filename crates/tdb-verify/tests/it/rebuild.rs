@@ -278,7 +278,7 @@ fn whatever_breaks() {
 /// Fragments of formats 1 to 4 written by this library, with combined coordinates and with separate
 /// ones.
 mod old_formats {
-    use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
     use tdb_array::{CreateOptions, WriteBatch, WriteColumn};
     use tdb_filters::FilterPipeline;
     use tdb_types::{CellValNum, Datatype, FormatVersion, Scalar};
@@ -292,7 +292,7 @@ mod old_formats {
     fn made(format: u32, filters: &str) -> Disk {
         let dimension = |name| {
             let (first, last) = (Scalar::I32(0), Scalar::I32(99));
-            Dimension::new(name, Datatype::Int32, first, last).with_tile_extent(Scalar::I32(10))
+            Dimension::new(name, first..=last).with_datatype(Datatype::Int32).with_tile(10)
         };
         let filters: FilterPipeline = filters.parse().unwrap();
         let schema = SchemaBuilder::sparse().version(version(format)).capacity(4).coords_filters(filters);
@@ -300,7 +300,7 @@ mod old_formats {
         let schema = schema.attribute(Attribute::new("a", Datatype::Int64));
         let schema = schema.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
         let disk: Disk = Arc::new(MemoryStorage::new());
-        CreateOptions::new().create_on(&disk, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+        CreateOptions::new().create_on(&disk, schema.build().unwrap()).unwrap();
         disk
     }
 

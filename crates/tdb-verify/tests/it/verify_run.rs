@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, Monitor, WriteBatch};
 use tdb_job::MaintainError;
 use tdb_storage::{Entry, MemoryStorage, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::peak_while;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 use tdb_verify::{FindingKind, Verify};
 
 /// Number of cells per tile.
@@ -19,12 +19,12 @@ fn array(tiles: u32) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
     let schema = SchemaBuilder::sparse()
         .capacity(u64::from(CAPACITY))
-        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30)))
+        .dimension(Dimension::new("x", 0u32..=1 << 30))
         .attribute(Attribute::new("a", Datatype::UInt32))
         .build()
         .unwrap();
     let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&shared, schema).unwrap();
     let x: Vec<u32> = (0..tiles * CAPACITY).collect();
     let a: Vec<u32> = x.iter().map(|x| x.wrapping_mul(2_654_435_761)).collect();
     let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
@@ -68,11 +68,11 @@ fn memory_does_not_grow_with_the_array() {
 /// Creates an array of one fragment with two-cell tiles, two dimensions and a string field.
 fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());
-    let side = |name: &str| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(1 << 30));
+    let side = |name: &str| Dimension::new(name, 0u32..=1 << 30);
     let schema = SchemaBuilder::sparse().capacity(2).dimension(side("y")).dimension(side("x"));
     let schema = schema.attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap();
     let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(&shared, schema).unwrap();
     let cells: Vec<u32> = (0..tiles * 2).collect();
     let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     array.write().cells(WriteBatch::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
@@ -140,9 +140,9 @@ fn links_that_lead_back_are_followed_once() {
     let path = folder.path().join("arrays");
     std::fs::create_dir_all(path.join("inner")).unwrap();
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .dimension(Dimension::new("x", 0u32..=9))
         .attribute(Attribute::new("a", Datatype::UInt32));
-    Array::create(path.join("inner/array"), &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    Array::create(path.join("inner/array"), schema.build().unwrap()).unwrap();
     #[cfg(unix)]
     for link in ["a", "b", "inner/c"] {
         std::os::unix::fs::symlink(&path, path.join(link)).unwrap();
@@ -164,9 +164,9 @@ fn a_lost_replacement_is_found() {
     let disk = MemoryStorage::new();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(9)))
+        .dimension(Dimension::new("x", 0u32..=9))
         .attribute(Attribute::new("a", Datatype::UInt32));
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    CreateOptions::new().create_on(&storage, schema.build().unwrap()).unwrap();
     let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     for x in [1u32, 2] {
         open().write().cells(WriteBatch::new().with("x", &[x]).with("a", &[x])).unwrap();

@@ -7,11 +7,11 @@ use tdb_array::tdb_fragment::{
     FRAGMENT_METADATA_FILE, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, GenericTileEncoder,
     StatisticsRules, TileValues, Tiles, tdb_rtree::DimRange, tdb_rtree::RTree,
 };
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, ArrayOptions, CreateOptions, Fragment, TimeRange, WriteBatch};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
-use tdb_types::{Datatype, Feature, Limits, Scalar};
+use tdb_types::{Datatype, Feature, Limits};
 use tdb_verify::{FindingKind, Severity, Verify};
 
 /// Number of detected alterations by kind.
@@ -171,12 +171,10 @@ fn altered_statistics_are_found() {
 #[test]
 fn sums_that_are_no_numbers_may_have_any_bits() {
     let storage = Arc::new(MemoryStorage::new());
-    let place = Dimension::new("place", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let place = Dimension::new("place", 0i32..=9);
     let schema =
         SchemaBuilder::sparse().dimension(place).attribute(Attribute::new("a", Datatype::Float32)).build().unwrap();
-    CreateOptions::new()
-        .create_on(&(storage.clone() as Arc<dyn Storage>), &ArrayDefinition::new(schema).unwrap())
-        .unwrap();
+    CreateOptions::new().create_on(&(storage.clone() as Arc<dyn Storage>), schema).unwrap();
     let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     let cells = WriteBatch::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);
     open().write().cells(cells).unwrap();
@@ -200,10 +198,10 @@ fn sums_that_are_no_numbers_may_have_any_bits() {
 fn huge_values_and_nans_in_the_place_of_others_are_found() {
     let storage = Arc::new(MemoryStorage::new());
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("x", Datatype::UInt32, Scalar::U32(0), Scalar::U32(99)))
+        .dimension(Dimension::new("x", 0u32..=99))
         .attribute(Attribute::new("a", Datatype::Float64));
     let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    CreateOptions::new().create_on(&shared, schema.build().unwrap()).unwrap();
     let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     array.write().cells(WriteBatch::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5])).unwrap();
     let path = format!("__fragments/{}/a0.tdb", storage.list("__fragments").unwrap()[0].name);

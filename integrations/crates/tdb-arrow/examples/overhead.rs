@@ -97,11 +97,11 @@ fn timed(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<Duration, B
 /// Creates an array in memory, with the default filters of coordinates or without filters.
 fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
     let filters = if is_packed { FilterPipeline::default_coords() } else { FilterPipeline::default() };
-    let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(cells - 1));
+    let dimension = Dimension::new("d", 0u64..=cells - 1);
     let fixed = |name, datatype| Attribute::new(name, datatype).with_filters(filters.clone());
     let strings = |name, datatype| fixed(name, datatype).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse()
-        .dimension(dimension.with_tile_extent(Scalar::U64(100_000)).with_filters(filters.clone()))
+        .dimension(dimension.with_tile(100_000).with_filters(filters.clone()))
         .attribute(fixed("number", Datatype::Float64))
         .attribute(fixed("maybe", Datatype::Int32).nullable(false))
         .attribute(fixed("kind", Datatype::UInt8).with_enumeration("kinds"))
@@ -116,7 +116,7 @@ fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
         .build()?;
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let kinds = Enumeration::strings("kinds", "", Datatype::StringUtf8, (0..200).map(|kind| format!("kind-{kind}")))?;
-    CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema)?.with_enumeration(kinds)?)?;
+    CreateOptions::new().create_on(&storage, schema.with_enumeration(kinds)?)?;
     let places: Vec<u64> = (0..cells).collect();
     let numbers: Vec<f64> = (0..cells).map(|cell| mixed(cell) as f64 / 8.0).collect();
     let kinds: Vec<u8> = (0..cells).map(|cell| (mixed(cell) % 200) as u8).collect();

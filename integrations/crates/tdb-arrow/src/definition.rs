@@ -60,7 +60,6 @@ pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
 ///
 /// ```
 /// use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
-/// use tdb_array::tdb_types::{Datatype, Scalar};
 /// use tdb_arrow::NewArray;
 /// use tdb_arrow::arrow_schema::{DataType, Field, Schema};
 ///
@@ -68,7 +67,7 @@ pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
 ///     Field::new("pos", DataType::UInt32, false),
 ///     Field::new("qual", DataType::Float32, true),
 /// ]);
-/// let pos = Dimension::new("pos", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+/// let pos = Dimension::new("pos", 0u32..=999_999);
 /// let definition = NewArray::new(SchemaBuilder::sparse().capacity(1000)).dimension(pos).definition(&arrow)?;
 /// assert!(definition.schema().attributes()[0].is_nullable());
 /// # Ok::<(), tdb_arrow::Error>(())

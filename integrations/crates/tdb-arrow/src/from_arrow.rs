@@ -34,18 +34,18 @@ pub(crate) use target::Target;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-/// use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+/// use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+/// use tdb_array::tdb_types::{CellValNum, Datatype};
 /// use tdb_array::Array;
 /// use tdb_arrow::arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("array");
 /// let schema = SchemaBuilder::sparse()
-///     .dimension(Dimension::new("pos", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999)))
+///     .dimension(Dimension::new("pos", 0u32..=999))
 ///     .attribute(Attribute::new("base", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var))
 ///     .build()?;
-/// Array::create(&path, &ArrayDefinition::new(schema)?)?;
+/// Array::create(&path, schema)?;
 ///
 /// let array = Array::open(&path)?;
 /// let batch = RecordBatch::try_from_iter([

@@ -161,13 +161,13 @@ impl Creation {
             }
             None => everything(datatype.physical()),
         };
-        let dimension = Dimension::new(name, datatype, low, high);
+        let dimension = Dimension::new(name, low..=high).with_datatype(datatype);
         match tile {
             None if is_dense => Err(error::plan(format!(
                 "a dense array needs the tile extent of each dimension: 'tile.{name}' 'NUMBER'"
             ))),
             None if domain.is_none() => Ok(match usual_extent(datatype.physical()) {
-                Some(extent) => dimension.with_tile_extent(extent),
+                Some(extent) => dimension.with_tile(extent),
                 None => dimension,
             }),
             None => Ok(dimension),
@@ -176,7 +176,7 @@ impl Creation {
                 let extent = extent.ok_or_else(|| {
                     error::plan(format!("option 'tile.{name}' is '{text}': expected a number of {datatype}"))
                 })?;
-                Ok(dimension.with_tile_extent(extent))
+                Ok(dimension.with_tile(extent))
             }
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
-use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{CellValNum, Datatype, Layout};
 use tdb_array::{Array, ArrayOptions, CreateOptions, Names};
 use tdb_reference::model::Rule;
 
@@ -35,7 +35,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Array> {
 
 /// Creates an array with a schema.
 pub fn create(path: impl AsRef<Path>, schema: ArraySchema) -> Result<()> {
-    CreateOptions::new().names(names(0)).create(path, &ArrayDefinition::new(schema)?)?;
+    CreateOptions::new().names(names(0)).create(path, schema)?;
     Ok(())
 }
 
@@ -74,7 +74,7 @@ pub fn sparse_schema() -> Result<ArraySchema> {
 }
 
 pub fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
-    Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(extent))
+    Dimension::new(name, 0i64..=side - 1).with_tile(extent)
 }
 
 /// Returns the rules of the columns of points. Equal numbers yield equal points.

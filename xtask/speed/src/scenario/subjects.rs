@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_array::tdb_types::Datatype;
 use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, Rule};
 
@@ -25,11 +25,11 @@ fn create(path: &Path, schema: ArraySchema) -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    Ok(Array::create(path, &ArrayDefinition::new(schema)?)?)
+    Ok(Array::create(path, schema)?)
 }
 
 fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
-    Dimension::new(name, Datatype::Int64, Scalar::I64(0), Scalar::I64(side - 1)).with_tile_extent(Scalar::I64(extent))
+    Dimension::new(name, 0i64..=side - 1).with_tile(extent)
 }
 
 fn zstd() -> FilterPipeline {

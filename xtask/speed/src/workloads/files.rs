@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, ArrayOptions};
 use tdb_reference::model::{Bytes, Rule};
 use tdb_reference::{TimedRead, TimedReads};
@@ -208,14 +208,14 @@ impl Workload for Files {
 
 /// Creates a table of rows.
 fn make(path: &str, rows: u64) -> Result<()> {
-    let id = Dimension::new("id", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 50));
+    let id = Dimension::new("id", 0i64..=1 << 50);
     let numbers = [("time", Datatype::Int64), ("price", Datatype::Float64), ("amount", Datatype::Float64)];
     let numbers = numbers.map(|(name, datatype)| Attribute::new(name, datatype));
     let strings =
         ["word", "place"].map(|name| Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
-    let builder = SchemaBuilder::sparse().dimension(id.with_tile_extent(Scalar::I64(1 << 30)));
+    let builder = SchemaBuilder::sparse().dimension(id.with_tile(1i64 << 30));
     let schema = numbers.into_iter().chain(strings).fold(builder, SchemaBuilder::attribute).build()?;
-    Array::create(path, &ArrayDefinition::new(schema)?)?;
+    Array::create(path, schema)?;
     let rules = [
         ("id", Rule::Ascending { seed: 5 }),
         ("time", Rule::Ascending { seed: 6 }),

@@ -7,7 +7,7 @@ use tdb_array::tdb_metadata::tdb_generic_tile::GenericTile;
 use tdb_array::tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
-use tdb_types::{ByteWriter, CellValNum, Datatype, FormatVersion, Scalar};
+use tdb_types::{ByteWriter, CellValNum, Datatype, FormatVersion};
 
 use crate::hostile::damage::Tree;
 
@@ -47,7 +47,7 @@ fn array(name: &str, schema: &ArraySchema) -> Tree {
 }
 
 fn line(high: u64, extent: u64) -> Dimension {
-    Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(high)).with_tile_extent(Scalar::U64(extent))
+    Dimension::new("d", 0u64..=high).with_tile(extent)
 }
 
 /// Before format 6, the schema does not store the fill value. Here it would have 32 GiB.

@@ -29,17 +29,11 @@ impl Kind {
     pub fn dimension(self, name: &str, extent: u8) -> Dimension {
         let extent = extent.clamp(1, 8);
         match self {
-            Self::Int32 => Dimension::new(name, Datatype::Int32, Scalar::I32(-8), Scalar::I32(15))
-                .with_tile_extent(Scalar::I32(i32::from(extent))),
-            Self::UInt8 => {
-                Dimension::new(name, Datatype::UInt8, Scalar::U8(0), Scalar::U8(7)).with_tile_extent(Scalar::U8(extent))
-            }
-            Self::Int64 => Dimension::new(name, Datatype::Int64, Scalar::I64(-1 << 40), Scalar::I64(1 << 40))
-                .with_tile_extent(Scalar::I64(i64::from(extent) << 36)),
-            Self::Wide => Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - (1 << 62)))
-                .with_tile_extent(Scalar::U64(u64::from(extent) << 58)),
-            Self::Float64 => Dimension::new(name, Datatype::Float64, Scalar::F64(-4.0), Scalar::F64(4.0))
-                .with_tile_extent(Scalar::F64(f64::from(extent) / 2.0)),
+            Self::Int32 => Dimension::new(name, -8i32..=15).with_tile(i32::from(extent)),
+            Self::UInt8 => Dimension::new(name, 0u8..=7).with_tile(extent),
+            Self::Int64 => Dimension::new(name, -1i64 << 40..=1 << 40).with_tile(i64::from(extent) << 36),
+            Self::Wide => Dimension::new(name, 0u64..=u64::MAX - (1 << 62)).with_tile(u64::from(extent) << 58),
+            Self::Float64 => Dimension::new(name, -4.0f64..=4.0).with_tile(f64::from(extent) / 2.0),
             Self::Text => Dimension::string(name),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tdb_array::{Array, ArrayError, ArrayOptions, Names, Order, Write, WriteBatch, WriteColumn, Written};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, Layout};
 
 pub(crate) fn array_on(storage: &Arc<MemoryStorage>, threads: usize) -> Array {
     ArrayOptions::new().threads(threads).open_on(Arc::clone(storage) as Arc<dyn Storage>).unwrap()
@@ -29,7 +29,7 @@ pub(crate) fn names(time: u64) -> Names {
 }
 
 pub(crate) fn sparse_schema(duplicates: bool, cell_order: Layout) -> ArraySchema {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(-50), Scalar::I32(49)).with_tile_extent(Scalar::I32(20));
+    let x = Dimension::new("x", -50i32..=49).with_tile(20);
     SchemaBuilder::sparse()
         .dimension(x)
         .dimension(Dimension::string("s"))
@@ -85,9 +85,7 @@ pub(crate) fn stream(write: Write, rows: &[Row], batch: usize) -> Result<Written
 }
 
 pub(crate) fn dense_schema(tiles: Layout, cells: Layout) -> ArraySchema {
-    let side = |name, high, extent| {
-        Dimension::new(name, Datatype::Int64, Scalar::I64(-3), Scalar::I64(high)).with_tile_extent(Scalar::I64(extent))
-    };
+    let side = |name, high, extent| Dimension::new(name, -3i64..=high).with_tile(extent);
     SchemaBuilder::dense()
         .dimension(side("y", 8, 4))
         .dimension(side("x", 5, 3))

@@ -181,7 +181,7 @@ mod tests {
     use proptest::prelude::*;
     use tdb_rtree::{DimRange, NdRange};
     use tdb_schema::{Dimension, SchemaBuilder};
-    use tdb_types::{Datatype, Layout, Scalar};
+    use tdb_types::Layout;
 
     use crate::Order;
     use crate::order::cell_order::CellOrder;
@@ -198,8 +198,8 @@ mod tests {
             is_hilbert in any::<bool>(),
         ) {
             let dimension = |name| {
-                let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(999));
-                if is_hilbert { dimension } else { dimension.with_tile_extent(Scalar::U64(37)) }
+                let dimension = Dimension::new(name, 0u64..=999);
+                if is_hilbert { dimension } else { dimension.with_tile(37) }
             };
             let schema = SchemaBuilder::sparse().dimension(dimension("a")).dimension(dimension("b"));
             let schema = if is_hilbert { schema.cell_order(Layout::Hilbert) } else { schema };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, Order, WriteBatch, WriteColumn};
 use tdb_testkit::hostile::SplitMix64;
 
@@ -100,7 +100,7 @@ pub(crate) fn fields(random: &mut SplitMix64) -> Vec<Field> {
             let name = format!("{datatype}, {number:?}, {nullable}");
             let attribute = Attribute::new(name, *datatype).with_cell_val_num(number);
             let attribute = if nullable { attribute.nullable(false) } else { attribute };
-            let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
+            let dimension = Dimension::new("x", 0i32..=999);
             if SchemaBuilder::sparse().dimension(dimension).attribute(attribute.clone()).build().is_err() {
                 continue;
             }
@@ -160,8 +160,8 @@ fn column(field: &Field) -> WriteColumn<'static> {
 /// Creates a dense or sparse array of these fields.
 pub(crate) fn create(path: &Path, fields: &[Field], is_dense: bool) {
     let builder = if is_dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
-    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(ROWS as i32 - 1));
-    let mut builder = builder.dimension(dimension.with_tile_extent(Scalar::I32(7)));
+    let dimension = Dimension::new("x", 0i32..=ROWS as i32 - 1);
+    let mut builder = builder.dimension(dimension.with_tile(7));
     let mut enumerations: Vec<&Enumeration> = Vec::new();
     for field in fields {
         builder = builder.attribute(field.attribute.clone());

@@ -16,8 +16,8 @@ fn fragment(number: u32, dense: bool, attribute: Attribute) -> (FragmentFooter, 
 /// A fragment with tiles of 10 cells, and the rules for its first attribute.
 fn fragment_of(number: u32, dense: bool, attributes: Vec<Attribute>, tiles: i32) -> (FragmentFooter, StatisticsRules) {
     let version = FormatVersion::new(number).unwrap();
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
-    let dimension = dimension.with_tile_extent(Scalar::I32(10));
+    let dimension = Dimension::new("d", 0i32..=99);
+    let dimension = dimension.with_tile(10);
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     let builder = builder.version(version).capacity(10).dimension(dimension);
     let schema: ArraySchema = attributes.into_iter().fold(builder, SchemaBuilder::attribute).build().unwrap();
@@ -176,8 +176,8 @@ fn edge_tiles_give_bounds_only() {
     let (footer, _) = fragment_of(22, true, vec![int32()], 3);
     let mut header = footer.header().clone();
     header.non_empty_domain = Some(NdRange(vec![DimRange::between(Scalar::I32(5), Scalar::I32(29)).unwrap()]));
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
-    let dimension = dimension.with_tile_extent(Scalar::I32(10));
+    let dimension = Dimension::new("d", 0i32..=99);
+    let dimension = dimension.with_tile(10);
     let schema = SchemaBuilder::dense().dimension(dimension).attribute(int32()).build().unwrap();
     let footer = FragmentFooter::new(header, footer.lists().clone(), Vec::new(), &schema).unwrap();
     let stored = TileStatistics {

@@ -69,14 +69,10 @@ fn schema(
         let name = format!("d{index}");
         let uniform = dense || version.has(Feature::CombinedCoordinates);
         let dimension = match if uniform { shared } else { rng.below(4) } {
-            0 => Dimension::new(name, Datatype::Int32, Scalar::I32(-10), Scalar::I32(30))
-                .with_tile_extent(Scalar::I32(4)),
-            2 if !dense => Dimension::new(name, Datatype::Float64, Scalar::F64(-1.0), Scalar::F64(1.0))
-                .with_tile_extent(Scalar::F64(0.5)),
+            0 => Dimension::new(name, -10i32..=30).with_tile(4),
+            2 if !dense => Dimension::new(name, -1.0f64..=1.0).with_tile(0.5),
             3 => Dimension::string(name),
-            _ => {
-                Dimension::new(name, Datatype::UInt64, Scalar::U64(5), Scalar::U64(50)).with_tile_extent(Scalar::U64(7))
-            }
+            _ => Dimension::new(name, 5u64..=50).with_tile(7),
         };
         builder = builder.dimension(dimension);
     }

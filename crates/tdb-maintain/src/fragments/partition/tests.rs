@@ -1,5 +1,5 @@
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_types::{Datatype, NameForm, Scalar, TimestampedName};
+use tdb_types::{Datatype, NameForm, TimestampedName};
 
 use super::*;
 
@@ -8,10 +8,7 @@ const EXTENT: u64 = 10;
 
 fn schema(dimensions: usize) -> ArraySchema {
     let names = ["x", "y"];
-    let of = |name: &str| {
-        Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(u64::MAX - EXTENT - 1))
-            .with_tile_extent(Scalar::U64(EXTENT))
-    };
+    let of = |name: &str| Dimension::new(name, 0u64..=u64::MAX - EXTENT - 1).with_tile(EXTENT);
     let builder = names[..dimensions].iter().fold(SchemaBuilder::dense(), |all, name| all.dimension(of(name)));
     builder.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap()
 }

@@ -8,7 +8,7 @@ use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, Order, TimeRange, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage, forward_storage};
-use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Layout};
 
 /// Reproducible pseudo-random numbers.
 pub(crate) struct Random(pub(crate) u64);
@@ -71,13 +71,13 @@ fn attributes(schema: SchemaBuilder) -> SchemaBuilder {
 pub(crate) fn sparse(kind: Kind) -> ArraySchema {
     let first = match kind.first {
         Datatype::StringAscii => Dimension::string("x"),
-        Datatype::Float64 => Dimension::new("x", Datatype::Float64, Scalar::F64(-10.0), Scalar::F64(10.0)),
-        _ => Dimension::new("x", Datatype::Int32, Scalar::I32(-10), Scalar::I32(10)).with_tile_extent(Scalar::I32(4)),
+        Datatype::Float64 => Dimension::new("x", -10.0f64..=10.0),
+        _ => Dimension::new("x", -10i32..=10).with_tile(4),
     };
-    let second = Dimension::new("y", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
-    let second = if kind.order == Layout::Hilbert { second } else { second.with_tile_extent(Scalar::I32(3)) };
+    let second = Dimension::new("y", 0i32..=9);
+    let second = if kind.order == Layout::Hilbert { second } else { second.with_tile(3) };
     let first = match (kind.order, kind.first) {
-        (Layout::Hilbert, Datatype::Int32) => Dimension::new("x", Datatype::Int32, Scalar::I32(-10), Scalar::I32(10)),
+        (Layout::Hilbert, Datatype::Int32) => Dimension::new("x", -10i32..=10),
         _ => first,
     };
     let schema = SchemaBuilder::sparse().version(FormatVersion::new(kind.version).unwrap()).cell_order(kind.order);
@@ -86,9 +86,7 @@ pub(crate) fn sparse(kind: Kind) -> ArraySchema {
 }
 
 pub(crate) fn dense(version: u32, cells: Layout, tiles: Layout) -> ArraySchema {
-    let side = |name, low, high, extent| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(low), Scalar::I32(high)).with_tile_extent(Scalar::I32(extent))
-    };
+    let side = |name, low, high, extent| Dimension::new(name, low..=high).with_tile(extent);
     let schema =
         SchemaBuilder::dense().version(FormatVersion::new(version).unwrap()).cell_order(cells).tile_order(tiles);
     attributes(schema.dimension(side("x", -5, 5, 3)).dimension(side("y", 1, 10, 4))).build().unwrap()

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::{Array, Names, WriteBatch, WriteColumn};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// Total number of cells, 24 bytes each, and number of fragments.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Size {
 
 fn create(path: &Path, schema: SchemaBuilder) {
     let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).attribute(Attribute::new("b", Datatype::Int64));
-    Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    Array::create(path, schema.build().unwrap()).unwrap();
 }
 
 fn names(fragment: i64) -> Names {
@@ -25,7 +25,7 @@ fn names(fragment: i64) -> Names {
 
 /// Writes points. Each fragment covers the whole domain.
 pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(99_999_999));
+    let x = Dimension::new("x", 0i64..=99_999_999);
     create(path, SchemaBuilder::sparse().dimension(x).capacity(10_000));
     for fragment in 0..fragments {
         let x: Vec<i64> = (0..cells / fragments).map(|cell| cell * fragments + fragment).collect();
@@ -37,8 +37,8 @@ pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
 
 /// Writes consecutive fragments. The boundaries between fragments are within tiles.
 pub(crate) fn dense(path: &Path, Size { cells, fragments }: Size) {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(cells - 1));
-    create(path, SchemaBuilder::dense().dimension(x.with_tile_extent(Scalar::I64(10_000))));
+    let x = Dimension::new("x", 0i64..=cells - 1);
+    create(path, SchemaBuilder::dense().dimension(x.with_tile(10_000)));
     let len = cells / fragments;
     for fragment in 0..fragments {
         let a: Vec<i64> = (0..len).map(|x| (x + fragment) * 7919 % 1_000_003).collect();

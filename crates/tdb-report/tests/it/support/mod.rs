@@ -11,7 +11,7 @@ use tdb_array::tdb_schema::{
 use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 pub fn open(fixture: &Fixture) -> tdb_array::Result<Array> {
     let options = ArrayOptions::new().threads(1).key(fixture.expected().key().map(EncryptionKey::new));
@@ -43,8 +43,7 @@ pub fn array_on(storage: &Arc<dyn Storage>) -> Array {
 /// An array whose names are all hostile.
 pub fn hostile() -> Array {
     let values = Enumeration::strings(HOSTILE, "values", Datatype::StringUtf8, [HOSTILE, "b"]).unwrap();
-    let dimension =
-        |suffix: &str| Dimension::new(format!("{HOSTILE}{suffix}"), Datatype::Int32, Scalar::I32(0), Scalar::I32(999));
+    let dimension = |suffix: &str| Dimension::new(format!("{HOSTILE}{suffix}"), 0i32..=999);
     let schema = SchemaBuilder::sparse()
         .dimension(dimension("x"))
         .dimension(dimension("y"))
@@ -69,7 +68,7 @@ pub fn hostile() -> Array {
 /// A sparse array of `count` small fragments, with two dimensions. The second dimension grows with
 /// time.
 pub fn many_fragments(count: u32) -> Array {
-    let dimension = |name| Dimension::new(name, Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+    let dimension = |name| Dimension::new(name, 0u32..=999_999);
     let schema = SchemaBuilder::sparse()
         .dimension(dimension("x"))
         .dimension(dimension("y"))

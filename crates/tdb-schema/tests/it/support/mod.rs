@@ -122,8 +122,8 @@ fn dimension(index: usize, datatype: Datatype, hilbert: bool, own: bool) -> impl
             Dimension::string(name.clone())
         } else {
             let (low, high, extent) = numbers(datatype, low, width, extent);
-            let dimension = Dimension::new(name.clone(), datatype, low, high);
-            if extended || hilbert { dimension } else { dimension.with_tile_extent(extent) }
+            let dimension = Dimension::new(name.clone(), low..=high).with_datatype(datatype);
+            if extended || hilbert { dimension } else { dimension.with_tile(extent) }
         };
         if own { dimension.with_filters(filters) } else { dimension }
     })

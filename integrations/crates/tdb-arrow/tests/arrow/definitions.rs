@@ -15,7 +15,7 @@ use tdb_arrow::{ArrowOptions, Error, NewArray, Reader, SCHEMA_KEY, definition, s
 use crate::support::{InMemory, of_attribute};
 
 fn dimension() -> Dimension {
-    Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(99))
+    Dimension::new("d", 0i32..=99)
 }
 
 #[test]

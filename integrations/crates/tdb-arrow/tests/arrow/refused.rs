@@ -243,13 +243,13 @@ fn every_type_that_an_array_cant_hold() {
         DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Float16)),
     ];
     for data_type in types {
-        let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+        let dimension = Dimension::new("d", 0i32..=9);
         let schema =
             Schema::new(vec![Field::new("d", DataType::Int32, false), Field::new("bad", data_type.clone(), true)]);
         let error = NewArray::new(SchemaBuilder::sparse()).dimension(dimension).definition(&schema).unwrap_err();
         assert!(matches!(&error, Error::Refused { field, .. } if field == "bad"), "{data_type}: {error}");
     }
-    let dimension = Dimension::new("d", Datatype::Int32, Scalar::I32(0), Scalar::I32(9));
+    let dimension = Dimension::new("d", 0i32..=9);
     let new = NewArray::new(SchemaBuilder::sparse()).dimension(dimension);
     let error = new.clone().definition(&Schema::new(vec![Field::new("d", DataType::Float64, false)])).unwrap_err();
     assert!(matches!(error, Error::WrongType { .. }), "{error}");

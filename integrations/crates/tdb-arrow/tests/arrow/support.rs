@@ -55,9 +55,8 @@ pub(crate) fn open(fixture: &Fixture) -> Array {
 
 /// Creates a sparse array with one dimension `d` and one attribute.
 pub(crate) fn of_attribute(attribute: Attribute, enumeration: Option<Enumeration>) -> InMemory {
-    let dimension = Dimension::new("d", Datatype::UInt64, Scalar::U64(0), Scalar::U64(1 << 40));
-    let mut builder =
-        SchemaBuilder::sparse().dimension(dimension.with_tile_extent(Scalar::U64(1000))).attribute(attribute);
+    let dimension = Dimension::new("d", 0u64..=1 << 40);
+    let mut builder = SchemaBuilder::sparse().dimension(dimension.with_tile(1000)).attribute(attribute);
     if let Some(enumeration) = &enumeration {
         builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name()));
     }

@@ -93,7 +93,7 @@ fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
 
 #[test]
 fn nulls_are_no_coordinates() {
-    let dimension = Dimension::new("t", Datatype::DatetimeMs, Scalar::I64(i64::MIN), Scalar::I64(i64::MAX - 10));
+    let dimension = Dimension::new("t", i64::MIN..=i64::MAX - 10).with_datatype(Datatype::DatetimeMs);
     let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int8));
     let array = InMemory::new(&ArrayDefinition::new(schema.build().unwrap()).unwrap(), None);
     for times in [

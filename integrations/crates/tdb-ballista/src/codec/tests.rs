@@ -21,10 +21,10 @@ const CELLS: i64 = 1000;
 fn array() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let dimension = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
+    let dimension = Dimension::new("x", 0i64..=1 << 40);
     let schema =
         SchemaBuilder::sparse().dimension(dimension).capacity(20).attribute(Attribute::new("a", Datatype::Int64));
-    Array::create(&path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    Array::create(&path, schema.build().unwrap()).unwrap();
     let x: Vec<i64> = (0..CELLS).collect();
     Array::open(&path).unwrap().write().cells(WriteBatch::new().with("x", &x).with("a", &x)).unwrap();
     folder

@@ -53,7 +53,7 @@ impl Place {
             let Some(member) = member.cloned() else {
                 return Err(error::plan(format!("group {:?} no longer has a group {name:?}", self.uri)));
             };
-            group = group.member_group(&member).map_err(failed)?;
+            group = group.open_member(&member).map_err(failed)?;
         }
         Ok(group)
     }
@@ -65,7 +65,7 @@ impl Place {
             found.push(path.clone());
             // Skips unreadable groups here. Queries of their tables report the error.
             if depth > 0
-                && let Ok(inner) = group.member_group(member)
+                && let Ok(inner) = group.open_member::<Group>(member)
             {
                 Self { path, ..self.clone() }.groups(&inner, depth - 1, found);
             }

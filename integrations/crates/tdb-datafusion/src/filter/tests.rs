@@ -26,7 +26,7 @@ type Expr = Arc<dyn PhysicalExpr>;
 
 /// Creates an array with a column of each kind.
 fn array() -> Array {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(999)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=999).with_tile(10);
     let string = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse()
         .dimension(x)

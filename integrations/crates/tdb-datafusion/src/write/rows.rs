@@ -154,7 +154,7 @@ mod tests {
     fn rows(dimensions: usize) -> BoxRows {
         let side = |name: &str| {
             let ends = (Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 10));
-            Dimension::new(name, Datatype::Int64, ends.0, ends.1).with_tile_extent(Scalar::I64(3))
+            Dimension::new(name, ends.0..=ends.1).with_datatype(Datatype::Int64).with_tile(3)
         };
         let names = ["z", "y", "x"];
         let builder =

@@ -23,7 +23,7 @@ fn counted() -> (SessionContext, CountingStorage) {
 }
 
 fn schema(attribute: Attribute) -> ArrayDefinition {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9_999)).with_tile_extent(Scalar::I32(10));
+    let x = Dimension::new("x", 0i32..=9_999).with_tile(10);
     ArrayDefinition::new(SchemaBuilder::sparse().dimension(x).attribute(attribute).build().unwrap()).unwrap()
 }
 

@@ -16,7 +16,7 @@ fn statements(page: &str) -> Vec<String> {
 
 /// Creates the array that the page assumes, with two timestamps.
 fn cells(path: &std::path::Path) {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let x = Dimension::new("x", 0i32..=99);
     let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
     // 2024-04-01 and 2024-06-01.
     let (before, after) = (1_711_929_600_000, 1_717_200_000_000);

@@ -22,7 +22,7 @@ use crate::support::{local, local_with, rows, run, scans, sorted};
 /// Creates an array with an attribute of this datatype and enumeration, and cells with these
 /// positions.
 fn array(path: &Path, datatype: Datatype, enumeration: Enumeration, column: WriteColumn<'_>, cells: i32) {
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(100));
+    let x = Dimension::new("x", 0i32..=9999).with_tile(100);
     let schema = SchemaBuilder::sparse()
         .dimension(x)
         .attribute(Attribute::new("e", datatype).with_enumeration("values"))

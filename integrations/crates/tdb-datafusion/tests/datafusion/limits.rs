@@ -18,16 +18,13 @@ const ROWS: i64 = 200_000;
 
 /// Creates an array of one fragment without filters. `x` is the row number.
 fn make(path: &Path) {
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(1 << 40));
+    let x = Dimension::new("x", 0i64..=1 << 40);
     let schema = SchemaBuilder::sparse()
-        .dimension(x.with_tile_extent(Scalar::I64(1 << 20)))
+        .dimension(x.with_tile(1i64 << 20))
         .capacity(1000)
         .attribute(Attribute::new("value", Datatype::Float64))
         .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
-    CreateOptions::new()
-        .names(Names::new().at(1000))
-        .create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap())
-        .unwrap();
+    CreateOptions::new().names(Names::new().at(1000)).create(path, schema.build().unwrap()).unwrap();
     let x: Vec<i64> = (0..ROWS).collect();
     let value: Vec<f64> = x.iter().map(|x| (x * 7919 % ROWS) as f64).collect();
     let name = WriteColumn::strings(x.iter().map(|x| format!("name number {x}")));

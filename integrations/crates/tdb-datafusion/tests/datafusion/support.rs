@@ -238,9 +238,8 @@ fn coordinates(random: &mut Random, count: usize) -> (Vec<i32>, Vec<&'static str
 /// Creates a sparse array of overlapping fragments, with deletes and a later attribute.
 pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
     let mut random = Random::new(seed);
-    let x = Dimension::new("x", Datatype::Int32, Scalar::I32(i32::MIN), Scalar::I32(i32::MAX - 10))
-        .with_tile_extent(Scalar::I32(10));
-    let y = Dimension::new("y", Datatype::Float64, Scalar::F64(-100.0), Scalar::F64(100.0));
+    let x = Dimension::new("x", i32::MIN..=i32::MAX - 10).with_tile(10);
+    let y = Dimension::new("y", -100.0f64..=100.0);
     let builder = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("name")).dimension(y);
     let definition = with_attributes(builder.capacity(7).allows_duplicates(duplicates));
     CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
@@ -274,10 +273,7 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
 /// Creates a dense array with some boxes written.
 pub(crate) fn dense(path: &Path, seed: u64) {
     let mut random = Random::new(seed);
-    let side = |name: &str, extent: i32| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(-20), Scalar::I32(1_000_000))
-            .with_tile_extent(Scalar::I32(extent))
-    };
+    let side = |name: &str, extent: i32| Dimension::new(name, -20i32..=1_000_000).with_tile(extent);
     let definition = with_attributes(SchemaBuilder::dense().dimension(side("x", 4)).dimension(side("y", 3)));
     CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
     for fragment in 0..random.below(4) {

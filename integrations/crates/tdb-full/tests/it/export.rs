@@ -206,10 +206,9 @@ fn an_export_that_is_ended_leaves_nothing() {
     const CELLS: i64 = 2_000_000;
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
-    let x = Dimension::new("x", Datatype::Int64, Scalar::I64(0), Scalar::I64(CELLS - 1))
-        .with_tile_extent(Scalar::I64(1000));
+    let x = Dimension::new("x", 0i64..=CELLS - 1).with_tile(1000);
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
-    Array::create(&array, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(&array, schema).unwrap();
     let values: Vec<i64> = (0..CELLS).collect();
     Array::open(&array).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     let names = || -> Vec<String> {

@@ -113,7 +113,7 @@ fn of_attribute(
     column: WriteColumn<'_>,
     cells: i32,
 ) {
-    let dimension = Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99));
+    let dimension = Dimension::new("x", 0i32..=99);
     let mut builder = SchemaBuilder::sparse().dimension(dimension).attribute(attribute);
     if let Some(enumeration) = &enumeration {
         builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name()));

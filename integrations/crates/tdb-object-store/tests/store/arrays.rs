@@ -14,7 +14,7 @@ pub(crate) const FRAGMENTS: u32 = 10;
 pub(crate) const CELLS: u32 = 1000;
 
 pub(crate) fn create(storage: &Arc<dyn Storage>) {
-    let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+    let position = Dimension::new("position", 0u32..=999_999);
     let schema = SchemaBuilder::sparse()
         .dimension(position)
         .attribute(Attribute::new("depth", Datatype::Float64))
@@ -23,7 +23,7 @@ pub(crate) fn create(storage: &Arc<dyn Storage>) {
         )
         .build()
         .unwrap();
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    CreateOptions::new().create_on(storage, schema).unwrap();
 }
 
 pub(crate) fn write(storage: &Arc<dyn Storage>, fragment: u32) {

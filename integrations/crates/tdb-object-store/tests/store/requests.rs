@@ -14,7 +14,7 @@ use crate::counted::Counted;
 /// Creates an array like the one measured with the reference library: a dimension, a number, a
 /// string.
 fn create(storage: &Arc<dyn Storage>) {
-    let position = Dimension::new("position", Datatype::UInt32, Scalar::U32(0), Scalar::U32(999_999));
+    let position = Dimension::new("position", 0u32..=999_999);
     let name = Attribute::new("name", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     let schema = SchemaBuilder::sparse().dimension(position).attribute(Attribute::new("depth", Datatype::Float64));
     let definition = ArrayDefinition::new(schema.attribute(name).build().unwrap()).unwrap();

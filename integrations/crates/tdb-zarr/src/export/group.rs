@@ -67,7 +67,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
                 exported.arrays += 1;
             }
             MemberKind::Group => {
-                let inner = export_in(export, &group.member_group(member)?, &folder, above)?;
+                let inner = export_in(export, &group.open_member::<Group>(member)?, &folder, above)?;
                 exported.cells += inner.cells;
                 exported.arrays += inner.arrays;
             }

@@ -33,8 +33,8 @@ pub(super) fn plan(node: ArrayNode) -> Result<Plan> {
         let Some(last) = len.checked_sub(1) else {
             return Err(Error::unsupported(&path, format!("no cells along {name}: expected at least one")));
         };
-        let dimension = Dimension::new(name, Datatype::UInt64, Scalar::U64(0), Scalar::U64(last));
-        builder = builder.dimension(dimension.with_tile_extent(Scalar::U64(chunk.min(len))));
+        let dimension = Dimension::new(name, 0u64..=last);
+        builder = builder.dimension(dimension.with_tile(chunk.min(len)));
     }
     let element = &source.node.element;
     let fill = source.fill().map_err(|why| Error::unsupported(&path, format!("invalid fill value: {why}")))?;

@@ -106,10 +106,10 @@ fn boxes_are_as_many_as_can_be_remembered() {
 fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
     let folder = tempfile::tempdir().unwrap();
     let [path, out, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
-    let dimension = Dimension::new("x", Datatype::UInt64, Scalar::U64(0), Scalar::U64(9));
+    let dimension = Dimension::new("x", 0u64..=9);
     let attribute = Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(3).unwrap());
-    let schema = SchemaBuilder::dense().dimension(dimension.with_tile_extent(Scalar::U64(5))).attribute(attribute);
-    Array::create(&path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    let schema = SchemaBuilder::dense().dimension(dimension.with_tile(5)).attribute(attribute);
+    Array::create(&path, schema.build().unwrap()).unwrap();
     Export::new().array(&Array::open(&path).unwrap(), &out).unwrap();
     let text = fs::read_to_string(out.join("zarr.json")).unwrap();
     // Each chunk contains one value of each cell.

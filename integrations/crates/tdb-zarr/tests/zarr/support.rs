@@ -48,12 +48,12 @@ pub(crate) fn counted(path: &Path, lengths: &[u64], extents: &[u64]) -> Array {
     let mut builder = SchemaBuilder::dense();
     for (index, (len, extent)) in lengths.iter().zip(extents).enumerate() {
         let last = Scalar::U64(10 + len - 1);
-        let dimension = Dimension::new(format!("d{index}"), Datatype::UInt64, Scalar::U64(10), last);
-        builder = builder.dimension(dimension.with_tile_extent(Scalar::U64(*extent)));
+        let dimension = Dimension::new(format!("d{index}"), Scalar::U64(10)..=last).with_datatype(Datatype::UInt64);
+        builder = builder.dimension(dimension.with_tile(*extent));
     }
     let filters = FilterPipeline::new(vec![Filter::Zstd { level: 2 }]);
     let schema = builder.attribute(Attribute::new("a", Datatype::Int32).with_filters(filters)).build().unwrap();
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(path, schema).unwrap();
     let cells: Vec<i32> = (0..).take(usize::try_from(lengths.iter().product::<u64>()).unwrap()).collect();
     Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", &cells)).unwrap();
     Array::open(path).unwrap()

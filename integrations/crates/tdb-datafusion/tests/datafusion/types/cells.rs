@@ -115,7 +115,7 @@ fn column(datatype: Datatype, number: Number, is_nullable: bool, rows: std::ops:
 }
 
 fn x() -> Dimension {
-    Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(99))
+    Dimension::new("x", 0i32..=99)
 }
 
 /// Creates an array with the attributes `one`, `two` and `any` of a datatype, and nullable ones.
@@ -131,7 +131,7 @@ pub(super) fn write(path: &Path, datatype: Datatype) {
     };
     let builder = SchemaBuilder::sparse().dimension(x()).capacity(4);
     let schema = fields.iter().map(attribute).fold(builder, SchemaBuilder::attribute).build().unwrap();
-    Array::create(path, &ArrayDefinition::new(schema).unwrap()).unwrap();
+    Array::create(path, schema).unwrap();
     for rows in [0..11, 11..ROWS] {
         let xs: Vec<i32> = rows.clone().map(|row| row as i32).collect();
         let cells = fields.iter().fold(WriteBatch::new().with("x", &xs), |cells, (name, number, is_nullable)| {
@@ -143,8 +143,8 @@ pub(super) fn write(path: &Path, datatype: Datatype) {
 
 /// Creates an array of one cell. The coordinate `odd` has no SQL value.
 pub(super) fn write_one(path: &Path, datatype: Datatype, value: i64) {
-    let odd = Dimension::new("odd", datatype, Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1));
+    let odd = Dimension::new("odd", i64::MIN + 1..=i64::MAX - 1).with_datatype(datatype);
     let schema = SchemaBuilder::sparse().dimension(odd).attribute(Attribute::new("a", Datatype::Int32));
-    Array::create(path, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    Array::create(path, schema.build().unwrap()).unwrap();
     Array::open(path).unwrap().write().cells(WriteBatch::new().with("odd", &[value]).with("a", &[7i32])).unwrap();
 }

@@ -45,7 +45,7 @@ fn text(name: &str) -> Attribute {
 pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
     let schema = SchemaBuilder::sparse()
         .dimension(Dimension::string("chrom"))
-        .dimension(Dimension::new("pos", Datatype::Int64, Scalar::I64(0), Scalar::I64(i64::MAX)))
+        .dimension(Dimension::new("pos", 0i64..=i64::MAX))
         .capacity(50)
         .attribute(Attribute::new("qual", Datatype::Float64))
         .attribute(Attribute::new("depth", Datatype::Int32).nullable(false))
@@ -82,11 +82,11 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
 /// Creates a small array for joins.
 fn genes(storage: &Arc<dyn Storage>) {
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("gene", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))
+        .dimension(Dimension::new("gene", 0i32..=1000))
         .attribute(text("chrom"))
         .attribute(Attribute::new("first", Datatype::Int64))
         .attribute(Attribute::new("last", Datatype::Int64));
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    CreateOptions::new().create_on(storage, schema.build().unwrap()).unwrap();
     let genes: Vec<i32> = (0..12).collect();
     let first: Vec<i64> = genes.iter().map(|gene| i64::from(*gene) * 150).collect();
     let last: Vec<i64> = first.iter().map(|first| first + 60).collect();
@@ -100,12 +100,10 @@ fn genes(storage: &Arc<dyn Storage>) {
 
 /// Creates two overlapping boxes in a much larger domain.
 fn dense(storage: &Arc<dyn Storage>) {
-    let side = |name: &str| {
-        Dimension::new(name, Datatype::Int32, Scalar::I32(0), Scalar::I32(9999)).with_tile_extent(Scalar::I32(10))
-    };
+    let side = |name: &str| Dimension::new(name, 0i32..=9999).with_tile(10);
     let schema = SchemaBuilder::dense().dimension(side("y")).dimension(side("x"));
     let schema = schema.attribute(Attribute::new("value", Datatype::Int32)).attribute(text("name").nullable(false));
-    CreateOptions::new().create_on(storage, &ArrayDefinition::new(schema.build().unwrap()).unwrap()).unwrap();
+    CreateOptions::new().create_on(storage, schema.build().unwrap()).unwrap();
     for (number, rows, columns) in [(1, 0..=39, 0..=29), (2, 25..=44, 20..=49)] {
         let cells = (rows.end() - rows.start() + 1) * (columns.end() - columns.start() + 1);
         let values: Vec<i32> = (0..cells).map(|cell| number * 10_000 + cell).collect();
@@ -125,7 +123,7 @@ pub(crate) fn key() -> (String, EncryptionKey) {
 /// Creates an encrypted array.
 pub(crate) fn encrypted(storage: &Arc<dyn Storage>) {
     let schema = SchemaBuilder::sparse()
-        .dimension(Dimension::new("x", Datatype::Int32, Scalar::I32(0), Scalar::I32(1000)))
+        .dimension(Dimension::new("x", 0i32..=1000))
         .attribute(Attribute::new("a", Datatype::Int32));
     let definition = ArrayDefinition::new(schema.build().unwrap()).unwrap();
     CreateOptions::new().key(key().1).create_on(storage, &definition).unwrap();
