@@ -12,7 +12,6 @@ mod cells;
 mod condition;
 mod filter;
 mod generated;
-mod names;
 mod query;
 
 pub use aggregate::{AggregateFunction, AggregateSpec};

@@ -7,6 +7,7 @@ use super::buffers::FieldBuffer;
 use super::calls::{allocate, call};
 use super::context::Context;
 use super::coordinates;
+use super::timing::repeated;
 use crate::Result;
 use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::WriteSpec;
@@ -25,15 +26,13 @@ impl Context {
         let mut buffers = self.write_buffers(uri, spec)?;
         reset_peak_memory();
         let before = peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
+        let timed = repeated(repeats, || {
             let start = Stopwatch::start();
             self.write_from(uri, spec, &mut buffers)?;
-            reads.push(start.taken(0.0, 1));
-        }
+            Ok(start.taken(0.0, 1))
+        })?;
         // The memory of the given cells does not count.
-        let peak_memory = peak_memory().saturating_sub(before);
-        Ok(TimedReads { reads, peak_memory, ..TimedReads::default() })
+        Ok(TimedReads { peak_memory: timed.peak_memory.saturating_sub(before), ..timed })
     }
 
     fn write_buffers(&self, uri: &str, spec: &WriteSpec) -> Result<Vec<FieldBuffer>> {

@@ -2,7 +2,7 @@
 
 use tdb_types::Datatype;
 
-use super::{AttributeSpec, Bytes, Column, DimensionSpec, Pipeline};
+use super::{AttributeSpec, Bytes, Column, DimensionSpec, EnumerationSpec, Pipeline};
 
 /// A value with a little-endian encoding.
 pub trait LittleEndian: Copy {
@@ -21,10 +21,9 @@ little_endian!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
 
 /// Encodes values.
 pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
-    let mut bytes = Vec::new();
-    for value in values {
-        value.push_to(&mut bytes);
-    }
+    let values = values.into_iter();
+    let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<T>());
+    values.for_each(|value| value.push_to(&mut bytes));
     Bytes(bytes)
 }
 
@@ -106,6 +105,16 @@ impl AttributeSpec {
     pub fn enumeration(mut self, name: &str) -> Self {
         self.enumeration = Some(name.to_owned());
         self
+    }
+}
+
+impl EnumerationSpec {
+    /// Creates an enumeration of strings.
+    pub fn strings(name: &str, datatype: Datatype, ordered: bool, strings: &[&str]) -> Self {
+        let Column { values, mut offsets, .. } = var_column(name, strings);
+        // The end of the last value is not stored.
+        offsets.as_mut().and_then(Vec::pop);
+        Self { name: name.to_owned(), datatype, cell_val_num: None, ordered, values, offsets }
     }
 }
 

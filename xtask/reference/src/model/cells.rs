@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::Datatype;
 
+use super::Bytes;
 use super::bytes::words;
-use super::{Bytes, names};
 
 /// Columns of equal length.
 pub type Cells = Vec<Column>;
@@ -65,7 +65,6 @@ pub struct ReadResult {
 /// A column with its datatype.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReadColumn {
-    #[serde(with = "names")]
     pub datatype: Datatype,
     /// Values per cell. `None` for a variable number.
     pub cell_val_num: Option<u32>,
