@@ -11,6 +11,16 @@ pub fn columns(rules: &[(&str, Rule)], cells: u64) -> Vec<Column> {
     write.materialise().cells
 }
 
+/// The rules of a table with typical columns: a number, a time, doubles, strings.
+pub const TABLE: [(&str, Rule); 6] = [
+    ("id", Rule::Ascending { seed: 5 }),
+    ("time", Rule::Ascending { seed: 6 }),
+    ("price", Rule::Wave { seed: 7 }),
+    ("amount", Rule::Wave { seed: 8 }),
+    ("word", Rule::Word { seed: 9 }),
+    ("place", Rule::Word { seed: 10 }),
+];
+
 /// Converts the cells to tdb's type.
 pub fn new_cells(columns: &[Column]) -> WriteBatch<'_> {
     columns.iter().fold(WriteBatch::new(), |cells, column| {

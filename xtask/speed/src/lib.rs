@@ -22,6 +22,7 @@ mod maintenance;
 mod ours;
 mod outcome;
 mod scenario;
+mod schemas;
 mod side;
 mod table;
 mod task;

@@ -2,8 +2,8 @@
 
 use tdb_types::Layout;
 
-use super::case::{Asking, Case, case, plain, zstd};
-use crate::arrays::{SpeedArray, dense, side_bits, sparse};
+use super::case::{Asking, Case, case};
+use crate::arrays::{SpeedArray, dense, plain, side_bits, sparse, zstd};
 use crate::workload::Group;
 use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
 
