@@ -88,7 +88,7 @@ pub enum Error {
         /// The exit status of the process.
         status: String,
         /// The kind of the job.
-        job: &'static str,
+        job: String,
     },
     /// The job timed out.
     #[error("the reference library was stopped after {seconds} seconds in the job {job}")]
@@ -96,7 +96,7 @@ pub enum Error {
         /// The timeout in seconds.
         seconds: u64,
         /// The kind of the job.
-        job: &'static str,
+        job: String,
     },
     /// The communication with the process failed.
     #[error("cannot communicate with the process of the reference library")]
