@@ -39,7 +39,7 @@ pub use memory::{peak_memory, reset_peak_memory};
 pub use protocol::{Job, TimedRead, TimedReads};
 pub use python::python;
 pub use releases::{NEWEST, RELEASES, Release, release};
-pub use stopwatch::{Stopwatch, cpu_seconds};
+pub use stopwatch::{Stopwatch, cpu_seconds, repeated};
 pub use worker::serve;
 
 /// Errors of the reference library and its process.

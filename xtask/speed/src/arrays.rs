@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use tdb_reference::model::{
-    ArraySpec, AttributeSpec, Bytes, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, bytes_of,
-    dimension,
+    ArraySpec, AttributeSpec, Bytes, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension,
+    ends,
 };
 use tdb_reference::{Job, Reference};
 
@@ -69,10 +69,9 @@ impl SpeedArray {
 
     /// Replaces each write by a write of the first `cells` cells of the first row.
     pub fn of_cells(mut self, cells: u64) -> Self {
-        let last = [0, cells.cast_signed() - 1];
         for write in &mut self.writes {
             write.cells = cells;
-            write.subarray = Some(last.iter().map(|last| (bytes_of([0_i64]), bytes_of([*last]))).collect());
+            write.subarray = Some(vec![ends([0, 0_i64]), ends([0, cells.cast_signed() - 1])]);
         }
         self
     }
@@ -141,7 +140,7 @@ pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray
     let name = if consolidated_metadata { "consolidated" } else { "separate" };
     let side = dimension("x", Datatype::Int64, [0, (fragments * CELLS) as i64 - 1], CELLS as i64);
     let write = |fragment| {
-        let cells = vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))];
+        let cells = vec![ends([fragment * CELLS, (fragment + 1) * CELLS - 1].map(u64::cast_signed))];
         wave(fragment, cells, CELLS)
     };
     let spec = ArraySpec::dense([side], [attribute("value", Datatype::Float64)]);
@@ -159,10 +158,8 @@ pub fn layered(side: u64, layers: u64) -> SpeedArray {
     array.writes = (0..layers)
         .map(|layer| {
             let first = (layer * step).min(side - band);
-            let sides = vec![
-                (bytes_of([first as i64]), bytes_of([(first + band - 1) as i64])),
-                (bytes_of([0i64]), bytes_of([side as i64 - 1])),
-            ];
+            let sides = [[first, first + band - 1], [0, side - 1]];
+            let sides = sides.map(|side| ends(side.map(u64::cast_signed))).into();
             wave(layer, sides, band * side)
         })
         .collect();

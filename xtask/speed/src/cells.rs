@@ -41,10 +41,3 @@ fn bits(bytes: &[u8]) -> Vec<u8> {
     let byte = |eight: &[u8]| eight.iter().enumerate().map(|(bit, valid)| u8::from(*valid != 0) << bit).sum();
     bytes.chunks(8).map(byte).collect()
 }
-
-/// Returns the size in bytes of values, offsets and validity.
-pub fn byte_count(column: &Column) -> u64 {
-    let offsets = column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
-    let validity = column.validity.as_ref().map_or(0, |validity| validity.len());
-    (column.values.len() + offsets + validity) as u64
-}

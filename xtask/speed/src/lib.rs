@@ -23,7 +23,6 @@ mod ours;
 mod outcome;
 mod scenario;
 mod schemas;
-mod side;
 mod table;
 mod task;
 pub mod tdb;

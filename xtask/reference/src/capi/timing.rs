@@ -6,10 +6,10 @@ use super::buffers::FieldBuffer;
 use super::context::Context;
 use super::handle::Handle;
 use super::read::FIRST_ROOM;
-use crate::memory::{peak_memory, reset_peak_memory};
+use crate::memory::peak_memory;
 use crate::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, ReadColumn};
 use crate::protocol::{TimedRead, TimedReads};
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, repeated};
 use crate::{Error, Result};
 
 impl Context {
@@ -38,7 +38,7 @@ impl Context {
     ) -> Result<TimedReads> {
         let whole = self.read_with_room(uri, spec, room.unwrap_or(FIRST_ROOM))?;
         let digest = digest_of(&whole.columns);
-        let (cells, bytes) = (whole.cells, whole.columns.iter().map(byte_count).sum());
+        let (cells, bytes) = (whole.cells, byte_count(&whole.columns));
         let array = self.open_to_read(uri, spec.timestamps)?;
         let mut buffers = self.buffers(&array, spec, 0)?;
         self.close(&array)?;
@@ -112,7 +112,7 @@ impl Context {
                 Ok(queries.len())
             })
         })?;
-        let bytes = columns.iter().map(byte_count).sum();
+        let bytes = byte_count(&columns);
         Ok(TimedReads { cells, bytes, digest: digest_of(&columns), ..timed })
     }
 
@@ -127,7 +127,7 @@ impl Context {
             Ok(submits)
         })?;
         let columns: Vec<_> = buffers.iter().map(FieldBuffer::column).collect();
-        let (bytes, digest) = (columns.iter().map(byte_count).sum(), digest_of(&columns));
+        let (bytes, digest) = (byte_count(&columns), digest_of(&columns));
         Ok(TimedReads { cells, bytes, digest, reads: vec![read], peak_memory: peak_memory() })
     }
 
@@ -171,17 +171,8 @@ impl Context {
     }
 }
 
-/// Measures an operation several times, and the peak memory meanwhile.
-pub(super) fn repeated(repeats: usize, mut read: impl FnMut() -> Result<TimedRead>) -> Result<TimedReads> {
-    reset_peak_memory();
-    let reads = (0..repeats).map(|_| read()).collect::<Result<_>>()?;
-    Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
-}
-
-fn byte_count(read: &ReadColumn) -> u64 {
-    let offsets = read.column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
-    let validity = read.column.validity.as_ref().map_or(0, |validity| validity.len());
-    (read.column.values.len() + offsets + validity) as u64
+fn byte_count(columns: &[ReadColumn]) -> u64 {
+    columns.iter().map(|read| read.column.byte_count()).sum()
 }
 
 /// Computes the digest of columns, see [`TimedReads::digest`].

@@ -7,12 +7,11 @@ use super::buffers::FieldBuffer;
 use super::calls::{allocate, call};
 use super::context::Context;
 use super::coordinates;
-use super::timing::repeated;
 use crate::Result;
 use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::WriteSpec;
 use crate::protocol::TimedReads;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, repeated};
 
 impl Context {
     pub(crate) fn write(&self, uri: &str, spec: &WriteSpec) -> Result<()> {
@@ -26,7 +25,7 @@ impl Context {
         let mut buffers = self.write_buffers(uri, spec)?;
         reset_peak_memory();
         let before = peak_memory();
-        let timed = repeated(repeats, || {
+        let timed = repeated(repeats, || -> Result<_> {
             let start = Stopwatch::start();
             self.write_from(uri, spec, &mut buffers)?;
             Ok(start.taken(0.0, 1))

@@ -2,7 +2,7 @@
 
 use tdb_types::Datatype;
 
-use super::{AttributeSpec, Bytes, Column, DimensionSpec, EnumerationSpec, Pipeline};
+use super::{AttributeSpec, Bytes, Column, DimensionSpec, EnumerationSpec, Pipeline, RangesSpec};
 
 /// A value with a little-endian encoding.
 pub trait LittleEndian: Copy {
@@ -27,12 +27,24 @@ pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
     Bytes(bytes)
 }
 
+/// Encodes the first and last coordinate of a range.
+pub fn ends<T: LittleEndian>([first, last]: [T; 2]) -> (Bytes, Bytes) {
+    (bytes_of([first]), bytes_of([last]))
+}
+
+impl RangesSpec {
+    /// Creates ranges of numbers, both ends inclusive.
+    pub fn new<T: LittleEndian>(dimension: &str, ranges: impl IntoIterator<Item = [T; 2]>) -> Self {
+        Self { dimension: dimension.to_owned(), ranges: ranges.into_iter().map(ends).collect() }
+    }
+}
+
 /// Creates a dimension with an inclusive domain.
 pub fn dimension<T: LittleEndian>(name: &str, datatype: Datatype, domain: [T; 2], extent: T) -> DimensionSpec {
     DimensionSpec {
         name: name.to_owned(),
         datatype,
-        domain: Some((bytes_of([domain[0]]), bytes_of([domain[1]]))),
+        domain: Some(ends(domain)),
         extent: Some(bytes_of([extent])),
         filters: Pipeline::default(),
     }
@@ -125,8 +137,7 @@ pub fn column<T: LittleEndian>(name: &str, values: impl IntoIterator<Item = T>) 
 
 /// Creates a column of variable-size cells.
 pub fn var_column<C: AsRef<[u8]>>(name: &str, cells: impl IntoIterator<Item = C>) -> Column {
-    let mut values = Vec::new();
-    let mut offsets = vec![0];
+    let (mut values, mut offsets) = (Vec::new(), vec![0]);
     for cell in cells {
         values.extend_from_slice(cell.as_ref());
         offsets.push(values.len() as u64);

@@ -35,6 +35,13 @@ impl Column {
         }
     }
 
+    /// Returns the size in bytes of values, offsets and validity.
+    pub fn byte_count(&self) -> u64 {
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
+        let validity = self.validity.as_ref().map_or(0, |validity| validity.len());
+        (self.values.len() + offsets + validity) as u64
+    }
+
     /// Returns the cells at the given positions. `cells` is the number of cells of the column.
     pub fn of_places(&self, cells: usize, places: impl IntoIterator<Item = usize>) -> Self {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());

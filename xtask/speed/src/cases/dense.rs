@@ -1,6 +1,6 @@
 //! Reads of dense arrays.
 
-use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of};
+use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute};
 use tdb_types::{Datatype, Layout};
 
 use super::case::{Case, case};
@@ -54,9 +54,8 @@ pub(super) fn dense_cases(side: u64) -> Vec<Case> {
 
 /// Returns a query of each 16th row as a separate range.
 fn strided(side: i64) -> QuerySpec {
-    let rows = (0..side / 16).map(|row| (bytes_of([16 * row + 5]), bytes_of([16 * row + 5])));
-    let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: rows.collect() }];
-    QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
+    let rows = (0..side / 16).map(|row| [16 * row + 5; 2]);
+    QuerySpec { ranges: vec![RangesSpec::new("y", rows)], ..QuerySpec::all(Layout::RowMajor) }
 }
 
 /// Returns reads of all cells of arrays with common filter chains.

@@ -2,12 +2,11 @@
 //! fragment is committed.
 
 use tdb_reference::TimedReads;
-use tdb_reference::model::{GeneratedWrite, QuerySpec, Rule, WriteSpec, attribute};
+use tdb_reference::model::{Column, GeneratedWrite, QuerySpec, Rule, WriteSpec, attribute};
 use tdb_types::{Datatype, Layout};
 
 use super::reads::of_array;
 use crate::arrays::{SpeedArray, dense, dense_of, nullable_points, plain, scaled, scaled_side, sparse, strings, zstd};
-use crate::cells::byte_count;
 use crate::folders;
 use crate::limits::Direction;
 use crate::ours;
@@ -126,7 +125,7 @@ impl Workload for Write {
         });
         timed.reads = runs.collect();
         timed.cells = usize::try_from(self.write.cells)? * self.fragments;
-        timed.bytes = spec.cells.iter().map(byte_count).sum::<u64>() * self.fragments as u64;
+        timed.bytes = spec.cells.iter().map(Column::byte_count).sum::<u64>() * self.fragments as u64;
         if ask.digest {
             self.digest(bench, &uri, &mut timed)?;
         }
