@@ -7,7 +7,8 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tdb_array::tdb_condition::{Condition, ConditionText, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Cells, Datatype, Offsets};
+use tdb_testkit::hostile::SplitMix64;
+use tdb_types::{CellValNum, Cells, Datatype, Offsets, Scalar};
 
 const CELLS: usize = 1 << 20;
 
@@ -21,13 +22,10 @@ fn schema() -> ArraySchema {
         .unwrap()
 }
 
-/// Returns reproducible pseudo-random numbers.
+/// Returns reproducible numbers of 24 bits.
 fn random() -> impl Iterator<Item = u64> {
-    let mut state = 1_u64;
-    std::iter::repeat_with(move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state ^ state >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 40
-    })
+    let mut random = SplitMix64::new(1);
+    std::iter::repeat_with(move || random.next() >> 40)
 }
 
 /// The bytes of the cells of each field.

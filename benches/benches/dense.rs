@@ -3,24 +3,20 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../crates/tdb-array/tests/it/support/mod.rs"]
-mod support;
-
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use support::{Cells, NewFragment, create_array, write_fragment};
-use tdb_array::{Array, ArrayOptions, Order};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
-use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_storage::LocalStorage;
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_testkit::hostile::SplitMix64;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 use tempfile::TempDir;
 
 /// Number of cells per side of the arrays.
 const SIDE: u64 = 4000;
 
-fn schema(tile: i32, cells: Layout, attribute: Attribute) -> tdb_schema::ArraySchema {
+fn schema(tile: i32, cells: Layout, attribute: Attribute) -> ArraySchema {
     let side = |name| Dimension::new(name, 0i32..=SIDE as i32 - 1);
     let extent = Scalar::I32(tile);
     SchemaBuilder::dense()
@@ -37,41 +33,40 @@ fn floats(filters: Vec<Filter>) -> Attribute {
 }
 
 /// Returns values with a compression ratio of about two, like measurements.
-fn measurements(rows: u64) -> Cells {
-    let mut state = 1u64;
+fn measurements(rows: u64) -> Vec<u8> {
+    let mut random = SplitMix64::new(1);
     let values = (0..rows * SIDE).flat_map(|cell| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let noise = (state >> 40) as f64 / 65536.0;
+        let noise = (random.next() >> 40) as f64 / 65536.0;
         ((cell as f64 / 100.0).sin() * 1000.0 + noise.round()).to_le_bytes()
     });
-    Cells { values: values.collect(), ..Cells::default() }
+    values.collect()
 }
 
-fn strings() -> Cells {
-    let mut cells = Cells { offsets: Some(vec![0]), ..Cells::default() };
-    let offsets = cells.offsets.as_mut().unwrap();
-    for cell in 0..SIDE * SIDE {
-        cells
-            .values
-            .extend_from_slice(&cell.to_string().as_bytes()[..(cell % 7).min(cell.to_string().len() as u64) as usize]);
-        offsets.push(cells.values.len() as u64);
-    }
-    cells
+fn measured(rows: u64) -> WriteColumn<'static> {
+    WriteColumn::owned(measurements(rows), None, None)
+}
+
+fn strings(rows: u64) -> WriteColumn<'static> {
+    WriteColumn::strings((0..rows * SIDE).map(|cell| {
+        let mut text = cell.to_string();
+        text.truncate((cell % 7) as usize);
+        text
+    }))
 }
 
 /// Creates an array in a temporary folder, in fragments of equal height.
-fn array(schema: &tdb_schema::ArraySchema, fragments: u64, cells: impl Fn(u64) -> Cells) -> (TempDir, Array) {
+fn array(schema: ArraySchema, fragments: u64, cells: impl Fn(u64) -> WriteColumn<'static>) -> (TempDir, Array) {
     let folder = tempfile::tempdir().unwrap();
-    let storage = LocalStorage::new(folder.path());
-    create_array(&storage, schema);
+    let path = folder.path().join("array");
+    let attribute = schema.attributes()[0].name().to_owned();
+    Array::create(&path, schema).unwrap();
+    let open = || ArrayOptions::new().threads(1).open(&path).unwrap();
     let rows = SIDE / fragments;
-    for index in 0..fragments {
-        let key = |value: u64| Scalar::I32(value as i32).key();
-        let bounds = vec![(key(index * rows), key(index * rows + rows - 1)), (key(0), key(SIDE - 1))];
-        let fragment = NewFragment { time: index + 1, bounds, attributes: vec![cells(rows)], chunk: None };
-        write_fragment(&storage, schema, &fragment);
+    for first in (0..fragments).map(|index| index * rows) {
+        let write = open().write().range("row", first as i32..(first + rows) as i32).unwrap();
+        write.cells(WriteBatch::new().with(attribute.as_str(), cells(rows))).unwrap();
     }
-    let array = ArrayOptions::new().threads(1).open(folder.path()).unwrap();
+    let array = open();
     (folder, array)
 }
 
@@ -84,11 +79,11 @@ fn dense(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("dense");
     group.sample_size(10);
     let bytes = SIDE * SIDE * 8;
-    let measured = measurements(SIDE);
+    let values = measurements(SIDE);
 
     group.throughput(Throughput::Bytes(bytes));
-    let mut copy = vec![0; measured.values.len()];
-    group.bench_function("memcpy", |bencher| bencher.iter(|| black_box(&mut copy).copy_from_slice(&measured.values)));
+    let mut copy = vec![0; values.len()];
+    group.bench_function("memcpy", |bencher| bencher.iter(|| black_box(&mut copy).copy_from_slice(&values)));
 
     for (name, tile, layout, filters, fragments) in [
         ("unfiltered", 1000, Layout::RowMajor, vec![], 1),
@@ -98,7 +93,7 @@ fn dense(criterion: &mut Criterion) {
         ("zstd, columns in tiles", 1000, Layout::ColMajor, vec![Filter::Zstd { level: 3 }], 1),
         ("400 fragments", 100, Layout::RowMajor, vec![], 400),
     ] {
-        let (_folder, array) = array(&schema(tile, layout, floats(filters)), fragments, measurements);
+        let (_folder, array) = array(schema(tile, layout, floats(filters)), fragments, measured);
         group.throughput(Throughput::Bytes(bytes));
         group.bench_function(format!("{name}: all"), |bencher| {
             bencher.iter(|| assert_eq!(read(&array, 0..SIDE, 0..SIDE, Order::RowMajor) as u64, bytes));
@@ -120,7 +115,7 @@ fn dense(criterion: &mut Criterion) {
     }
 
     let attribute = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-    let (_folder, array) = array(&schema(1000, Layout::RowMajor, attribute), 1, |_| strings());
+    let (_folder, array) = array(schema(1000, Layout::RowMajor, attribute), 1, strings);
     let bytes = read(&array, 0..SIDE, 0..SIDE, Order::RowMajor);
     group.throughput(Throughput::Bytes(bytes as u64));
     group.bench_function("strings: all", |bencher| {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind};
+use tdb_testkit::hostile::SplitMix64;
 use tdb_types::{Datatype, FormatVersion};
 
 const TILE: usize = 4 << 20;
@@ -15,13 +16,10 @@ const CHUNK: usize = 64 << 10;
 
 /// A slow random walk, like measurements.
 fn walk() -> impl Iterator<Item = i64> {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = SplitMix64::new(1);
     let mut value = 1_000_000i64;
     std::iter::repeat_with(move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        value += (state % 65) as i64 - 32;
+        value += random.below(65) as i64 - 32;
         value
     })
 }
@@ -124,48 +122,49 @@ fn filters(criterion: &mut Criterion) {
 /// Benchmarks bare codecs with the same contexts and chunks. The difference is the overhead of the
 /// framing.
 fn bare_codecs(group: &mut BenchmarkGroup<'_, WallTime>, tile: &[u8]) {
-    let mut out = vec![0; CHUNK];
-
     let mut compressor = zstd::bulk::Compressor::new(-1).expect("a level of zstd");
-    let chunks: Vec<Vec<u8>> =
-        tile.chunks(CHUNK).map(|chunk| compressor.compress(chunk).expect("zstd compresses")).collect();
     let mut decompressor = zstd::bulk::Decompressor::new().expect("zstd decompresses");
-    group.bench_function("bare_zstd/decode", |bencher| {
-        bencher.iter(|| chunks.iter().map(|chunk| decompressor.decompress_to_buffer(chunk, &mut out[..])).count());
+    let compress = |chunk: &[u8], out: &mut [u8]| compressor.compress_to_buffer(chunk, out).expect("zstd");
+    bare(group, "zstd", tile, compress, |chunk, out| {
+        decompressor.decompress_to_buffer(chunk, out).expect("zstd decompresses");
     });
-    let mut buffer = Vec::with_capacity(2 * CHUNK);
-    group.bench_function("bare_zstd/encode", |bencher| {
-        bencher.iter(|| tile.chunks(CHUNK).map(|chunk| compressor.compress_to_buffer(chunk, &mut buffer)).count());
+    let compress = |chunk: &[u8], out: &mut [u8]| lz4_flex::block::compress_into(chunk, out).expect("LZ4");
+    bare(group, "lz4", tile, compress, |chunk, out| {
+        lz4_flex::block::decompress_into(chunk, out).expect("LZ4 decompresses");
     });
-
-    let chunks: Vec<Vec<u8>> = tile.chunks(CHUNK).map(lz4_flex::block::compress).collect();
-    group.bench_function("bare_lz4/decode", |bencher| {
-        bencher.iter(|| chunks.iter().map(|chunk| lz4_flex::block::decompress_into(chunk, &mut out)).count());
-    });
-    let mut buffer = vec![0; 2 * CHUNK];
-    group.bench_function("bare_lz4/encode", |bencher| {
-        bencher.iter(|| tile.chunks(CHUNK).map(|chunk| lz4_flex::block::compress_into(chunk, &mut buffer)).count());
-    });
-
     let mut deflate = flate2::Compress::new(flate2::Compression::new(1), true);
-    let mut compress = |chunk: &[u8]| {
-        deflate.reset();
-        let mut compressed = Vec::with_capacity(2 * CHUNK);
-        deflate.compress_vec(chunk, &mut compressed, flate2::FlushCompress::Finish).expect("zlib compresses");
-        compressed
-    };
-    let chunks: Vec<Vec<u8>> = tile.chunks(CHUNK).map(&mut compress).collect();
     let mut inflate = flate2::Decompress::new(true);
-    group.bench_function("bare_gzip_1/decode", |bencher| {
-        bencher.iter(|| {
-            for chunk in &chunks {
-                inflate.reset(true);
-                inflate.decompress(chunk, &mut out, flate2::FlushDecompress::Finish).expect("zlib decompresses");
-            }
-        });
+    let compress = |chunk: &[u8], out: &mut [u8]| {
+        deflate.reset();
+        deflate.compress(chunk, out, flate2::FlushCompress::Finish).expect("zlib compresses");
+        deflate.total_out() as usize
+    };
+    bare(group, "gzip_1", tile, compress, |chunk, out| {
+        inflate.reset(true);
+        inflate.decompress(chunk, out, flate2::FlushDecompress::Finish).expect("zlib decompresses");
     });
-    group
-        .bench_function("bare_gzip_1/encode", |bencher| bencher.iter(|| tile.chunks(CHUNK).map(&mut compress).count()));
+}
+
+/// Benchmarks a codec. `compress` writes to the start of a buffer and returns the length.
+fn bare(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    tile: &[u8],
+    mut compress: impl FnMut(&[u8], &mut [u8]) -> usize,
+    mut decompress: impl FnMut(&[u8], &mut [u8]),
+) {
+    let (mut buffer, mut out) = (vec![0; 2 * CHUNK], vec![0; CHUNK]);
+    let mut compressed = |chunk| {
+        let len = compress(chunk, &mut buffer);
+        buffer[..len].to_vec()
+    };
+    let chunks: Vec<Vec<u8>> = tile.chunks(CHUNK).map(&mut compressed).collect();
+    group.bench_function(format!("bare_{name}/decode"), |bencher| {
+        bencher.iter(|| chunks.iter().for_each(|chunk| decompress(chunk, &mut out)));
+    });
+    group.bench_function(format!("bare_{name}/encode"), |bencher| {
+        bencher.iter(|| tile.chunks(CHUNK).map(|chunk| compress(chunk, &mut buffer)).sum::<usize>());
+    });
 }
 
 criterion_group!(benches, filters);

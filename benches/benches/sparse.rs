@@ -1,21 +1,16 @@
 //! Reads of sparse arrays from memory with one thread: all cells in each order, a small box,
 //! overlapping fragments, Hilbert order, strings.
 
-#[path = "../../crates/tdb-array/tests/it/sparse_support/mod.rs"]
-mod sparse_support;
-
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use sparse_support::{Cells, NewFragment, write_array};
-use tdb_array::{Array, ArrayOptions, Order};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Order, WriteBatch, WriteColumn};
 use tdb_filters::FilterPipeline;
-use tdb_schema::global_order::GlobalOrder;
-use tdb_schema::hilbert::CoordinateColumn;
-use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::MemoryStorage;
-use tdb_types::{CellValNum, Datatype, Layout, ordered_keys};
+use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_testkit::hostile::SplitMix64;
+use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
 /// Number of cells per array.
 const CELLS: usize = 2_000_000;
@@ -40,73 +35,36 @@ fn schema(cell_order: Layout, strings: bool) -> ArraySchema {
     builder.build().unwrap()
 }
 
-/// A generator of reproducible pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 ^ self.0 >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd) >> 20
-    }
-}
-
-/// A fragment of `cells` cells with random coordinates.
-fn fragment(schema: &ArraySchema, cells: usize, time: u64) -> NewFragment {
-    let mut random = Random(time);
-    let coordinates: [Vec<i64>; 2] =
-        std::array::from_fn(|_| (0..cells).map(|_| (random.next() % SIDE) as i64).collect());
-    let keys: Vec<Vec<u64>> = coordinates
-        .iter()
-        .map(|coordinates| {
-            let mut keys = Vec::new();
-            ordered_keys(tdb_types::PhysicalType::I64, bytemuck(coordinates).as_slice(), &mut keys);
-            keys
-        })
-        .collect();
-    let order = GlobalOrder::new(schema).unwrap();
-    let mut words = Vec::new();
-    order.leading_word(0, &[CoordinateColumn::Keys(&keys[0]), CoordinateColumn::Keys(&keys[1])], &mut words);
-    let first = order.cell_dimensions()[0];
-    let mut places: Vec<usize> = (0..cells).collect();
-    places.sort_unstable_by_key(|cell| (words[*cell], keys[first][*cell], keys[1 - first][*cell]));
-    places.dedup_by_key(|cell| (keys[0][*cell], keys[1][*cell]));
-    let column = |coordinates: &[i64]| {
-        let sorted: Vec<i64> = places.iter().map(|cell| coordinates[*cell]).collect();
-        Cells { values: bytemuck(&sorted), ..Cells::default() }
-    };
-    let cells = places.len();
-    let mut strings = Cells { offsets: Some(Vec::new()), ..Cells::default() };
-    for cell in 0..cells {
-        strings.push(&b"a string of some length"[..cell % 20]);
-    }
-    let mut attributes = vec![
-        Cells { values: (0..cells as u32).flat_map(u32::to_le_bytes).collect(), ..Cells::default() },
-        Cells { values: (0..cells as u64).flat_map(u64::to_le_bytes).collect(), ..Cells::default() },
-    ];
-    if schema.attr_count() > 2 {
-        attributes.push(strings);
-    }
-    NewFragment {
-        start: time,
-        end: time,
-        len: cells,
-        dimensions: coordinates.iter().map(|coordinates| column(coordinates)).collect(),
-        attributes,
-        times: None,
-        deletions: None,
-    }
-}
-
-fn bytemuck(values: &[i64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+/// Returns up to `cells` distinct random points.
+fn points(cells: usize, seed: u64) -> Vec<[i64; 2]> {
+    let mut random = SplitMix64::new(seed);
+    let mut points: Vec<_> = (0..cells).map(|_| [0; 2].map(|_: i64| (random.next() % SIDE) as i64)).collect();
+    points.sort_unstable();
+    points.dedup();
+    points
 }
 
 fn array(cell_order: Layout, fragments: usize, strings: bool) -> Array {
-    let schema = schema(cell_order, strings);
-    let fragments: Vec<_> =
-        (0..fragments).map(|index| fragment(&schema, CELLS / fragments, index as u64 + 1)).collect();
-    let storage: Arc<MemoryStorage> = write_array(&schema, &fragments);
-    ArrayOptions::new().threads(1).open_on(storage).unwrap()
+    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    let definition = ArrayDefinition::new(schema(cell_order, strings)).unwrap();
+    CreateOptions::new().create_on(&storage, &definition).unwrap();
+    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    for fragment in 0..fragments {
+        let points = points(CELLS / fragments, fragment as u64 + 1);
+        let [y, x] = [0, 1].map(|side| points.iter().map(|point| point[side]).collect::<Vec<_>>());
+        let (a, b): (Vec<_>, Vec<_>) = (0..points.len() as i32).map(|cell| (cell, f64::from(cell))).unzip();
+        let mut cells = WriteBatch::new()
+            .with("y", WriteColumn::values(&y))
+            .with("x", WriteColumn::values(&x))
+            .with("a", WriteColumn::values(&a))
+            .with("b", WriteColumn::values(&b));
+        if strings {
+            let texts = (0..points.len()).map(|cell| &"a string of some length"[..cell % 20]);
+            cells = cells.with("s", WriteColumn::strings(texts));
+        }
+        open().write().cells(cells).unwrap();
+    }
+    open()
 }
 
 fn read(array: &Array, order: Order) -> usize {

@@ -42,7 +42,8 @@ pub fn show_with(toolchain: &str, arguments: &[&str], variables: &[(&str, &str)]
     run(Command::new("rustup").args(["run", toolchain, "cargo"]).args(arguments), variables)
 }
 
-fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
+/// Runs a program in the workspace with inherited output.
+pub fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
     let status = command.current_dir(workspace()).envs(variables.iter().copied()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
 }

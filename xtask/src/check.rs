@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tdb_testkit::fixtures;
+use tdb_testkit::fixtures::{self, Fixture};
 
 use crate::Result;
 use crate::cargo::{cargo, output, workspace};
 
 mod circles;
+mod files;
 mod links;
 mod paths;
 mod prose;
@@ -139,17 +140,22 @@ fn dependencies() -> Result {
     println!("{:<18} {:>9} {:>6}", "crate", "packages", "limit");
     let mut over = Vec::new();
     for (package, limit) in BUDGETS {
-        let tree = cargo(&workspace(), &["tree", "--package", package, "--edges", "normal", "--prefix", "none"])?;
-        let names: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-        let foreign =
-            names.iter().filter(|name| !name.starts_with("tdb") && !MACROS.contains(name) && !name.is_empty());
-        let count = foreign.count();
+        let names = packages_of(package, "normal", &[])?;
+        let count = names.iter().filter(|name| !name.starts_with("tdb") && !MACROS.contains(&name.as_str())).count();
         println!("{package:<18} {count:>9} {limit:>6}");
         if count > limit {
             over.push(package);
         }
     }
     if over.is_empty() { Ok(()) } else { Err(format!("too many packages: {}", over.join(", ")).into()) }
+}
+
+/// Returns the names of the packages in a dependency tree.
+fn packages_of(package: &str, edges: &str, features: &[&str]) -> Result<BTreeSet<String>> {
+    let arguments = ["tree", "--package", package, "--edges", edges, "--prefix", "none"];
+    let tree = cargo(&workspace(), &[&arguments, features].concat())?;
+    let names = tree.lines().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty());
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Builds without some codecs, which must not have warnings. Codec features change code only in
@@ -192,17 +198,12 @@ fn without_warnings(arguments: &[&str]) -> Result {
 /// `zstd`.
 fn pure_rust() -> Result {
     for package in CRATES_OF_CELLS {
-        let tree = |features: &[&str]| {
-            let arguments = ["tree", "--package", package, "--edges", "normal,build", "--prefix", "none"];
-            cargo(&workspace(), &[&arguments, features].concat())
+        let builders = |features: &[&str]| -> Result<Vec<&str>> {
+            let names = packages_of(package, "normal,build", features)?;
+            Ok(BUILD_C.into_iter().filter(|name| names.contains(*name)).collect())
         };
-        let builders = |tree: &str| {
-            let names: BTreeSet<String> =
-                tree.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
-            BUILD_C.into_iter().filter(|name| names.contains(*name)).collect::<Vec<_>>()
-        };
-        let without = builders(&tree(&["--no-default-features", "--features", &all_but("zstd")])?);
-        let with = builders(&tree(&[])?);
+        let without = builders(&["--no-default-features", "--features", &all_but("zstd")])?;
+        let with = builders(&[])?;
         println!("{package}: C by {with:?}, without zstd by {without:?}");
         if !without.is_empty() || with.is_empty() {
             return Err(format!("{package}: depends on C code without zstd, or lacks zstd by default").into());
@@ -283,7 +284,7 @@ fn examples() -> Result {
         println!("example {}", example.name);
         let folder = workspace().join("docs/examples").join(example.name);
         let fixture = fixtures::named(example.fixture);
-        let files = example.files.iter().map(|pattern| find(fixture.array_dir(), pattern));
+        let files = example.files.iter().map(|pattern| find(&fixture, pattern));
         let files: Vec<String> = files.collect::<Result<_>>()?;
         // Both examples build the same crates.
         let target = workspace().join("target/examples");
@@ -299,19 +300,14 @@ fn examples() -> Result {
     Ok(())
 }
 
-/// Returns the first path below `folder` that matches the pattern. A component `*` matches any
-/// name.
-fn find(folder: &Path, pattern: &str) -> Result<String> {
-    let mut path = folder.to_path_buf();
-    for component in pattern.split('/') {
-        if component != "*" {
-            path.push(component);
-            continue;
-        }
-        let names =
-            std::fs::read_dir(&path)?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>()?;
-        let first = names.into_iter().filter(|name| name != "__enumerations").min();
-        path.push(first.ok_or_else(|| format!("nothing in {}", path.display()))?);
-    }
-    Ok(path.to_str().ok_or("a path that is not UTF-8")?.to_owned())
+/// Returns the path of the first file of the array that matches the pattern. A component `*` matches
+/// any name.
+fn find(fixture: &Fixture, pattern: &str) -> Result<String> {
+    let wanted: Vec<&str> = pattern.split('/').collect();
+    let is_match = |path: &&str| {
+        let names: Vec<&str> = path.split('/').collect();
+        names.len() == wanted.len() && names.iter().zip(&wanted).all(|(name, wanted)| *wanted == "*" || name == wanted)
+    };
+    let path = fixture.array_files().find(is_match).ok_or_else(|| format!("no file {pattern}"))?;
+    Ok(fixture.array_dir().join(path).to_str().ok_or("a path that is not UTF-8")?.to_owned())
 }

@@ -19,7 +19,8 @@ use tdb_types::FormatVersion;
 
 use crate::Result;
 use crate::reference::{NEWEST, Release, release};
-use builder::FixtureBuilder;
+use builder::build;
+pub use collection::check;
 use collection::{Copy, Origin, publish};
 use recipe::Recipe;
 use recipes::{recipes, releases};
@@ -168,7 +169,7 @@ impl Plan {
 
     /// Writes the array, copies it, and reads the expected results.
     fn array(&self, recipe: &Recipe) -> Result<Files> {
-        let built = FixtureBuilder::new(self.release.library)?.run(recipe)?;
+        let built = build(self.release, recipe)?;
         let mut told = None;
         if let What::Rewritten(_, version) = self.what {
             // If no release can read the converted array, it is read before the conversion.
@@ -221,11 +222,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Compares every file of every fixture with the manifest.
-pub fn check() -> Result<()> {
-    collection::check()
-}
-
 /// Returns the plans without a fixture.
 fn missing(plans: Vec<Plan>) -> Result<Vec<Plan>> {
     let manifest = Manifest::load()?;
@@ -245,7 +241,7 @@ fn make_all(plans: impl IntoIterator<Item = Plan>) -> Result<()> {
 fn ask_again(plan: &Plan) -> Result<()> {
     let What::Array(recipe) = plan.what else { return Ok(()) };
     let name = plan.fixture();
-    let built = FixtureBuilder::new(plan.release.library)?.run(&recipe)?;
+    let built = build(plan.release, &recipe)?;
     let mut copy = Copy::of(Place::new(&root(), &name).files()?)?;
     let answer = expected::ask(plan.release, &copy.path("array"), &built);
     let expected = answer.map_err(|error| format!("{name}: {error}"))?;

@@ -60,9 +60,7 @@ pub fn run(arguments: &Arguments) -> Result {
 
 /// Checks the targets of all crates with the compiler.
 pub fn check_all() -> Result {
-    let mut packages: Vec<String> = all(&workspace())?.into_iter().map(|target| target.package).collect();
-    packages.dedup();
-    packages.iter().try_for_each(|package| check(package))
+    run(&Arguments { target: None, seconds: 0, list: false, check: true })
 }
 
 /// Returns the missing tool, if any.

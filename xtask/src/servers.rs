@@ -22,7 +22,7 @@ use crate::Result;
 
 pub use environment::{Variables, of_one};
 pub use install::spell_checker;
-pub use kind::Server;
+pub use kind::{ALL, Server};
 
 /// The default first port.
 const FIRST_PORT: u16 = 18330;
@@ -153,11 +153,6 @@ impl Running {
             }
         }
         running
-    }
-
-    /// Starts all servers.
-    pub fn start_all() -> Self {
-        Self::start(&kind::ALL)
     }
 
     /// Returns the environment variables for tests.

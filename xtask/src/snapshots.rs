@@ -28,20 +28,11 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Action {
     /// Show the pending snapshots as differences to the stored ones
-    Review {
-        /// Only snapshots whose path contains this text
-        path: Option<String>,
-    },
+    Review(Which),
     /// Store the pending snapshots
-    Accept {
-        /// Only snapshots whose path contains this text
-        path: Option<String>,
-    },
+    Accept(Which),
     /// Delete the pending snapshots
-    Reject {
-        /// Only snapshots whose path contains this text
-        path: Option<String>,
-    },
+    Reject(Which),
     /// Run tests and store all of their snapshots
     Update {
         /// Crate to test; may be repeated; all crates with snapshots by default
@@ -50,14 +41,20 @@ enum Action {
     },
 }
 
+#[derive(clap::Args)]
+struct Which {
+    /// Only snapshots whose path contains this text
+    path: Option<String>,
+}
+
 /// Runs `cargo xtask snapshots`.
 pub fn run(arguments: &Arguments) -> Result {
     let root = workspace();
     match &arguments.action {
         None => review(&root, None),
-        Some(Action::Review { path }) => review(&root, path.as_deref()),
-        Some(Action::Accept { path }) => accept(&root, path.as_deref()),
-        Some(Action::Reject { path }) => reject(&root, path.as_deref()),
+        Some(Action::Review(which)) => review(&root, which.path.as_deref()),
+        Some(Action::Accept(which)) => accept(&root, which.path.as_deref()),
+        Some(Action::Reject(which)) => reject(&root, which.path.as_deref()),
         Some(Action::Update { package }) => update(&root, package),
     }
 }
@@ -68,8 +65,8 @@ fn review(root: &Path, path: Option<&str>) -> Result {
         println!("{}\n{}", named(root, &snapshot.stored()), snapshot.difference()?);
     }
     for file in &in_source {
-        for snapshot in &file.snapshots {
-            println!("{}:{}, in the source:\n{}\n", named(root, &file.source()), snapshot.line, snapshot.text);
+        for (line, text) in &file.snapshots {
+            println!("{}:{line}, in the source:\n{text}\n", named(root, &file.source()));
         }
     }
     match pending.len() + in_source.len() {
@@ -93,7 +90,7 @@ fn accept(root: &Path, path: Option<&str>) -> Result {
 
 fn reject(root: &Path, path: Option<&str>) -> Result {
     let (pending, in_source) = find(root, path)?;
-    let files = pending.iter().map(Pending::path).chain(in_source.iter().map(InSource::path));
+    let files = pending.iter().map(|snapshot| &snapshot.0).chain(in_source.iter().map(|file| &file.path));
     for file in files {
         fs::remove_file(file)?;
         println!("removed {}", named(root, file));
@@ -131,7 +128,7 @@ fn find(root: &Path, path: Option<&str>) -> Result<(Vec<Pending>, Vec<InSource>)
             continue;
         }
         if name.ends_with(pending::SUFFIX) {
-            pending.push(Pending::new(file));
+            pending.push(Pending(file));
         } else if name.ends_with(pending::IN_SOURCE) {
             in_source.push(InSource::read(file)?);
         }

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile, forward_storage};
 
+use crate::stored::joined;
+
 /// A kind of failure of a [`FaultyStorage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -94,27 +96,31 @@ impl FaultyStorage {
 
     /// The path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
-        match (self.root.as_str(), path) {
-            ("", only) | (only, "") => only.to_owned(),
-            (root, path) => format!("{root}/{path}"),
-        }
+        joined(&self.root, path)
     }
 
     fn alive(&self, path: &str) -> Result<()> {
         if self.shared.state().dead { Err(broken(self.describe(path))) } else { Ok(()) }
     }
 
-    /// Runs `whole`, which modifies `path`. Runs `half` instead if the operation must fail.
-    fn change<T>(&self, path: &str, half: impl FnOnce(), whole: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Counts an operation that modifies `path`. If the operation must fail, runs `half`, and returns
+    /// the error.
+    fn attempt(&self, path: &str, half: impl FnOnce()) -> Result<()> {
         match self.shared.next() {
-            Next::Works => whole(),
+            Next::Works => return Ok(()),
             Next::Breaks => {
                 half();
                 self.shared.die();
-                Err(broken(self.describe(path)))
             }
-            Next::IsDead => Err(broken(self.describe(path))),
+            Next::IsDead => {}
         }
+        Err(broken(self.describe(path)))
+    }
+
+    /// Runs `whole`, which modifies `path`. Runs `half` instead if the operation must fail.
+    fn change<T>(&self, path: &str, half: impl FnOnce(), whole: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.attempt(path, half)?;
+        whole()
     }
 }
 
@@ -256,26 +262,13 @@ impl WriteFile for FaultyWriter {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { inner, storage, path } = self;
         let Some(inner) = inner else { return Ok(()) };
-        match storage.shared.next() {
-            Next::Works => inner.append(bytes),
-            Next::Breaks => {
-                let _ = inner.append(first_half(bytes));
-                storage.shared.die();
-                Err(broken(storage.describe(path)))
-            }
-            Next::IsDead => Err(broken(storage.describe(path))),
-        }
+        storage.attempt(path, || drop(inner.append(first_half(bytes))))?;
+        inner.append(bytes)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        match self.storage.shared.next() {
-            Next::Works => self.inner.take().map_or(Ok(()), WriteFile::finish),
-            Next::Breaks => {
-                self.storage.shared.die();
-                Err(broken(self.storage.describe(&self.path)))
-            }
-            Next::IsDead => Err(broken(self.storage.describe(&self.path))),
-        }
+        self.storage.attempt(&self.path, || ())?;
+        self.inner.take().map_or(Ok(()), WriteFile::finish)
     }
 }
 

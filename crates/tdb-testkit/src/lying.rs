@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tdb_storage::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile, forward_storage};
 
+use crate::stored::joined;
+
 /// A wrong report of a [`LyingStorage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
@@ -92,10 +94,7 @@ impl LyingStorage {
 
     /// The path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
-        match (self.root.as_str(), path) {
-            ("", only) | (only, "") => only.to_owned(),
-            (root, path) => format!("{root}/{path}"),
-        }
+        joined(&self.root, path)
     }
 
     fn refuse<T>(&self, path: &str) -> Result<T> {

@@ -1,9 +1,10 @@
 //! Replay of committed fuzz corpora, which keeps past findings tested.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::case;
+use crate::fixtures::paths_below;
 use crate::hostile::{seeded_mutations, single_byte_changes, truncations};
 
 /// Calls `body` with the bytes of every file below `dir`, sorted by path, and returns the number of
@@ -13,9 +14,10 @@ use crate::hostile::{seeded_mutations, single_byte_changes, truncations};
 ///
 /// If a folder or a file cannot be read.
 pub fn replay(dir: impl AsRef<Path>, mut body: impl FnMut(&[u8])) -> usize {
-    let files = files_below(dir.as_ref());
-    for path in &files {
-        let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let dir = dir.as_ref();
+    let files = paths_below(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    for path in files.iter().map(|path| dir.join(path)) {
+        let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         case::run(|| path.display(), || body(&bytes));
     }
     files.len()
@@ -31,29 +33,6 @@ pub fn replay(dir: impl AsRef<Path>, mut body: impl FnMut(&[u8])) -> usize {
 pub fn replay_target(crate_dir: impl AsRef<Path>, target: &str, mut body: impl FnMut(&[u8])) -> usize {
     let fuzz = crate_dir.as_ref().join("fuzz");
     ["corpus", "regressions"].map(|kind| replay(fuzz.join(kind).join(target), &mut body)).iter().sum()
-}
-
-/// Returns all files below `dir`, sorted by path. Returns no files if `dir` does not exist.
-pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => panic!("{}: {error}", folder.display()),
-        };
-        for entry in entries {
-            let path = entry.unwrap_or_else(|error| panic!("{}: {error}", folder.display())).path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 /// Like [`replay_target`], but also calls `body` with corrupted versions of each file: truncated at

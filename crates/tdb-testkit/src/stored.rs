@@ -4,13 +4,21 @@ use std::collections::BTreeMap;
 
 use tdb_storage::{EntryKind, Storage};
 
+/// Joins a folder and a path below it. Either may be empty.
+pub(crate) fn joined(folder: &str, path: &str) -> String {
+    match (folder, path) {
+        ("", only) | (only, "") => only.to_owned(),
+        (folder, path) => format!("{folder}/{path}"),
+    }
+}
+
 /// All files of a storage, by their paths.
 pub fn files_of(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         for entry in storage.list(&folder).unwrap_or_else(|error| panic!("{error}")) {
-            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            let path = joined(&folder, &entry.name);
             match entry.kind {
                 EntryKind::Folder => folders.push(path),
                 EntryKind::File => {

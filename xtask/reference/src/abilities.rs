@@ -14,7 +14,6 @@ pub struct AbilityRow {
     /// A function of the C interface that was added with the ability. `reference-check` uses it to
     /// verify the row.
     pub function: Option<&'static str>,
-    pub what: &'static str,
 }
 
 macro_rules! abilities {
@@ -30,7 +29,6 @@ macro_rules! abilities {
             ability: Ability::$name,
             since: $since,
             function: $function,
-            what: $what,
         }),*];
     };
 }

@@ -9,7 +9,7 @@ use tdb_types::Layout::{self, ColMajor, RowMajor, Unordered};
 
 use super::{ABILITIES, Ability, Error, Job, NEWEST, RELEASES, Reference};
 use crate::model::{
-    ArraySpec, Cells, FilterSpec, QuerySpec, RangesSpec, WriteSpec, attribute, bytes_of, column, dimension, nullable,
+    ArraySpec, Cells, FilterSpec, QuerySpec, RangesSpec, WriteSpec, attribute, column, dimension, ends, nullable,
     var_column,
 };
 
@@ -102,7 +102,6 @@ fn compare(
 }
 
 fn write(layout: Layout, subarray: Option<[[i32; 2]; 2]>, cells: Cells) -> WriteSpec {
-    let ends = |range: [i32; 2]| (bytes_of([range[0]]), bytes_of([range[1]]));
     WriteSpec { layout, subarray: subarray.map(|ranges| ranges.map(ends).to_vec()), timestamp: None, cells }
 }
 
@@ -117,7 +116,7 @@ fn sparse(reference: &mut Reference, newest: &mut Reference) -> Result<(), Box<d
     let second = cells(&[2, 3], &[4, 1], &[9.5, 8.5], &["TWO", "new"]);
     let all = cells(&[1, 2, 3, 9], &[1, 4, 1, 9], &[0.5, 9.5, 8.5, 2.5], &["one", "TWO", "new", "three"]);
     let some = second.clone();
-    let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: vec![(bytes_of([2]), bytes_of([3]))] }];
+    let ranges = vec![RangesSpec::new("y", [[2, 3]])];
     let questions = vec![(QuerySpec::all(RowMajor), all), (QuerySpec { ranges, ..QuerySpec::all(RowMajor) }, some)];
     let writes = [write(Unordered, None, first), write(Unordered, None, second)];
     compare(reference, newest, (&spec, writes), questions)?;

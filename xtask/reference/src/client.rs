@@ -167,8 +167,7 @@ impl Reference {
 
     /// Opens an array several times, and returns the time of each.
     pub fn time_opens(&mut self, uri: &str, repeats: usize) -> Result<TimedReads> {
-        let job = Job::TimeOpens { uri: uri.to_owned(), repeats };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeOpens { uri: uri.to_owned(), repeats })
     }
 
     pub fn create(&mut self, uri: &str, spec: &ArraySpec) -> Result<()> {
@@ -202,15 +201,13 @@ impl Reference {
         repeats: usize,
     ) -> Result<TimedReads> {
         let (uri, aggregates) = (uri.to_owned(), aggregates.to_vec());
-        let job = Job::TimeAggregates { uri, spec: spec.clone(), aggregates, repeats };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeAggregates { uri, spec: spec.clone(), aggregates, repeats })
     }
 
     /// Writes the same cells several times, and returns the time of each write. The result contains
     /// no cells.
     pub fn time_writes(&mut self, uri: &str, spec: &WriteSpec, repeats: usize) -> Result<TimedReads> {
-        let job = Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeWrites { uri: uri.to_owned(), spec: spec.clone(), repeats })
     }
 
     pub fn time_reads(
@@ -220,20 +217,17 @@ impl Reference {
         room: Option<usize>,
         repeats: usize,
     ) -> Result<TimedReads> {
-        let job = Job::TimeReads { uri: uri.to_owned(), spec: spec.clone(), room, repeats };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeReads { uri: uri.to_owned(), spec: spec.clone(), room, repeats })
     }
 
     /// Opens an array and reads once into buffers of `room` bytes.
     pub fn time_first_read(&mut self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
-        let job = Job::TimeFirstRead { uri: uri.to_owned(), spec: spec.clone(), room };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeFirstRead { uri: uri.to_owned(), spec: spec.clone(), room })
     }
 
     /// Runs [the queries in sequence](QuerySpec::one_by_one) on an open array.
     pub fn time_reads_one_by_one(&mut self, uri: &str, spec: &QuerySpec, repeats: usize) -> Result<TimedReads> {
-        let job = Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats };
-        expect!(self.run(&job), Outcome::Timed(timed) => timed)
+        self.timed(&Job::TimeReadsOneByOne { uri: uri.to_owned(), spec: spec.clone(), repeats })
     }
 
     pub fn evolve(&mut self, uri: &str, evolution: &Evolution) -> Result<()> {
@@ -288,6 +282,10 @@ impl Reference {
 
     pub fn fragments(&mut self, uri: &str) -> Result<Vec<FragmentSummary>> {
         expect!(self.run(&Job::Fragments { uri: uri.to_owned() }), Outcome::Fragments(fragments) => fragments)
+    }
+
+    fn timed(&mut self, job: &Job) -> Result<TimedReads> {
+        expect!(self.run(job), Outcome::Timed(timed) => timed)
     }
 
     /// Runs a job that has no result.

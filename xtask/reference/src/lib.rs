@@ -39,7 +39,7 @@ pub use memory::{peak_memory, reset_peak_memory};
 pub use protocol::{Job, TimedRead, TimedReads};
 pub use python::python;
 pub use releases::{NEWEST, RELEASES, Release, release};
-pub use stopwatch::{Stopwatch, cpu_seconds};
+pub use stopwatch::{Stopwatch, cpu_seconds, repeated};
 pub use worker::serve;
 
 /// Errors of the reference library and its process.
@@ -88,7 +88,7 @@ pub enum Error {
         /// The exit status of the process.
         status: String,
         /// The kind of the job.
-        job: &'static str,
+        job: String,
     },
     /// The job timed out.
     #[error("the reference library was stopped after {seconds} seconds in the job {job}")]
@@ -96,7 +96,7 @@ pub enum Error {
         /// The timeout in seconds.
         seconds: u64,
         /// The kind of the job.
-        job: &'static str,
+        job: String,
     },
     /// The communication with the process failed.
     #[error("cannot communicate with the process of the reference library")]

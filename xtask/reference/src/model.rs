@@ -12,12 +12,11 @@ mod cells;
 mod condition;
 mod filter;
 mod generated;
-mod names;
 mod query;
 
 pub use aggregate::{AggregateFunction, AggregateSpec};
 pub use array::{ArraySpec, AttributeSpec, DimensionSpec, EnumerationSpec, Evolution, LabelSpec};
-pub use build::{LittleEndian, attribute, bytes_of, column, dimension, nullable, string_dimension, var_column};
+pub use build::{LittleEndian, attribute, bytes_of, column, dimension, ends, nullable, string_dimension, var_column};
 pub use bytes::{Bytes, attachments};
 pub use cells::{Cells, Column, ReadColumn, ReadResult};
 pub use condition::{Comparison, Condition};

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::protocol::TimedRead;
+use crate::memory::{peak_memory, reset_peak_memory};
+use crate::protocol::{TimedRead, TimedReads};
 
 /// Returns the CPU time of this process in seconds, summed over all threads.
 #[must_use]
@@ -44,4 +45,14 @@ impl Stopwatch {
     pub fn taken(&self, open_seconds: f64, submits: usize) -> TimedRead {
         TimedRead { seconds: self.seconds(), cpu_seconds: self.cpu_seconds(), open_seconds, submits }
     }
+}
+
+/// Measures an operation several times, and the peak memory meanwhile.
+///
+/// # Errors
+/// Fails if the operation fails.
+pub fn repeated<E>(repeats: usize, mut operation: impl FnMut() -> Result<TimedRead, E>) -> Result<TimedReads, E> {
+    reset_peak_memory();
+    let reads = (0..repeats).map(|_| operation()).collect::<Result<_, _>>()?;
+    Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use tdb_reference::model::{
-    ArraySpec, AttributeSpec, Bytes, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, bytes_of,
-    dimension,
+    ArraySpec, AttributeSpec, Bytes, DimensionSpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension,
+    ends,
 };
 use tdb_reference::{Job, Reference};
 
@@ -33,6 +33,10 @@ pub enum Codec {
 }
 
 impl SpeedArray {
+    pub fn new(name: String, spec: ArraySpec, writes: Vec<GeneratedWrite>) -> Self {
+        Self { name, spec, writes, consolidated_metadata: false }
+    }
+
     /// Returns the codec of the first attribute, if any.
     pub fn codec(&self) -> Option<Codec> {
         let filters = &self.spec.attributes.first()?.filters.filters;
@@ -65,10 +69,9 @@ impl SpeedArray {
 
     /// Replaces each write by a write of the first `cells` cells of the first row.
     pub fn of_cells(mut self, cells: u64) -> Self {
-        let last = [0, cells.cast_signed() - 1];
         for write in &mut self.writes {
             write.cells = cells;
-            write.subarray = Some(last.iter().map(|last| (bytes_of([0_i64]), bytes_of([*last]))).collect());
+            write.subarray = Some(vec![ends([0, 0_i64]), ends([0, cells.cast_signed() - 1])]);
         }
         self
     }
@@ -114,23 +117,21 @@ pub fn dense_of(name: &str, side: u64, attribute: AttributeSpec, rule: Rule) -> 
     let column = attribute.name.clone();
     let tile = 512.min(side) as i64;
     let sides = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], tile));
-    SpeedArray {
-        name: format!("dense-{name}-{side}"),
-        spec: ArraySpec::dense(sides, [attribute]),
-        writes: vec![row_major(0, None, side * side, (&column, rule))],
-        consolidated_metadata: false,
-    }
+    let writes = vec![write(Layout::RowMajor, 0, side * side, &[(&column, rule)])];
+    SpeedArray::new(format!("dense-{name}-{side}"), ArraySpec::dense(sides, [attribute]), writes)
 }
 
-/// Returns a row-major write of one column, `later` milliseconds after the first write.
-fn row_major(
-    later: u64,
-    subarray: Option<Vec<(Bytes, Bytes)>>,
-    cells: u64,
-    (name, rule): (&str, Rule),
-) -> GeneratedWrite {
+/// Returns a write of all cells, `later` milliseconds after the first write.
+pub fn write(layout: Layout, later: u64, cells: u64, columns: &[(&str, Rule)]) -> GeneratedWrite {
     let timestamp = Some(1_700_000_000_000 + later);
-    GeneratedWrite { layout: Layout::RowMajor, subarray, timestamp, cells, columns: vec![(name.to_owned(), rule)] }
+    let columns = columns.iter().map(|(name, rule)| ((*name).to_owned(), *rule)).collect();
+    GeneratedWrite { layout, subarray: None, timestamp, cells, columns }
+}
+
+/// Returns a row-major write of waves to a subarray, `number` milliseconds after the first write.
+fn wave(number: u64, subarray: Vec<(Bytes, Bytes)>, cells: u64) -> GeneratedWrite {
+    let write = write(Layout::RowMajor, number, cells, &[("value", Rule::Wave { seed: number })]);
+    GeneratedWrite { subarray: Some(subarray), ..write }
 }
 
 /// Returns a row of doubles, with one fragment per tile.
@@ -139,15 +140,12 @@ pub fn many_fragments(fragments: u64, consolidated_metadata: bool) -> SpeedArray
     let name = if consolidated_metadata { "consolidated" } else { "separate" };
     let side = dimension("x", Datatype::Int64, [0, (fragments * CELLS) as i64 - 1], CELLS as i64);
     let write = |fragment| {
-        let cells = vec![(bytes_of([(fragment * CELLS) as i64]), bytes_of([((fragment + 1) * CELLS) as i64 - 1]))];
-        row_major(fragment, Some(cells), CELLS, ("value", Rule::Wave { seed: fragment }))
+        let cells = vec![ends([fragment * CELLS, (fragment + 1) * CELLS - 1].map(u64::cast_signed))];
+        wave(fragment, cells, CELLS)
     };
-    SpeedArray {
-        name: format!("fragments-{name}-{fragments}"),
-        spec: ArraySpec::dense([side], [attribute("value", Datatype::Float64)]),
-        writes: (0..fragments).map(write).collect(),
-        consolidated_metadata,
-    }
+    let spec = ArraySpec::dense([side], [attribute("value", Datatype::Float64)]);
+    let writes = (0..fragments).map(write).collect();
+    SpeedArray { name: format!("fragments-{name}-{fragments}"), spec, writes, consolidated_metadata }
 }
 
 /// Returns a square of doubles with `layers` fragments. Each fragment covers a band two steps wide,
@@ -160,11 +158,9 @@ pub fn layered(side: u64, layers: u64) -> SpeedArray {
     array.writes = (0..layers)
         .map(|layer| {
             let first = (layer * step).min(side - band);
-            let sides = vec![
-                (bytes_of([first as i64]), bytes_of([(first + band - 1) as i64])),
-                (bytes_of([0i64]), bytes_of([side as i64 - 1])),
-            ];
-            row_major(layer, Some(sides), band * side, ("value", Rule::Wave { seed: layer }))
+            let sides = [[first, first + band - 1], [0, side - 1]];
+            let sides = sides.map(|side| ends(side.map(u64::cast_signed))).into();
+            wave(layer, sides, band * side)
         })
         .collect();
     array
@@ -175,13 +171,9 @@ pub fn layered(side: u64, layers: u64) -> SpeedArray {
 pub fn stack(images: u64, side: u64) -> SpeedArray {
     let z = dimension("z", Datatype::Int64, [0, images as i64 - 1], 1);
     let [y, x] = ["y", "x"].map(|name| dimension(name, Datatype::Int64, [0, side as i64 - 1], 256));
-    let pixel = attribute("pixel", Datatype::UInt8).filters([FilterSpec::Zstd { level: Some(3) }]);
-    SpeedArray {
-        name: format!("stack-{images}-{side}"),
-        spec: ArraySpec::dense([z, y, x], [pixel]),
-        writes: vec![row_major(0, None, images * side * side, ("pixel", Rule::Pixel { seed: 1 }))],
-        consolidated_metadata: false,
-    }
+    let pixel = attribute("pixel", Datatype::UInt8).filters(zstd());
+    let writes = vec![write(Layout::RowMajor, 0, images * side * side, &[("pixel", Rule::Pixel { seed: 1 })])];
+    SpeedArray::new(format!("stack-{images}-{side}"), ArraySpec::dense([z, y, x], [pixel]), writes)
 }
 
 /// Returns points with nullable doubles and strings. One in eight values is null.
@@ -217,46 +209,41 @@ pub fn sparse(name: &str, cells: u64, fragments: u64, coords: impl Into<Pipeline
     let mut spec = ArraySpec::sparse(dimensions, attributes).capacity(100_000);
     spec.cell_order = order;
     spec.coords_filters = Some(coords);
-    let writes = (0..fragments).map(|fragment| GeneratedWrite {
-        layout: Layout::Unordered,
-        subarray: None,
-        timestamp: Some(1_700_000_000_000 + fragment),
-        cells: cells / fragments,
-        columns: vec![
-            // Different seeds shift the points. Fragments share some coordinates, which the reader
-            // must deduplicate.
-            ("y".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 0 }),
-            ("x".to_owned(), Rule::Scattered { seed: fragment, bits, dimension: 1 }),
-            ("a".to_owned(), Rule::Wave { seed: fragment }),
-            ("b".to_owned(), Rule::Wave { seed: fragment + 100 }),
-        ],
+    let writes = (0..fragments).map(|fragment| {
+        // Different seeds shift the points. Fragments share some coordinates, which the reader must
+        // deduplicate.
+        let side = |dimension| Rule::Scattered { seed: fragment, bits, dimension };
+        let (a, b) = (Rule::Wave { seed: fragment }, Rule::Wave { seed: fragment + 100 });
+        let columns = [("y", side(0)), ("x", side(1)), ("a", a), ("b", b)];
+        write(Layout::Unordered, fragment, cells / fragments, &columns)
     });
-    SpeedArray {
-        name: format!("sparse-{name}-{cells}-{fragments}"),
-        spec,
-        writes: writes.collect(),
-        consolidated_metadata: false,
-    }
+    SpeedArray::new(format!("sparse-{name}-{cells}-{fragments}"), spec, writes.collect())
 }
 
 /// Returns points with string coordinates and a string each.
 pub fn strings(cells: u64) -> SpeedArray {
     let attributes = [attribute("word", Datatype::StringAscii).var(), attribute("a", Datatype::Float64)];
     let spec = ArraySpec::sparse([tdb_reference::model::string_dimension("id")], attributes).capacity(100_000);
-    SpeedArray {
-        name: format!("sparse-strings-{cells}"),
-        spec,
-        writes: vec![GeneratedWrite {
-            layout: Layout::Unordered,
-            subarray: None,
-            timestamp: Some(1_700_000_000_000),
-            cells,
-            columns: vec![
-                ("id".to_owned(), Rule::UniqueWord { seed: 3 }),
-                ("word".to_owned(), Rule::Word { seed: 4 }),
-                ("a".to_owned(), Rule::Wave { seed: 5 }),
-            ],
-        }],
-        consolidated_metadata: false,
-    }
+    let columns =
+        [("id", Rule::UniqueWord { seed: 3 }), ("word", Rule::Word { seed: 4 }), ("a", Rule::Wave { seed: 5 })];
+    let writes = vec![write(Layout::Unordered, 0, cells, &columns)];
+    SpeedArray::new(format!("sparse-strings-{cells}"), spec, writes)
+}
+
+/// Returns `millions` of cells times `scale`.
+pub fn scaled(millions: f64, scale: f64) -> u64 {
+    (millions * 1e6 * scale).max(1000.0) as u64
+}
+
+/// Returns the side of a square of whole tiles, whose area grows with `scale`.
+pub fn scaled_side(side: u64, tile: u64, scale: f64) -> u64 {
+    (side as f64 * scale.sqrt() / tile as f64).round().max(1.0) as u64 * tile
+}
+
+pub fn zstd() -> Pipeline {
+    [FilterSpec::Zstd { level: Some(3) }].into()
+}
+
+pub fn plain() -> Pipeline {
+    Pipeline::from([])
 }

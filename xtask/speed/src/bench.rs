@@ -4,7 +4,6 @@ use tdb_reference::{NEWEST, Reference, Stopwatch, TimedReads};
 
 use crate::arguments::Arguments;
 use crate::outcome::Result;
-use crate::side::Side;
 use crate::table::{self, Row};
 use crate::workload::{Ask, Bench, Workload};
 use crate::{arrays, limits, workloads};
@@ -49,19 +48,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn measure(workload: &mut dyn Workload, bench: &mut Bench, repeats: usize) -> Result<Row> {
     workload.prepare(bench)?;
     let all = limits::threads();
-    let (mut theirs, mut ours) = (<[Side; 2]>::default(), <[Side; 2]>::default());
+    let (mut theirs, mut ours) = (<[TimedReads; 2]>::default(), <[TimedReads; 2]>::default());
     // Two rounds expose both sides to the same other load on the machine.
     for turn in 0..2_usize.min(repeats) {
-        let repeats = |side: &Side| match turn {
+        let repeats = |side: &TimedReads| match turn {
             0 => 1,
-            _ if side.runs.iter().any(|run| run.seconds >= LONG) => 1,
+            _ if side.reads.iter().any(|run| run.seconds >= LONG) => 1,
             _ => repeats - 1,
         };
         for (place, threads) in [1, all].into_iter().enumerate() {
-            let ask = |side: &Side| Ask { threads, repeats: repeats(side), digest: turn == 0 };
+            let ask = |side: &TimedReads| Ask { threads, repeats: repeats(side), digest: turn == 0 };
             let (ask_theirs, ask_ours) = (ask(&theirs[place]), ask(&ours[place]));
-            theirs[place].add(workload.theirs(bench, ask_theirs)?);
-            ours[place].add(workload.ours(bench, ask_ours)?);
+            add(&mut theirs[place], workload.theirs(bench, ask_theirs)?);
+            add(&mut ours[place], workload.ours(bench, ask_ours)?);
         }
     }
     let bytes = theirs[0].bytes.max(ours[0].bytes);
@@ -71,4 +70,14 @@ fn measure(workload: &mut dyn Workload, bench: &mut Bench, repeats: usize) -> Re
     bench.reference.restart();
     workload.finish(bench)?;
     Ok(Row { name: workload.name().to_owned(), group: workload.group(), theirs, ours, limit })
+}
+
+/// Adds the measurements of another round.
+fn add(side: &mut TimedReads, timed: TimedReads) {
+    (side.cells, side.bytes) = (timed.cells, timed.bytes);
+    if !timed.digest.is_empty() {
+        side.digest = timed.digest;
+    }
+    side.reads.extend(timed.reads);
+    side.peak_memory = side.peak_memory.max(timed.peak_memory);
 }

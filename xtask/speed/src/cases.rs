@@ -7,12 +7,13 @@ mod many;
 mod sparse;
 mod windows;
 
+use crate::arrays::{scaled, scaled_side};
 pub use case::{Asking, Case, case};
 
 /// Returns all cases. `scale` multiplies the numbers of cells.
 pub fn all(scale: f64) -> Vec<Case> {
-    let side = (8192.0 * scale.sqrt() / 512.0).round().max(1.0) as u64 * 512;
-    let cells = |millions: f64| (millions * 1e6 * scale).max(1000.0) as u64;
+    let side = scaled_side(8192, 512, scale);
+    let cells = |millions| scaled(millions, scale);
     let mut cases = dense::dense_cases(side);
     cases.extend(dense::chain_cases(side / 2));
     cases.extend(dense::image_cases(scale));

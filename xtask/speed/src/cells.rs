@@ -11,6 +11,16 @@ pub fn columns(rules: &[(&str, Rule)], cells: u64) -> Vec<Column> {
     write.materialise().cells
 }
 
+/// The rules of a table with typical columns: a number, a time, doubles, strings.
+pub const TABLE: [(&str, Rule); 6] = [
+    ("id", Rule::Ascending { seed: 5 }),
+    ("time", Rule::Ascending { seed: 6 }),
+    ("price", Rule::Wave { seed: 7 }),
+    ("amount", Rule::Wave { seed: 8 }),
+    ("word", Rule::Word { seed: 9 }),
+    ("place", Rule::Word { seed: 10 }),
+];
+
 /// Converts the cells to tdb's type.
 pub fn new_cells(columns: &[Column]) -> WriteBatch<'_> {
     columns.iter().fold(WriteBatch::new(), |cells, column| {
@@ -30,11 +40,4 @@ pub fn new_cells(columns: &[Column]) -> WriteBatch<'_> {
 fn bits(bytes: &[u8]) -> Vec<u8> {
     let byte = |eight: &[u8]| eight.iter().enumerate().map(|(bit, valid)| u8::from(*valid != 0) << bit).sum();
     bytes.chunks(8).map(byte).collect()
-}
-
-/// Returns the size in bytes of values, offsets and validity.
-pub fn byte_count(column: &Column) -> u64 {
-    let offsets = column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
-    let validity = column.validity.as_ref().map_or(0, |validity| validity.len());
-    (column.values.len() + offsets + validity) as u64
 }

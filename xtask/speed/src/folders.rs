@@ -1,4 +1,4 @@
-//! Copies of folders.
+//! Copies and removals of folders.
 
 use std::fs;
 use std::io;
@@ -16,4 +16,12 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Deletes a folder, if it exists.
+pub fn remove(folder: impl AsRef<Path>) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }

@@ -22,7 +22,7 @@ mod maintenance;
 mod ours;
 mod outcome;
 mod scenario;
-mod side;
+mod schemas;
 mod table;
 mod task;
 pub mod tdb;

@@ -4,8 +4,6 @@ mod subjects;
 
 use std::path::Path;
 
-use tdb_array::Order;
-
 use crate::outcome::Result;
 use subjects::Act;
 
@@ -96,10 +94,8 @@ pub fn all(scale: f64) -> Vec<Curve> {
 
 fn cells() -> Vec<Series> {
     vec![
-        series("dense read", |folder, _, threads| subjects::reading(&folder.join("grid"), threads, Order::RowMajor)),
-        series("sparse read, sorted", |folder, _, threads| {
-            subjects::reading(&folder.join("points"), threads, Order::RowMajor)
-        }),
+        series("dense read", |folder, _, threads| subjects::reading(&folder.join("grid"), threads)),
+        series("sparse read, sorted", |folder, _, threads| subjects::reading(&folder.join("points"), threads)),
         series("dense write", subjects::writing_grid),
         series("sparse write, sorted", subjects::writing_points),
     ]
@@ -107,7 +103,7 @@ fn cells() -> Vec<Series> {
 
 fn tiles() -> Vec<Series> {
     vec![
-        series("all cells", |folder, _, threads| subjects::reading(&folder.join("row"), threads, Order::RowMajor)),
+        series("all cells", |folder, _, threads| subjects::reading(&folder.join("row"), threads)),
         series("open and one cell", |folder, _, threads| subjects::opening_and_point(&folder.join("row"), threads)),
         series("write", subjects::writing_tiles),
     ]
@@ -117,7 +113,7 @@ fn fragments() -> Vec<Series> {
     vec![
         series("open, with footers", |folder, _, threads| subjects::opening(&folder.join("row"), threads)),
         series("open and one cell", |folder, _, threads| subjects::opening_and_point(&folder.join("row"), threads)),
-        series("all cells", |folder, _, threads| subjects::reading(&folder.join("row"), threads, Order::RowMajor)),
+        series("all cells", |folder, _, threads| subjects::reading(&folder.join("row"), threads)),
         series("open and a small write", |folder, _, threads| subjects::small_write(&folder.join("row"), threads)),
     ]
 }
@@ -125,7 +121,7 @@ fn fragments() -> Vec<Series> {
 fn attributes() -> Vec<Series> {
     vec![
         series("open, with footers", |folder, _, threads| subjects::opening(&folder.join("row"), threads)),
-        series("all attributes", |folder, _, threads| subjects::reading(&folder.join("row"), threads, Order::RowMajor)),
+        series("all attributes", |folder, _, threads| subjects::reading(&folder.join("row"), threads)),
         series("one attribute", |folder, _, threads| subjects::reading_one(&folder.join("row"), threads)),
     ]
 }
@@ -139,10 +135,8 @@ fn ranges() -> Vec<Series> {
 
 fn threads() -> Vec<Series> {
     vec![
-        series("dense read", |folder, _, threads| subjects::reading(&folder.join("grid"), threads, Order::RowMajor)),
-        series("sparse read, sorted", |folder, _, threads| {
-            subjects::reading(&folder.join("points"), threads, Order::RowMajor)
-        }),
+        series("dense read", |folder, _, threads| subjects::reading(&folder.join("grid"), threads)),
+        series("sparse read, sorted", |folder, _, threads| subjects::reading(&folder.join("points"), threads)),
         series("sparse write, sorted", |folder, _, threads| subjects::writing_points(folder, 2_000_000, threads)),
     ]
 }

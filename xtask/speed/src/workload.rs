@@ -26,20 +26,6 @@ pub enum Group {
 }
 
 impl Group {
-    pub const ALL: [Self; 11] = [
-        Self::Open,
-        Self::Dense,
-        Self::Sparse,
-        Self::Many,
-        Self::Conditions,
-        Self::Aggregates,
-        Self::Writes,
-        Self::Maintenance,
-        Self::Encode,
-        Self::Decode,
-        Self::Files,
-    ];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "opening",
@@ -96,9 +82,7 @@ impl Bench {
     /// Sets the number of threads of the reference library, and restarts its process to reset the
     /// peak memory.
     pub fn reference_of(&mut self, threads: usize) -> &mut Reference {
-        for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
-            self.reference.config().insert(setting.to_owned(), threads.to_string());
-        }
+        set_threads(&mut self.reference, threads);
         self.reference.restart();
         &mut self.reference
     }
@@ -106,6 +90,13 @@ impl Bench {
     /// Returns a path in memory.
     pub fn in_memory(&self, name: &str) -> String {
         self.memory.path().join(name).to_string_lossy().into_owned()
+    }
+}
+
+/// Sets the number of threads of the reference library.
+pub fn set_threads(reference: &mut Reference, threads: usize) {
+    for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
+        reference.config().insert(setting.to_owned(), threads.to_string());
     }
 }
 
@@ -123,7 +114,9 @@ pub trait Workload {
     fn ours(&self, bench: &mut Bench, ask: Ask) -> Result<TimedReads>;
 
     /// Returns the minimum time on this machine. `timed` is the measurement.
-    fn limit(&self, bench: &Bench, timed: &TimedReads) -> Result<Option<Limit>>;
+    fn limit(&self, _bench: &Bench, _timed: &TimedReads) -> Result<Option<Limit>> {
+        Ok(None)
+    }
 
     /// Deletes files that are not needed any longer.
     fn finish(&mut self, _bench: &mut Bench) -> Result<()> {

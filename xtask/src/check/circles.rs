@@ -9,16 +9,16 @@ mod modules;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Result;
+use super::files::sources;
 use modules::{Imports, Modules};
 
 /// Known cycles, by the folder of the crate. Remove cycles from this list, and never add any.
 const KNOWN: &[(&str, &[&str])] = &[
     // An array caches loaded parts, and loading requires the array.
-    ("crates/tdb-snapshot/src", &["snapshot.rs", "snapshot/deletes.rs", "snapshot/fragments.rs"]),
+    ("crates/tdb-snapshot", &["snapshot.rs", "snapshot/deletes.rs", "snapshot/fragments.rs"]),
 ];
 
 /// Known cycles between modules.
@@ -27,9 +27,9 @@ const KNOWN_OF_MODULES: &[(&str, &[&str])] = &[];
 /// Fails if there are unknown cycles between the files or the modules of a crate.
 pub(super) fn check(repository: &Path) -> Result {
     let (mut files, mut wrong) = (0, Vec::new());
-    for folder in sources(repository)? {
-        let name = folder.strip_prefix(repository)?.to_string_lossy().replace('\\', "/");
-        let modules = Modules::new(read(&folder, "")?);
+    for (name, mut sources) in sources(repository)? {
+        sources.retain(|file, _| !file.split('/').any(|name| matches!(name, "tests" | "tests.rs")));
+        let modules = Modules::new(sources);
         files += modules.len();
         let imports = modules.imports();
         wrong.extend(unexpected(&name, "files", &imports, KNOWN));
@@ -48,37 +48,6 @@ fn unexpected(name: &str, what: &str, imports: &Imports, known: &[(&str, &[&str]
     let gone = known.iter().filter(|known| !circles.iter().any(|circle| circle.iter().eq(known.iter())));
     let gone = gone.map(|known| format!("{name}: no longer a cycle, remove it from the list: {known:?}"));
     new.chain(gone).collect()
-}
-
-/// Returns the source folders of all crates.
-pub(super) fn sources(repository: &Path) -> Result<Vec<PathBuf>> {
-    let mut folders = vec![repository.join("xtask")];
-    for group in ["crates", "xtask", "integrations/crates"] {
-        for entry in fs::read_dir(repository.join(group))? {
-            folders.push(entry?.path());
-        }
-    }
-    let mut folders: Vec<_> = folders.into_iter().map(|folder| folder.join("src")).filter(|src| src.is_dir()).collect();
-    folders.sort();
-    Ok(folders)
-}
-
-/// Reads all files below a folder except tests. The keys are paths relative to the folder.
-fn read(folder: &Path, prefix: &str) -> Result<BTreeMap<String, String>> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = format!("{prefix}{name}");
-        if entry.file_type()?.is_dir() {
-            if name != "tests" {
-                files.extend(read(&entry.path(), &format!("{path}/"))?);
-            }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
-            files.insert(path, fs::read_to_string(entry.path())?);
-        }
-    }
-    Ok(files)
 }
 
 /// Groups the imports by module.

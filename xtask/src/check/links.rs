@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use regex::Regex;
+
 use super::Result;
-use super::prose::files;
+use super::files::texts;
 
 /// Rejects links to files or headings that do not exist.
 pub(super) fn check(repository: &Path) -> Result {
     let pages: Vec<(String, String)> =
-        files(repository, repository)?.into_iter().filter(|(path, _)| path.ends_with(".md")).collect();
+        texts(repository)?.into_iter().filter(|(path, _)| path.ends_with(".md")).collect();
     let mut count = 0;
     let mut dead = Vec::new();
     for (path, text) in &pages {
@@ -27,17 +29,9 @@ pub(super) fn check(repository: &Path) -> Result {
 
 /// The targets of a page's links, without those that lead elsewhere.
 fn targets(text: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    for line in prose_lines(text) {
-        let mut rest = line;
-        while let Some((_, after)) = rest.split_once("](") {
-            let Some((target, after)) = after.split_once(')') else { break };
-            all.push(target.to_owned());
-            rest = after;
-        }
-    }
-    all.retain(|target| !target.contains("://") && !target.starts_with("mailto:") && !target.is_empty());
-    all
+    let link = Regex::new(r"\]\(([^)]+)\)").expect("a valid pattern");
+    let links = prose_lines(text).flat_map(|line| link.captures_iter(line)).map(|link| link[1].to_owned());
+    links.filter(|target| !target.contains("://") && !target.starts_with("mailto:")).collect()
 }
 
 /// The lines of a page outside of fenced code.

@@ -1,9 +1,9 @@
 //! Paths of the repository that some systems cannot check out.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::Result;
+use super::files::paths;
 
 /// Characters that Windows forbids in names. The slash separates names.
 const REFUSED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
@@ -16,14 +16,8 @@ const NUMBERED: [&str; 2] = ["com", "lpt"];
 
 /// Fails if a tracked or new file has a path that Windows refuses.
 pub(super) fn check(repository: &Path) -> Result {
-    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let output = Command::new("git").args(arguments).current_dir(repository).output()?;
-    if !output.status.success() {
-        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    let listed = String::from_utf8(output.stdout)?;
-    let paths: Vec<&str> = listed.split_terminator('\0').collect();
-    let refused: Vec<&str> = paths.iter().copied().filter(|path| path.split('/').any(is_refused)).collect();
+    let paths = paths(repository)?;
+    let refused: Vec<&str> = paths.iter().map(String::as_str).filter(|path| path.split('/').any(is_refused)).collect();
     println!("{} paths, {} of which Windows refuses", paths.len(), refused.len());
     if refused.is_empty() { Ok(()) } else { Err(format!("Windows refuses:\n{}", refused.join("\n")).into()) }
 }

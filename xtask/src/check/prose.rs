@@ -6,12 +6,12 @@
 //! alarm, not the goal.
 
 use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use regex::Regex;
 
+use super::files::texts;
 use crate::Result;
 
 /// Arguments of `cargo xtask check prose`.
@@ -268,7 +268,7 @@ pub fn run(repository: &Path, arguments: &Arguments) -> Result {
     let patterns = Patterns::new()?;
     let files = match &arguments.since {
         Some(revision) => added(repository, revision)?,
-        None => files(repository, repository)?,
+        None => texts(repository)?,
     };
     let mut counts = [Counts::default(); KINDS.len()];
     let mut worst = Vec::new();
@@ -295,25 +295,6 @@ pub fn run(repository: &Path, arguments: &Arguments) -> Result {
             Err(format!("{}: above the limits of vague words, openings or stock phrases", above.join(", ")).into())
         }
     }
-}
-
-/// Returns the contents of the repository's Rust and Markdown files by path.
-pub(super) fn files(repository: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
-    let mut all = Vec::new();
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    entries.sort();
-    for path in entries {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() {
-            if ![".git", "target", "fixtures", "snapshots"].contains(&name.as_str()) {
-                all.extend(files(repository, &path)?);
-            }
-        } else if (name.ends_with(".rs") || name.ends_with(".md")) && name != "CHANGELOG.md" {
-            let within = path.strip_prefix(repository)?.to_string_lossy().replace('\\', "/");
-            all.push((within, fs::read_to_string(&path)?));
-        }
-    }
-    Ok(all)
 }
 
 /// Returns the lines of Rust and Markdown files that were added since a revision, by path.

@@ -1,9 +1,9 @@
 //! Sizes of crates. Large crates must be divided, so that one engineer can know a crate.
 
-use std::fs;
 use std::path::Path;
 
-use super::{Result, circles};
+use super::Result;
+use super::files::{Sources, sources};
 
 /// Maximum number of lines of the `.rs` files in a crate's `src` folder.
 const MOST_LINES: usize = 10_000;
@@ -13,11 +13,8 @@ const ABOVE: &[&str] = &[];
 
 /// Fails for crates above the limit, and for exceptions that are no longer needed.
 pub(super) fn check(repository: &Path) -> Result {
-    let mut sizes = Vec::new();
-    for folder in circles::sources(repository)? {
-        let name = folder.strip_prefix(repository)?.to_string_lossy().replace('\\', "/");
-        sizes.push((name.trim_end_matches("/src").to_owned(), lines(&folder)?));
-    }
+    let lines = |files: Sources| files.values().map(|text| text.lines().count()).sum();
+    let sizes: Vec<_> = sources(repository)?.into_iter().map(|(name, files)| (name, lines(files))).collect();
     let wrong = problems(&sizes, ABOVE);
     println!("{} crates, {} with a wrong size", sizes.len(), wrong.len());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
@@ -32,20 +29,6 @@ fn problems(sizes: &[(String, usize)], above: &[&str]) -> Vec<String> {
     let gone = above.iter().filter(|name| !is_above(name));
     let gone = gone.map(|name| format!("{name}: no longer above {MOST_LINES} lines; remove it from the exceptions"));
     too_large.chain(gone).collect()
-}
-
-/// Counts the lines of all `.rs` files below a folder.
-fn lines(folder: &Path) -> Result<usize> {
-    let mut count = 0;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            count += lines(&path)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            count += fs::read_to_string(&path)?.lines().count();
-        }
-    }
-    Ok(count)
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@ use std::process::{Command, Stdio};
 use tdb_speed::count::{self, Counted};
 
 use super::report::Outcome;
-use crate::cargo::show;
+use crate::cargo::{has_program, show};
 
 /// Counts and compares. Prints a prominent message if no comparison is possible, because a disabled
 /// check must not look like a passed check.
 pub fn run() -> Outcome {
-    if !has_valgrind() {
+    if !has_program("valgrind") {
         install_valgrind();
     }
     match count::compare(None) {
@@ -23,12 +23,6 @@ pub fn run() -> Outcome {
         }
         Err(error) => Outcome::Failed(error.to_string()),
     }
-}
-
-fn has_valgrind() -> bool {
-    let mut valgrind = Command::new("valgrind");
-    valgrind.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    valgrind.status().is_ok_and(|status| status.success())
 }
 
 /// Tries to install Valgrind, which requires apt and root privileges. Ignores errors, because the

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::place::{folder, python};
+use super::place::folder;
 use crate::Result;
 
 /// The servers, and the clients that create buckets. The tests passed with these versions.
@@ -20,23 +20,22 @@ const SPELLING: &[&str] = &["typos==1.52.0"];
 
 /// Installs the Python packages unless they are installed.
 pub fn with_pip() -> Result {
-    once("python", PYTHON, |home| {
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
-        let mut pip = Command::new(python("python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PYTHON);
-        run(&mut pip, "pip")
-    })
+    pip("python", PYTHON)
 }
 
 /// Installs the spell checker, and returns the path of its program.
 pub fn spell_checker() -> Result<PathBuf> {
-    once("spelling", SPELLING, |home| {
+    pip("spelling", SPELLING)?;
+    Ok(folder().join("spelling/bin").join(format!("typos{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn pip(name: &str, packages: &[&str]) -> Result {
+    once(name, packages, |home| {
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(home), "python3 with its module venv")?;
-        let mut pip = Command::new(python("spelling"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(SPELLING);
+        let mut pip = Command::new(home.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
         run(&mut pip, "pip")
-    })?;
-    Ok(python("spelling").with_file_name(format!("typos{}", std::env::consts::EXE_SUFFIX)))
+    })
 }
 
 /// Installs the Node packages unless they are installed.

@@ -1,7 +1,7 @@
 //! Files that tests write for differing snapshots.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use similar::TextDiff;
@@ -18,17 +18,9 @@ const RULE: &str = "---";
 
 /// A pending file snapshot.
 #[derive(Debug)]
-pub struct Pending(PathBuf);
+pub struct Pending(pub PathBuf);
 
 impl Pending {
-    pub fn new(path: PathBuf) -> Self {
-        Self(path)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
     /// Returns the path of the stored snapshot.
     pub fn stored(&self) -> PathBuf {
         self.0.with_extension("")
@@ -72,15 +64,9 @@ pub fn for_storage(file: &str) -> String {
 /// The pending inline snapshots of a source file.
 #[derive(Debug)]
 pub struct InSource {
-    path: PathBuf,
-    pub snapshots: Vec<SnapshotInSource>,
-}
-
-/// A pending inline snapshot.
-#[derive(Debug, PartialEq, Eq)]
-pub struct SnapshotInSource {
-    pub line: u32,
-    pub text: String,
+    pub path: PathBuf,
+    /// The line and the text of each snapshot.
+    pub snapshots: Vec<(u32, String)>,
 }
 
 #[derive(Deserialize)]
@@ -99,13 +85,9 @@ impl InSource {
         let mut snapshots = Vec::new();
         for line in fs::read_to_string(&path)?.lines() {
             let line: Line = serde_json::from_str(line).map_err(|error| format!("{}: {error}", path.display()))?;
-            snapshots.extend(line.new.map(|new| SnapshotInSource { line: line.line, text: new.snapshot }));
+            snapshots.extend(line.new.map(|new| (line.line, new.snapshot)));
         }
         Ok(Self { path, snapshots })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns the path of the source file.

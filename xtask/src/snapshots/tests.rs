@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::pending::{InSource, Pending, SnapshotInSource, for_storage};
+use super::pending::{InSource, Pending, for_storage};
 use super::{accept, find, reject, with_snapshots};
 
 const STORED: &str = "---\nsource: tests/a.rs\nexpression: a\n---\none\ntwo\n";
@@ -52,7 +52,7 @@ fn snapshots_in_sources_are_found_and_not_lost() {
     );
     fs::write(&path, lines).expect("written");
     let read = InSource::read(path.clone()).expect("read");
-    assert_eq!(read.snapshots, [SnapshotInSource { line: 37, text: "no filters".to_owned() }]);
+    assert_eq!(read.snapshots, [(37, "no filters".to_owned())]);
     assert_eq!(read.source(), root.path().join("errors.rs"));
     accept(root.path(), None).expect_err("it can't be stored");
     assert!(path.exists());
@@ -60,5 +60,5 @@ fn snapshots_in_sources_are_found_and_not_lost() {
 
 #[test]
 fn a_pending_snapshot_is_stored_under_its_name() {
-    assert_eq!(Pending::new("a/b.c.snap.new".into()).stored(), std::path::Path::new("a/b.c.snap"));
+    assert_eq!(Pending("a/b.c.snap.new".into()).stored(), std::path::Path::new("a/b.c.snap"));
 }

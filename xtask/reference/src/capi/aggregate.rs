@@ -27,22 +27,16 @@ impl Context {
         let mut buffers = self.aggregate_buffers(&array, aggregates)?;
         self.aggregate_into(&array, spec, aggregates, &mut buffers)?;
         self.close(&array)?;
-        let column = |buffer: &FieldBuffer| {
-            let mut column = buffer.empty_column();
-            buffer.append_to(&mut column.column);
-            column
-        };
-        Ok(buffers.iter().map(column).collect())
+        Ok(buffers.iter().map(FieldBuffer::column).collect())
     }
 
     /// Allocates buffers for one result cell per aggregate.
     pub(super) fn aggregate_buffers(&self, array: &Handle, aggregates: &[AggregateSpec]) -> Result<Vec<FieldBuffer>> {
         let schema = self.schema_of(array)?;
         let buffer = |aggregate: &AggregateSpec| {
-            let names: Vec<String> = aggregate.field.iter().cloned().collect();
-            let field = match &names[..] {
-                [] => None,
-                names => self.select_fields(&schema, names)?.pop(),
+            let field = match &aggregate.field {
+                None => None,
+                Some(name) => self.select_fields(&schema, std::slice::from_ref(name))?.pop(),
             };
             let result = result_of(aggregate, field)?;
             let room = if result.cell_val_num.is_none() { STRING_ROOM } else { 0 };

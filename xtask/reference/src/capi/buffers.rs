@@ -155,6 +155,13 @@ impl FieldBuffer {
         ReadColumn { datatype: self.field.datatype, cell_val_num: self.field.cell_val_num, column }
     }
 
+    /// Returns the results of the last submission.
+    pub(super) fn column(&self) -> ReadColumn {
+        let mut column = self.empty_column();
+        self.append_to(&mut column.column);
+        column
+    }
+
     /// Appends the results of the last submission to a column.
     pub(super) fn append_to(&self, column: &mut Column) {
         let before = column.values.len() as u64;

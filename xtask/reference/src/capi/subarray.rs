@@ -2,10 +2,11 @@
 
 use std::ptr;
 
+use super::array::{Field, Fields};
 use super::calls::{allocate, call};
 use super::context::{Context, c_string};
 use super::handle::Handle;
-use super::symbols::{Ptr, Range};
+use super::symbols::{In, Ptr, Range};
 use crate::model::{Bytes, QuerySpec, RangesSpec};
 use crate::{Error, Result};
 
@@ -67,7 +68,7 @@ impl Context {
     fn select_one_range_each(&self, schema: &Handle, query: &Handle, spec: &QuerySpec) -> Result<()> {
         let whole = self.whole_domain(schema)?;
         let dimensions = self.fields(schema)?.dimensions;
-        let range_of = |(dimension, whole): (&super::array::Field, (Bytes, Bytes))| match spec
+        let range_of = |(dimension, whole): (&Field, (Bytes, Bytes))| match spec
             .ranges
             .iter()
             .find(|ranges| ranges.dimension == dimension.name)
@@ -85,7 +86,7 @@ impl Context {
     fn whole_domain(&self, schema: &Handle) -> Result<Vec<(Bytes, Bytes)>> {
         let domain = allocate!(self, tiledb_domain_free, tiledb_array_schema_get_domain(schema.pointer()))?;
         let dimensions = self.fields(schema)?.dimensions;
-        let ends_of = |(index, field): (u32, &super::array::Field)| {
+        let ends_of = |(index, field): (u32, &Field)| {
             let dimension = allocate!(
                 self,
                 tiledb_dimension_free,
@@ -111,45 +112,39 @@ impl Context {
             self.select_whole_domain(&schema, subarray)?;
         }
         for ranges in &spec.ranges {
-            match fields.dimensions.iter().find(|field| field.name == ranges.dimension) {
-                Some(dimension) => self.add_ranges(subarray, ranges, dimension.cell_val_num.is_none())?,
-                None => self.add_label_ranges(&schema, subarray, ranges)?,
-            }
+            self.add_ranges(&schema, &fields, subarray, ranges)?;
         }
         Ok(handle)
     }
 
-    fn add_ranges(&self, subarray: Ptr, spec: &RangesSpec, is_var: bool) -> Result<()> {
+    /// Adds ranges of a dimension or of a dimension label.
+    fn add_ranges(&self, schema: &Handle, fields: &Fields, subarray: Ptr, spec: &RangesSpec) -> Result<()> {
+        let dimension = fields.dimensions.iter().find(|field| field.name == spec.dimension);
+        let label = match dimension {
+            Some(_) => None,
+            None => self.label_field(schema.pointer(), &spec.dimension)?,
+        };
+        let field = dimension.or(label.as_ref());
+        let field = field.ok_or_else(|| Error::Library(format!("no dimension {}", spec.dimension)))?;
         let text = c_string(&spec.dimension)?;
         let name = text.as_ptr();
         for (first, last) in &spec.ranges {
             let (start, end) = (first.as_ptr().cast(), last.as_ptr().cast());
             let (start_size, end_size) = (first.len() as u64, last.len() as u64);
-            match is_var {
-                true => call!(
-                    self,
-                    tiledb_subarray_add_range_var_by_name(subarray, name, start, start_size, end, end_size)
-                )?,
-                false => call!(self, tiledb_subarray_add_range_by_name(subarray, name, start, end, ptr::null()))?,
-            }
-        }
-        Ok(())
-    }
-
-    fn add_label_ranges(&self, schema: &Handle, subarray: Ptr, spec: &RangesSpec) -> Result<()> {
-        let label = self.label_field(schema.pointer(), &spec.dimension)?;
-        let label = label.ok_or_else(|| Error::Library(format!("no dimension {}", spec.dimension)))?;
-        let text = c_string(&spec.dimension)?;
-        let name = text.as_ptr();
-        for (first, last) in &spec.ranges {
-            let (start, end) = (first.as_ptr().cast(), last.as_ptr().cast());
-            let (start_size, end_size) = (first.len() as u64, last.len() as u64);
-            match label.cell_val_num {
-                None => {
-                    call!(self, tiledb_subarray_add_label_range_var(subarray, name, start, start_size, end, end_size))?
+            match (dimension, field.cell_val_num) {
+                (Some(_), Some(_)) => {
+                    call!(self, tiledb_subarray_add_range_by_name(subarray, name, start, end, ptr::null()))
                 }
-                Some(_) => call!(self, tiledb_subarray_add_label_range(subarray, name, start, end, ptr::null()))?,
-            }
+                (Some(_), None) => {
+                    call!(self, tiledb_subarray_add_range_var_by_name(subarray, name, start, start_size, end, end_size))
+                }
+                (None, Some(_)) => {
+                    call!(self, tiledb_subarray_add_label_range(subarray, name, start, end, ptr::null()))
+                }
+                (None, None) => {
+                    call!(self, tiledb_subarray_add_label_range_var(subarray, name, start, start_size, end, end_size))
+                }
+            }?;
         }
         Ok(())
     }
@@ -157,14 +152,8 @@ impl Context {
     /// Adds the whole first dimension as a range. The library then selects the other dimensions
     /// completely.
     fn select_whole_domain(&self, schema: &Handle, subarray: Ptr) -> Result<()> {
-        let domain = allocate!(self, tiledb_domain_free, tiledb_array_schema_get_domain(schema.pointer()))?;
-        let first =
-            allocate!(self, tiledb_dimension_free, tiledb_domain_get_dimension_from_index(domain.pointer(), 0))?;
-        let field = self.fields(schema)?.dimensions.remove(0);
-        let mut ends = ptr::null();
-        call!(self, tiledb_dimension_get_domain(first.pointer(), &mut ends))?;
-        // The last coordinate follows the first.
-        let (mut start, mut end) = (ends, ends.wrapping_byte_add(field.datatype.size()));
+        let (first, last) = self.whole_domain(schema)?.swap_remove(0);
+        let (mut start, mut end): (In, In) = (first.as_ptr().cast(), last.as_ptr().cast());
         let rectangle = self.current_rectangle(schema)?;
         if let Some(rectangle) = &rectangle {
             let mut range = Range { min: start, min_size: 0, max: end, max_size: 0 };

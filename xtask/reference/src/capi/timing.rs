@@ -6,10 +6,10 @@ use super::buffers::FieldBuffer;
 use super::context::Context;
 use super::handle::Handle;
 use super::read::FIRST_ROOM;
-use crate::memory::{peak_memory, reset_peak_memory};
+use crate::memory::peak_memory;
 use crate::model::{AggregateFunction, AggregateSpec, Bytes, QuerySpec, ReadColumn};
 use crate::protocol::{TimedRead, TimedReads};
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, repeated};
 use crate::{Error, Result};
 
 impl Context {
@@ -38,21 +38,26 @@ impl Context {
     ) -> Result<TimedReads> {
         let whole = self.read_with_room(uri, spec, room.unwrap_or(FIRST_ROOM))?;
         let digest = digest_of(&whole.columns);
-        let (cells, mut bytes) = (whole.cells, 0);
-        let mut buffers = Vec::new();
-        {
-            let array = self.open_to_read(uri, spec.timestamps)?;
-            let schema = self.schema_of(&array)?;
-            for (field, read) in self.select_fields(&schema, &spec.fields)?.into_iter().zip(&whole.columns) {
-                let mut buffer = FieldBuffer::with_room(field, 0)?;
-                buffer.resize(read.column.values.len(), read.len());
-                bytes += byte_count(read);
-                buffers.push(buffer);
-            }
-            self.close(&array)?;
+        let (cells, bytes) = (whole.cells, byte_count(&whole.columns));
+        let array = self.open_to_read(uri, spec.timestamps)?;
+        let mut buffers = self.buffers(&array, spec, 0)?;
+        self.close(&array)?;
+        for (buffer, read) in buffers.iter_mut().zip(&whole.columns) {
+            buffer.resize(read.column.values.len(), read.len());
         }
         drop(whole);
-        let timed = repeated(repeats, || self.time_read(uri, spec, &mut buffers, cells))?;
+        let timed = repeated(repeats, || {
+            let mut seen = 0;
+            let taken = self.timed(uri, spec, |array| {
+                let (submits, cells) = self.submit_all(array, spec, &mut buffers)?;
+                seen = cells;
+                Ok(submits)
+            })?;
+            match seen == cells {
+                true => Ok(taken),
+                false => Err(Error::Library(format!("a repeated read returned {seen} cells instead of {cells}"))),
+            }
+        })?;
         Ok(TimedReads { cells, bytes, digest, ..timed })
     }
 
@@ -73,13 +78,10 @@ impl Context {
             aggregates.iter().zip(&results).find(|(aggregate, _)| aggregate.function == AggregateFunction::Count);
         let count = count.and_then(|(_, column)| column.column.values.first_chunk().copied().map(u64::from_le_bytes));
         let timed = repeated(repeats, || {
-            let start = Stopwatch::start();
-            let array = self.open_to_read(uri, spec.timestamps)?;
-            let open_seconds = start.seconds();
-            let mut buffers = self.aggregate_buffers(&array, aggregates)?;
-            let submits = self.aggregate_into(&array, spec, aggregates, &mut buffers)?;
-            self.close(&array)?;
-            Ok(start.taken(open_seconds, submits))
+            self.timed(uri, spec, |array| {
+                let mut buffers = self.aggregate_buffers(array, aggregates)?;
+                self.aggregate_into(array, spec, aggregates, &mut buffers)
+            })
         })?;
         Ok(TimedReads { cells: count.map_or(0, |count| count as usize), digest, ..timed })
     }
@@ -93,9 +95,7 @@ impl Context {
         const ROOM: usize = 1 << 12;
         let queries = spec.one_by_one();
         let array = self.open_to_read(uri, spec.timestamps)?;
-        let schema = self.schema_of(&array)?;
-        let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
-        let mut buffers = fields.map(|field| FieldBuffer::with_room(field, ROOM)).collect::<Result<Vec<_>>>()?;
+        let mut buffers = self.buffers(&array, spec, ROOM)?;
         let mut columns: Vec<_> = buffers.iter().map(FieldBuffer::empty_column).collect();
         for query in &queries {
             self.complete(&self.read_query(&array, query)?, &mut buffers)?;
@@ -105,37 +105,47 @@ impl Context {
         self.close(&array)?;
         let cells = columns.first().map_or(0, ReadColumn::len);
         let timed = repeated(repeats, || {
-            let start = Stopwatch::start();
-            let array = self.open_to_read(uri, spec.timestamps)?;
-            let open_seconds = start.seconds();
-            for query in &queries {
-                self.complete(&self.read_query(&array, query)?, &mut buffers)?;
-            }
-            self.close(&array)?;
-            Ok(start.taken(open_seconds, queries.len()))
+            self.timed(uri, spec, |array| {
+                for query in &queries {
+                    self.complete(&self.read_query(array, query)?, &mut buffers)?;
+                }
+                Ok(queries.len())
+            })
         })?;
-        let bytes = columns.iter().map(byte_count).sum();
+        let bytes = byte_count(&columns);
         Ok(TimedReads { cells, bytes, digest: digest_of(&columns), ..timed })
     }
 
     /// Opens an array and reads once into buffers of `room` bytes, timed. The digest covers the
     /// last submission.
     pub(crate) fn time_first_read(&self, uri: &str, spec: &QuerySpec, room: usize) -> Result<TimedReads> {
+        let (mut buffers, mut cells) = (Vec::new(), 0);
+        let read = self.timed(uri, spec, |array| {
+            buffers = self.buffers(array, spec, room)?;
+            let submits;
+            (submits, cells) = self.submit_all(array, spec, &mut buffers)?;
+            Ok(submits)
+        })?;
+        let columns: Vec<_> = buffers.iter().map(FieldBuffer::column).collect();
+        let (bytes, digest) = (byte_count(&columns), digest_of(&columns));
+        Ok(TimedReads { cells, bytes, digest, reads: vec![read], peak_memory: peak_memory() })
+    }
+
+    /// Allocates buffers of `room` bytes for the fields of a query.
+    fn buffers(&self, array: &Handle, spec: &QuerySpec, room: usize) -> Result<Vec<FieldBuffer>> {
+        let schema = self.schema_of(array)?;
+        let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
+        fields.map(|field| FieldBuffer::with_room(field, room)).collect()
+    }
+
+    /// Opens an array, reads, and closes the array, timed. `read` returns the number of submissions.
+    fn timed(&self, uri: &str, spec: &QuerySpec, read: impl FnOnce(&Handle) -> Result<usize>) -> Result<TimedRead> {
         let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;
         let open_seconds = start.seconds();
-        let schema = self.schema_of(&array)?;
-        let fields = self.select_fields(&schema, &spec.fields)?.into_iter();
-        let mut buffers = fields.map(|field| FieldBuffer::with_room(field, room)).collect::<Result<Vec<_>>>()?;
-        let query = self.read_query(&array, spec)?;
-        let (submits, cells) = self.submit_all(&query, &mut buffers)?;
-        drop(query);
+        let submits = read(&array)?;
         self.close(&array)?;
-        let reads = vec![start.taken(open_seconds, submits)];
-        let mut columns: Vec<_> = buffers.iter().map(FieldBuffer::empty_column).collect();
-        buffers.iter().zip(&mut columns).for_each(|(buffer, column)| buffer.append_to(&mut column.column));
-        let (bytes, digest) = (columns.iter().map(byte_count).sum(), digest_of(&columns));
-        Ok(TimedReads { cells, bytes, digest, reads, peak_memory: peak_memory() })
+        Ok(start.taken(open_seconds, submits))
     }
 
     /// Submits a query once, and fails if the query is incomplete.
@@ -146,46 +156,23 @@ impl Context {
         }
     }
 
-    /// Submits a query until it is complete. Returns the number of submissions and cells.
-    fn submit_all(&self, query: &Handle, buffers: &mut [FieldBuffer]) -> Result<(usize, usize)> {
+    /// Submits a new query until it is complete. Returns the number of submissions and cells.
+    fn submit_all(&self, array: &Handle, spec: &QuerySpec, buffers: &mut [FieldBuffer]) -> Result<(usize, usize)> {
+        let query = self.read_query(array, spec)?;
         let (mut submits, mut cells) = (0, 0);
         loop {
             submits += 1;
-            let complete = self.submit(query, buffers)?;
+            let complete = self.submit(&query, buffers)?;
             cells += buffers.first().map_or(0, FieldBuffer::cells);
             if complete {
                 return Ok((submits, cells));
             }
         }
     }
-
-    fn time_read(&self, uri: &str, spec: &QuerySpec, buffers: &mut [FieldBuffer], cells: usize) -> Result<TimedRead> {
-        let start = Stopwatch::start();
-        let array = self.open_to_read(uri, spec.timestamps)?;
-        let open_seconds = start.seconds();
-        let query = self.read_query(&array, spec)?;
-        let (submits, seen) = self.submit_all(&query, buffers)?;
-        drop(query);
-        self.close(&array)?;
-        let taken = start.taken(open_seconds, submits);
-        if seen != cells {
-            return Err(Error::Library(format!("a repeated read returned {seen} cells instead of {cells}")));
-        }
-        Ok(taken)
-    }
 }
 
-/// Measures an operation several times, and the peak memory meanwhile.
-fn repeated(repeats: usize, mut read: impl FnMut() -> Result<TimedRead>) -> Result<TimedReads> {
-    reset_peak_memory();
-    let reads = (0..repeats).map(|_| read()).collect::<Result<_>>()?;
-    Ok(TimedReads { reads, peak_memory: peak_memory(), ..TimedReads::default() })
-}
-
-fn byte_count(read: &ReadColumn) -> u64 {
-    let offsets = read.column.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
-    let validity = read.column.validity.as_ref().map_or(0, |validity| validity.len());
-    (read.column.values.len() + offsets + validity) as u64
+fn byte_count(columns: &[ReadColumn]) -> u64 {
+    columns.iter().map(|read| read.column.byte_count()).sum()
 }
 
 /// Computes the digest of columns, see [`TimedReads::digest`].

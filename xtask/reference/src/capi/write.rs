@@ -11,7 +11,7 @@ use crate::Result;
 use crate::memory::{peak_memory, reset_peak_memory};
 use crate::model::WriteSpec;
 use crate::protocol::TimedReads;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{Stopwatch, repeated};
 
 impl Context {
     pub(crate) fn write(&self, uri: &str, spec: &WriteSpec) -> Result<()> {
@@ -25,15 +25,13 @@ impl Context {
         let mut buffers = self.write_buffers(uri, spec)?;
         reset_peak_memory();
         let before = peak_memory();
-        let mut reads = Vec::with_capacity(repeats);
-        for _ in 0..repeats {
+        let timed = repeated(repeats, || -> Result<_> {
             let start = Stopwatch::start();
             self.write_from(uri, spec, &mut buffers)?;
-            reads.push(start.taken(0.0, 1));
-        }
+            Ok(start.taken(0.0, 1))
+        })?;
         // The memory of the given cells does not count.
-        let peak_memory = peak_memory().saturating_sub(before);
-        Ok(TimedReads { reads, peak_memory, ..TimedReads::default() })
+        Ok(TimedReads { peak_memory: timed.peak_memory.saturating_sub(before), ..timed })
     }
 
     fn write_buffers(&self, uri: &str, spec: &WriteSpec) -> Result<Vec<FieldBuffer>> {

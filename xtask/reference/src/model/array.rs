@@ -3,18 +3,15 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-use super::{Bytes, Pipeline, names};
+use super::{Bytes, Pipeline};
 
 /// The schema of a new array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArraySpec {
-    #[serde(with = "names")]
     pub array_type: ArrayType,
     pub dimensions: Vec<DimensionSpec>,
     pub attributes: Vec<AttributeSpec>,
-    #[serde(with = "names")]
     pub cell_order: Layout,
-    #[serde(with = "names")]
     pub tile_order: Layout,
     /// Cells per tile of sparse fragments. `None` for the library's default.
     pub capacity: Option<u64>,
@@ -33,7 +30,6 @@ pub struct ArraySpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DimensionSpec {
     pub name: String,
-    #[serde(with = "names")]
     pub datatype: Datatype,
     /// First and last coordinate. `None` for strings.
     pub domain: Option<(Bytes, Bytes)>,
@@ -45,7 +41,6 @@ pub struct DimensionSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AttributeSpec {
     pub name: String,
-    #[serde(with = "names")]
     pub datatype: Datatype,
     /// Values per cell. `None` for a variable number.
     pub cell_val_num: Option<u32>,
@@ -60,7 +55,6 @@ pub struct AttributeSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EnumerationSpec {
     pub name: String,
-    #[serde(with = "names")]
     pub datatype: Datatype,
     pub cell_val_num: Option<u32>,
     pub ordered: bool,
@@ -75,9 +69,7 @@ pub struct EnumerationSpec {
 pub struct LabelSpec {
     pub dimension: u32,
     pub name: String,
-    #[serde(with = "names")]
     pub order: DataOrder,
-    #[serde(with = "names")]
     pub datatype: Datatype,
     pub filters: Option<Pipeline>,
 }

@@ -2,7 +2,7 @@
 
 use tdb_types::Datatype;
 
-use super::{AttributeSpec, Bytes, Column, DimensionSpec, Pipeline};
+use super::{AttributeSpec, Bytes, Column, DimensionSpec, EnumerationSpec, Pipeline, RangesSpec};
 
 /// A value with a little-endian encoding.
 pub trait LittleEndian: Copy {
@@ -21,11 +21,22 @@ little_endian!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
 
 /// Encodes values.
 pub fn bytes_of<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Bytes {
-    let mut bytes = Vec::new();
-    for value in values {
-        value.push_to(&mut bytes);
-    }
+    let values = values.into_iter();
+    let mut bytes = Vec::with_capacity(values.size_hint().0 * size_of::<T>());
+    values.for_each(|value| value.push_to(&mut bytes));
     Bytes(bytes)
+}
+
+/// Encodes the first and last coordinate of a range.
+pub fn ends<T: LittleEndian>([first, last]: [T; 2]) -> (Bytes, Bytes) {
+    (bytes_of([first]), bytes_of([last]))
+}
+
+impl RangesSpec {
+    /// Creates ranges of numbers, both ends inclusive.
+    pub fn new<T: LittleEndian>(dimension: &str, ranges: impl IntoIterator<Item = [T; 2]>) -> Self {
+        Self { dimension: dimension.to_owned(), ranges: ranges.into_iter().map(ends).collect() }
+    }
 }
 
 /// Creates a dimension with an inclusive domain.
@@ -33,7 +44,7 @@ pub fn dimension<T: LittleEndian>(name: &str, datatype: Datatype, domain: [T; 2]
     DimensionSpec {
         name: name.to_owned(),
         datatype,
-        domain: Some((bytes_of([domain[0]]), bytes_of([domain[1]]))),
+        domain: Some(ends(domain)),
         extent: Some(bytes_of([extent])),
         filters: Pipeline::default(),
     }
@@ -109,6 +120,16 @@ impl AttributeSpec {
     }
 }
 
+impl EnumerationSpec {
+    /// Creates an enumeration of strings.
+    pub fn strings(name: &str, datatype: Datatype, ordered: bool, strings: &[&str]) -> Self {
+        let Column { values, mut offsets, .. } = var_column(name, strings);
+        // The end of the last value is not stored.
+        offsets.as_mut().and_then(Vec::pop);
+        Self { name: name.to_owned(), datatype, cell_val_num: None, ordered, values, offsets }
+    }
+}
+
 /// Creates a column of fixed-size cells.
 pub fn column<T: LittleEndian>(name: &str, values: impl IntoIterator<Item = T>) -> Column {
     Column { name: name.to_owned(), values: bytes_of(values), offsets: None, validity: None }
@@ -116,8 +137,7 @@ pub fn column<T: LittleEndian>(name: &str, values: impl IntoIterator<Item = T>) 
 
 /// Creates a column of variable-size cells.
 pub fn var_column<C: AsRef<[u8]>>(name: &str, cells: impl IntoIterator<Item = C>) -> Column {
-    let mut values = Vec::new();
-    let mut offsets = vec![0];
+    let (mut values, mut offsets) = (Vec::new(), vec![0]);
     for cell in cells {
         values.extend_from_slice(cell.as_ref());
         offsets.push(values.len() as u64);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::Datatype;
 
+use super::Bytes;
 use super::bytes::words;
-use super::{Bytes, names};
 
 /// Columns of equal length.
 pub type Cells = Vec<Column>;
@@ -33,6 +33,13 @@ impl Column {
                 &self.values[cell * size..(cell + 1) * size]
             }
         }
+    }
+
+    /// Returns the size in bytes of values, offsets and validity.
+    pub fn byte_count(&self) -> u64 {
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
+        let validity = self.validity.as_ref().map_or(0, |validity| validity.len());
+        (self.values.len() + offsets + validity) as u64
     }
 
     /// Returns the cells at the given positions. `cells` is the number of cells of the column.
@@ -65,7 +72,6 @@ pub struct ReadResult {
 /// A column with its datatype.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReadColumn {
-    #[serde(with = "names")]
     pub datatype: Datatype,
     /// Values per cell. `None` for a variable number.
     pub cell_val_num: Option<u32>,

@@ -3,56 +3,28 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::Datatype;
 
-use super::names;
-
 /// A filter. Options that are `None` keep the library's default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "filter", rename_all = "snake_case")]
 pub enum FilterSpec {
     None,
-    Gzip {
-        level: Option<i32>,
-    },
-    Zstd {
-        level: Option<i32>,
-    },
-    Lz4 {
-        level: Option<i32>,
-    },
+    Gzip { level: Option<i32> },
+    Zstd { level: Option<i32> },
+    Lz4 { level: Option<i32> },
     Rle,
-    Bzip2 {
-        level: Option<i32>,
-    },
-    DoubleDelta {
-        #[serde(with = "names::optional", default)]
-        reinterpret: Option<Datatype>,
-    },
-    BitWidthReduction {
-        window: Option<u32>,
-    },
+    Bzip2 { level: Option<i32> },
+    DoubleDelta { reinterpret: Option<Datatype> },
+    BitWidthReduction { window: Option<u32> },
     Bitshuffle,
     Byteshuffle,
-    PositiveDelta {
-        window: Option<u32>,
-    },
+    PositiveDelta { window: Option<u32> },
     ChecksumMd5,
     ChecksumSha256,
     Dictionary,
-    ScaleFloat {
-        factor: f64,
-        offset: f64,
-        byte_width: u64,
-    },
+    ScaleFloat { factor: f64, offset: f64, byte_width: u64 },
     Xor,
-    Webp {
-        quality: f32,
-        format: WebpFormat,
-        lossless: bool,
-    },
-    Delta {
-        #[serde(with = "names::optional", default)]
-        reinterpret: Option<Datatype>,
-    },
+    Webp { quality: f32, format: WebpFormat, lossless: bool },
+    Delta { reinterpret: Option<Datatype> },
 }
 
 /// The order of the colors in the cells of a WebP filter.

@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::Layout;
 
-use super::build::LittleEndian;
-use super::{Bytes, Column, WriteSpec, names};
+use super::build::{column, nullable, var_column};
+use super::{Bytes, Column, WriteSpec};
 
 /// A write of cells that follow rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneratedWrite {
-    #[serde(with = "names")]
     pub layout: Layout,
     pub subarray: Option<Vec<(Bytes, Bytes)>>,
     pub timestamp: Option<u64>,
@@ -53,49 +52,36 @@ impl GeneratedWrite {
 impl Rule {
     /// Returns the [`Scattered`](Self::Scattered) coordinate of a cell.
     pub fn scattered(seed: u64, bits: u32, dimension: u32, cell: u64) -> i64 {
-        scattered(seed, bits, dimension, cell)
+        let point = scatter(seed, bits, cell);
+        (if dimension == 0 { point >> bits } else { point & (u64::MAX >> (64 - bits)) }) as i64
     }
 
-    fn column(self, name: &str, cells: u64) -> Column {
+    fn column(self, name: &str, count: u64) -> Column {
+        let cells = 0..count;
         match self {
-            Self::Wave { seed } => fixed(name, cells, |cell| wave(seed, cell)),
-            Self::Ascending { seed } => fixed(name, cells, |cell| ascending(seed, cell)),
+            Self::Wave { seed } => column(name, cells.map(|cell| wave(seed, cell))),
+            Self::Ascending { seed } => column(name, cells.map(|cell| ascending(seed, cell))),
             Self::Scattered { seed, bits, dimension } => {
-                fixed(name, cells, |cell| scattered(seed, bits, dimension, cell))
+                column(name, cells.map(|cell| Self::scattered(seed, bits, dimension, cell)))
             }
-            Self::Word { seed } => strings(name, cells, |cell| word(mix(seed ^ cell) % 5000)),
-            Self::WordRuns { seed } => strings(name, cells, |cell| word(mix(seed ^ (cell / 16)) % 5000)),
-            Self::Pixel { seed } => fixed(name, cells, |cell| pixel(seed, cell)),
-            Self::MaybeWave { seed } => with_nulls(Self::Wave { seed }.column(name, cells), seed, cells),
+            Self::Word { seed } => var_column(name, cells.map(|cell| word(mix(seed ^ cell) % 5000))),
+            Self::WordRuns { seed } => var_column(name, cells.map(|cell| word(mix(seed ^ (cell / 16)) % 5000))),
+            Self::Pixel { seed } => column(name, cells.map(|cell| pixel(seed, cell))),
+            Self::MaybeWave { seed } => with_nulls(Self::Wave { seed }.column(name, count), seed, count),
             Self::MaybeWord { seed } => {
-                let is_null = |cell| is_null(seed, cell);
-                let value = |cell| if is_null(cell) { String::new() } else { word(mix(seed ^ cell) % 5000) };
-                with_nulls(strings(name, cells, value), seed, cells)
+                let value = |cell| if is_null(seed, cell) { String::new() } else { word(mix(seed ^ cell) % 5000) };
+                with_nulls(var_column(name, cells.map(value)), seed, count)
             }
-            Self::UniqueWord { seed } => strings(name, cells, |cell| format!("{:012x}", scatter(seed, 24, cell))),
+            Self::UniqueWord { seed } => {
+                var_column(name, cells.map(|cell| format!("{:012x}", scatter(seed, 24, cell))))
+            }
         }
     }
 }
 
-fn fixed<T: LittleEndian>(name: &str, cells: u64, value: impl Fn(u64) -> T) -> Column {
-    let mut bytes = Vec::with_capacity(usize::try_from(cells).unwrap_or(0) * size_of::<T>());
-    (0..cells).for_each(|cell| value(cell).push_to(&mut bytes));
-    Column { name: name.to_owned(), values: Bytes(bytes), offsets: None, validity: None }
-}
-
-fn strings(name: &str, cells: u64, value: impl Fn(u64) -> String) -> Column {
-    let (mut values, mut offsets) = (Vec::new(), vec![0]);
-    for cell in 0..cells {
-        values.extend_from_slice(value(cell).as_bytes());
-        offsets.push(values.len() as u64);
-    }
-    Column { name: name.to_owned(), values: Bytes(values), offsets: Some(offsets), validity: None }
-}
-
 /// Adds nulls to a column, and keeps its values.
 fn with_nulls(column: Column, seed: u64, cells: u64) -> Column {
-    let validity = (0..cells).map(|cell| u8::from(!is_null(seed, cell))).collect();
-    Column { validity: Some(Bytes(validity)), ..column }
+    nullable(column, (0..cells).map(|cell| !is_null(seed, cell)))
 }
 
 fn is_null(seed: u64, cell: u64) -> bool {
@@ -131,11 +117,6 @@ fn scatter(seed: u64, bits: u32, cell: u64) -> u64 {
     let point = cell.wrapping_mul(0x9e37_79b9_7f4a_7c15 | 1).wrapping_add(mix(seed)) & mask;
     // The low bits of a product are too regular. Mixing in the high bits is a bijection too.
     point ^ point >> bits
-}
-
-fn scattered(seed: u64, bits: u32, dimension: u32, cell: u64) -> i64 {
-    let point = scatter(seed, bits, cell);
-    (if dimension == 0 { point >> bits } else { point & (u64::MAX >> (64 - bits)) }) as i64
 }
 
 fn word(number: u64) -> String {

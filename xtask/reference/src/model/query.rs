@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::{Datatype, Layout};
 
-use super::{Bytes, Cells, Condition, names};
+use super::{Bytes, Cells, Condition};
 
 /// A write of one fragment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriteSpec {
-    #[serde(with = "names")]
     pub layout: Layout,
     /// First and last coordinate per dimension of a dense write. `None` for the whole domain.
     pub subarray: Option<Vec<(Bytes, Bytes)>>,
@@ -26,7 +25,6 @@ pub struct QuerySpec {
     pub fields: Vec<String>,
     /// Ranges of dimensions. Other dimensions are not restricted.
     pub ranges: Vec<RangesSpec>,
-    #[serde(with = "names")]
     pub layout: Layout,
     /// First and last timestamp.
     pub timestamps: Option<(u64, u64)>,
@@ -67,10 +65,17 @@ pub struct RangesSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetadataEntry {
     pub key: String,
-    #[serde(with = "names")]
     pub datatype: Datatype,
     pub count: u32,
     pub value: Bytes,
+}
+
+impl MetadataEntry {
+    /// Creates an entry with as many values as the bytes contain.
+    pub fn new(key: &str, datatype: Datatype, value: impl Into<Bytes>) -> Self {
+        let value = value.into();
+        Self { key: key.to_owned(), datatype, count: (value.len() / datatype.size()) as u32, value }
+    }
 }
 
 /// The library's information about a fragment.

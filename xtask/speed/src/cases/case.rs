@@ -2,7 +2,7 @@
 
 use crate::arrays::SpeedArray;
 use crate::workload::Group;
-use tdb_reference::model::{AggregateSpec, FilterSpec, Pipeline, QuerySpec};
+use tdb_reference::model::{AggregateSpec, QuerySpec};
 
 /// A read of an array.
 pub struct Case {
@@ -35,21 +35,11 @@ impl Case {
     /// cell, or 2 if the query has ranges.
     pub fn room(&self) -> usize {
         let written: u64 = self.array.writes.iter().map(|write| write.cells).sum();
-        match self.query.ranges.is_empty() {
-            true => usize::try_from(written * 24).unwrap_or(usize::MAX),
-            false => usize::try_from(written * 2).unwrap_or(usize::MAX),
-        }
+        let bytes = if self.query.ranges.is_empty() { 24 } else { 2 };
+        usize::try_from(written * bytes).unwrap_or(usize::MAX)
     }
 }
 
 pub fn case(group: Group, name: &str, array: SpeedArray, query: QuerySpec) -> Case {
     Case { group, name: name.to_owned(), array, query, aggregates: Vec::new(), asking: Asking::Once, whole: false }
-}
-
-pub fn zstd() -> Pipeline {
-    [FilterSpec::Zstd { level: Some(3) }].into()
-}
-
-pub fn plain() -> Pipeline {
-    Pipeline::from([])
 }

@@ -3,9 +3,9 @@
 use tdb_reference::model::{AggregateFunction, AggregateSpec, Comparison, Condition, QuerySpec};
 use tdb_types::Layout;
 
-use super::case::{Case, case, plain, zstd};
+use super::case::{Case, case};
 use super::windows::{middle_square, square};
-use crate::arrays::{SpeedArray, dense, side_bits, sparse};
+use crate::arrays::{SpeedArray, dense, plain, side_bits, sparse, zstd};
 use crate::workload::Group;
 
 /// Returns conditions that match no tile, consecutive cells, or scattered cells.
@@ -13,50 +13,25 @@ pub(super) fn condition_cases(side: u64, ten: u64) -> Vec<Case> {
     let plain_points = sparse("plain", ten, 1, plain(), Layout::RowMajor);
     let zstd_points = sparse("zstd", ten, 1, zstd(), Layout::RowMajor);
     let grid = dense("zstd", side, zstd());
-    let where_ = |layout, condition| QuerySpec { condition: Some(condition), ..QuerySpec::all(layout) };
     let above = |name: &str, value: f64| Condition::compare(name, Comparison::Greater, value.to_le_bytes());
     let rows = |first: i64, end: i64| {
         let from = Condition::compare("y", Comparison::GreaterOrEqual, first.to_le_bytes());
         from.and(Condition::compare("y", Comparison::Less, end.to_le_bytes()))
     };
-    vec![
-        case(
-            Group::Conditions,
-            "condition, sparse, none",
-            plain_points.clone(),
-            where_(Layout::GlobalOrder, above("a", 1e300)),
-        ),
-        case(
-            Group::Conditions,
-            "condition, sparse, in a row",
-            plain_points.clone(),
-            where_(Layout::GlobalOrder, rows(1000, 1100)),
-        ),
-        case(
-            Group::Conditions,
-            "condition, sparse, everywhere",
-            plain_points,
-            where_(Layout::GlobalOrder, above("a", 110.0)),
-        ),
-        case(
-            Group::Conditions,
-            "condition, sparse, zstd, everywhere",
-            zstd_points,
-            where_(Layout::GlobalOrder, above("a", 110.0)),
-        ),
-        case(
-            Group::Conditions,
-            "condition, dense, zstd, none",
-            grid.clone(),
-            where_(Layout::RowMajor, above("value", 1e300)),
-        ),
-        case(
-            Group::Conditions,
-            "condition, dense, zstd, everywhere",
-            grid,
-            where_(Layout::RowMajor, above("value", 110.0)),
-        ),
-    ]
+    let (global, row_major) = (Layout::GlobalOrder, Layout::RowMajor);
+    let rows = [
+        ("sparse, none", &plain_points, global, above("a", 1e300)),
+        ("sparse, in a row", &plain_points, global, rows(1000, 1100)),
+        ("sparse, everywhere", &plain_points, global, above("a", 110.0)),
+        ("sparse, zstd, everywhere", &zstd_points, global, above("a", 110.0)),
+        ("dense, zstd, none", &grid, row_major, above("value", 1e300)),
+        ("dense, zstd, everywhere", &grid, row_major, above("value", 110.0)),
+    ];
+    let of = |(name, array, layout, condition): (&str, &SpeedArray, _, _)| {
+        let query = QuerySpec { condition: Some(condition), ..QuerySpec::all(layout) };
+        case(Group::Conditions, &format!("condition, {name}"), array.clone(), query)
+    };
+    rows.map(of).into()
 }
 
 /// Returns aggregates of one attribute: count, sum, minimum and maximum of all cells, of a

@@ -1,79 +1,61 @@
 //! Reads of dense arrays.
 
-use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute, bytes_of};
+use tdb_reference::model::{FilterSpec, Pipeline, QuerySpec, RangesSpec, Rule, attribute};
 use tdb_types::{Datatype, Layout};
 
-use super::case::{Case, case, plain, zstd};
+use super::case::{Case, case};
 use super::windows::{range, square, window};
-use crate::arrays::{dense, dense_of, layered, stack};
+use crate::arrays::{SpeedArray, dense, dense_of, layered, plain, scaled_side, stack, zstd};
 use crate::workload::Group;
 
 pub(super) fn dense_cases(side: u64) -> Vec<Case> {
-    let plain = dense("plain", side, plain());
-    let zstd = dense("zstd", side, zstd());
-    let middle = side as i64 / 2 + 100;
-    let all = QuerySpec::all;
-    let mut cases = vec![
-        case(Group::Dense, "dense, unfiltered, all", plain.clone(), all(Layout::RowMajor)),
-        Case {
-            whole: true,
-            ..case(Group::Dense, "dense, unfiltered, all, as one", plain.clone(), all(Layout::RowMajor))
-        },
-        case(Group::Dense, "dense, unfiltered, all, global", plain.clone(), all(Layout::GlobalOrder)),
-        case(Group::Dense, "dense, unfiltered, all, col-major", plain.clone(), all(Layout::ColMajor)),
-        case(
-            Group::Dense,
-            "dense, unfiltered, 2000 x 2000",
-            plain.clone(),
-            square(side as i64 / 4 + 10, 2000.min(side as i64 / 2)),
-        ),
-        case(Group::Dense, "dense, unfiltered, 64 x 64", plain.clone(), square(middle, 64)),
-        case(Group::Dense, "dense, unfiltered, one point", plain.clone(), square(middle, 1)),
-        case(Group::Dense, "dense, zstd, all", zstd.clone(), all(Layout::RowMajor)),
-        case(Group::Dense, "dense, zstd, 64 x 64", zstd.clone(), square(middle, 64)),
-        case(Group::Dense, "dense, zstd, one point", zstd.clone(), square(middle, 1)),
-        case(
-            Group::Dense,
-            "dense, unfiltered, 64 rows across tiles",
-            plain.clone(),
-            window((middle, 64), (0, side as i64)),
-        ),
-        case(
-            Group::Dense,
-            "dense, unfiltered, 64 columns across tiles",
-            plain.clone(),
-            window((0, side as i64), (middle, 64)),
-        ),
-        case(Group::Dense, "dense, unfiltered, each 16th row", plain, strided(side as i64)),
-        case(Group::Dense, "dense, zstd, each 16th row", zstd.clone(), strided(side as i64)),
-        case(Group::Dense, "dense, eight layers, all", layered(side / 2, 8), all(Layout::RowMajor)),
-        case(Group::Dense, "dense, twenty layers, all", layered(side / 2, 20), all(Layout::RowMajor)),
-    ];
+    let (plain, zstd) = (dense("plain", side, plain()), dense("zstd", side, zstd()));
+    let (eight, twenty) = (layered(side / 2, 8), layered(side / 2, 20));
     let words = attribute("word", Datatype::StringUtf8).var();
     let words = dense_of("words", side / 4, words, Rule::Word { seed: 9 });
-    cases.push(case(Group::Dense, "dense, strings, all", words.clone(), all(Layout::RowMajor)));
-    cases.push(case(Group::Dense, "dense, strings, 64 x 64", words, square(side as i64 / 8, 64)));
-    let times = dense_of(
-        "int64-delta",
-        side / 2,
-        attribute("time", Datatype::Int64).filters([FilterSpec::DoubleDelta { reinterpret: None }]),
-        Rule::Ascending { seed: 2 },
-    );
     let nullable =
         dense_of("nullable", side / 2, attribute("value", Datatype::Float64).nullable(), Rule::MaybeWave { seed: 1 });
-    cases.push(case(Group::Dense, "dense, nullable, all", nullable, all(Layout::RowMajor)));
-    let words = attribute("word", Datatype::StringAscii).var().nullable();
-    let words = dense_of("nullable-words", side / 4, words, Rule::MaybeWord { seed: 9 });
-    cases.push(case(Group::Dense, "dense, nullable strings, all", words, all(Layout::RowMajor)));
-    cases.push(case(Group::Dense, "dense, double delta, all", times, all(Layout::RowMajor)));
-    cases
+    let nullable_words = attribute("word", Datatype::StringAscii).var().nullable();
+    let nullable_words = dense_of("nullable-words", side / 4, nullable_words, Rule::MaybeWord { seed: 9 });
+    let times = attribute("time", Datatype::Int64).filters([FilterSpec::DOUBLE_DELTA]);
+    let times = dense_of("int64-delta", side / 2, times, Rule::Ascending { seed: 2 });
+    let side = side as i64;
+    let middle = side / 2 + 100;
+    let all = || QuerySpec::all(Layout::RowMajor);
+    let rows = [
+        ("unfiltered, all", &plain, all()),
+        ("unfiltered, all, as one", &plain, all()),
+        ("unfiltered, all, global", &plain, QuerySpec::all(Layout::GlobalOrder)),
+        ("unfiltered, all, col-major", &plain, QuerySpec::all(Layout::ColMajor)),
+        ("unfiltered, 2000 x 2000", &plain, square(side / 4 + 10, 2000.min(side / 2))),
+        ("unfiltered, 64 x 64", &plain, square(middle, 64)),
+        ("unfiltered, one point", &plain, square(middle, 1)),
+        ("zstd, all", &zstd, all()),
+        ("zstd, 64 x 64", &zstd, square(middle, 64)),
+        ("zstd, one point", &zstd, square(middle, 1)),
+        ("unfiltered, 64 rows across tiles", &plain, window((middle, 64), (0, side))),
+        ("unfiltered, 64 columns across tiles", &plain, window((0, side), (middle, 64))),
+        ("unfiltered, each 16th row", &plain, strided(side)),
+        ("zstd, each 16th row", &zstd, strided(side)),
+        ("eight layers, all", &eight, all()),
+        ("twenty layers, all", &twenty, all()),
+        ("strings, all", &words, all()),
+        ("strings, 64 x 64", &words, square(side / 8, 64)),
+        ("nullable, all", &nullable, all()),
+        ("nullable strings, all", &nullable_words, all()),
+        ("double delta, all", &times, all()),
+    ];
+    let of = |(name, array, query): (&str, &SpeedArray, _)| {
+        let whole = name.ends_with("as one");
+        Case { whole, ..case(Group::Dense, &format!("dense, {name}"), array.clone(), query) }
+    };
+    rows.map(of).into()
 }
 
 /// Returns a query of each 16th row as a separate range.
 fn strided(side: i64) -> QuerySpec {
-    let rows = (0..side / 16).map(|row| (bytes_of([16 * row + 5]), bytes_of([16 * row + 5])));
-    let ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: rows.collect() }];
-    QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
+    let rows = (0..side / 16).map(|row| [16 * row + 5; 2]);
+    QuerySpec { ranges: vec![RangesSpec::new("y", rows)], ..QuerySpec::all(Layout::RowMajor) }
 }
 
 /// Returns reads of all cells of arrays with common filter chains.
@@ -111,7 +93,7 @@ pub(super) fn chain_cases(side: u64) -> Vec<Case> {
 
 /// Returns reads of single images and of crops of all images in a stack.
 pub(super) fn image_cases(scale: f64) -> Vec<Case> {
-    let side = ((1024.0 * scale.sqrt() / 256.0).round().max(1.0) as u64) * 256;
+    let side = scaled_side(1024, 256, scale);
     let stack = stack(64, side);
     let image = QuerySpec { ranges: vec![range("z", 31, 1)], ..QuerySpec::all(Layout::RowMajor) };
     let crop = window((side as i64 / 8 + 3, side as i64 / 4), (side as i64 / 8 + 5, side as i64 / 4));

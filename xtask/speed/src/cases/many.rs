@@ -2,10 +2,11 @@
 
 use tdb_types::Layout;
 
-use super::case::{Asking, Case, case, plain, zstd};
-use crate::arrays::{SpeedArray, dense, side_bits, sparse};
+use super::case::{Asking, Case, case};
+use super::windows::range;
+use crate::arrays::{SpeedArray, dense, plain, side_bits, sparse, zstd};
 use crate::workload::Group;
-use tdb_reference::model::{QuerySpec, RangesSpec, Rule, bytes_of};
+use tdb_reference::model::{QuerySpec, RangesSpec, Rule};
 
 /// Number of points or ranges.
 const MANY: u64 = 1000;
@@ -43,11 +44,9 @@ pub(super) fn many_cases(side: u64, ten: u64) -> Vec<Case> {
 
 /// Returns a case with a query per point, and a case with a single query for all points.
 fn point_cases(name: &str, array: &SpeedArray, points: &[[i64; 2]]) -> [Case; 2] {
-    let range = |dimension: usize, name: &str| RangesSpec {
-        dimension: name.to_owned(),
-        ranges: points.iter().map(|point| (bytes_of([point[dimension]]), bytes_of([point[dimension]]))).collect(),
-    };
-    let query = QuerySpec { ranges: vec![range(0, "y"), range(1, "x")], ..QuerySpec::all(Layout::RowMajor) };
+    let sides = [(0, "y"), (1, "x")];
+    let ranges = sides.map(|(side, name)| RangesSpec::new(name, points.iter().map(|point| [point[side]; 2])));
+    let query = QuerySpec { ranges: ranges.into(), ..QuerySpec::all(Layout::RowMajor) };
     let of = |name: String, asking| Case { asking, ..case(Group::Many, &name, array.clone(), query.clone()) };
     [
         of(format!("points, {name}, a thousand"), Asking::OneByOne),
@@ -73,16 +72,11 @@ fn spread(side: u64) -> Vec<[i64; 2]> {
 /// Returns a query of a thousand ranges of one row each, a few rows apart. `columns` restricts the
 /// columns to the middle.
 fn rows(side: i64, columns: Option<i64>) -> QuerySpec {
-    let row = |range: i64| {
-        // Ranges must not touch.
-        let row = range * (side - 1) / MANY as i64;
-        (bytes_of([row]), bytes_of([row]))
-    };
-    let mut ranges = vec![RangesSpec { dimension: "y".to_owned(), ranges: (0..MANY as i64).map(row).collect() }];
+    // Ranges must not touch.
+    let row = |range: i64| [range * (side - 1) / MANY as i64; 2];
+    let mut ranges = vec![RangesSpec::new("y", (0..MANY as i64).map(row))];
     if let Some(columns) = columns {
-        let first = side / 2 - 100;
-        let columns = vec![(bytes_of([first]), bytes_of([first + columns - 1]))];
-        ranges.push(RangesSpec { dimension: "x".to_owned(), ranges: columns });
+        ranges.push(range("x", side / 2 - 100, columns));
     }
     QuerySpec { ranges, ..QuerySpec::all(Layout::RowMajor) }
 }

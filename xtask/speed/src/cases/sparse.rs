@@ -3,9 +3,9 @@
 use tdb_reference::model::{Bytes, QuerySpec, RangesSpec};
 use tdb_types::Layout;
 
-use super::case::{Case, case, plain, zstd};
+use super::case::{Case, case};
 use super::windows::{middle_square, square};
-use crate::arrays::{nullable_points, side_bits, sparse, strings};
+use crate::arrays::{SpeedArray, nullable_points, plain, side_bits, sparse, strings, zstd};
 use crate::workload::Group;
 
 pub(super) fn sparse_cases(ten: u64, five: u64, two: u64) -> Vec<Case> {
@@ -20,38 +20,37 @@ pub(super) fn sparse_cases(ten: u64, five: u64, two: u64) -> Vec<Case> {
     let percent = |layout| QuerySpec { layout, ..square(side / 3, side / 10) };
     let one_column = |layout| QuerySpec { fields: vec!["a".to_owned()], ..all(layout) };
     let box_of = |layout| QuerySpec { layout, ..middle_square(side) };
-    vec![
-        case(Group::Sparse, "sparse, unfiltered, global", plain_points.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, unfiltered, unordered", plain_points.clone(), all(Layout::Unordered)),
-        case(Group::Sparse, "sparse, unfiltered, row-major", plain_points.clone(), all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, unfiltered, col-major", plain_points.clone(), all(Layout::ColMajor)),
-        case(Group::Sparse, "sparse, unfiltered, box, global", plain_points.clone(), box_of(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, unfiltered, box, row-major", plain_points.clone(), box_of(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, unfiltered, 64 x 64", plain_points, square(3000.min(side / 2), 64)),
-        case(
-            Group::Sparse,
-            "sparse, zstd coordinates, a window of 1 %",
-            zstd_points.clone(),
-            percent(Layout::RowMajor),
-        ),
-        case(
-            Group::Sparse,
-            "sparse, zstd coordinates, a window of 1 %, unordered",
-            zstd_points.clone(),
-            percent(Layout::Unordered),
-        ),
-        case(Group::Sparse, "sparse, zstd coordinates, one column", zstd_points.clone(), one_column(Layout::Unordered)),
-        case(Group::Sparse, "sparse, zstd coordinates, global", zstd_points.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, zstd coordinates, row-major", zstd_points, all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, eight fragments, global", layers.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, eight fragments, row-major", layers, all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, Hilbert, global", hilbert.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, Hilbert, row-major", hilbert, all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, Hilbert, four fragments, global", hilbert_layers, all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, strings, global", strings.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, strings, row-major", strings.clone(), all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, strings, a range", strings, words("3", "5")),
-    ]
+    let (global, row_major, col_major, unordered) =
+        (Layout::GlobalOrder, Layout::RowMajor, Layout::ColMajor, Layout::Unordered);
+    named(&[
+        ("unfiltered, global", &plain_points, all(global)),
+        ("unfiltered, unordered", &plain_points, all(unordered)),
+        ("unfiltered, row-major", &plain_points, all(row_major)),
+        ("unfiltered, col-major", &plain_points, all(col_major)),
+        ("unfiltered, box, global", &plain_points, box_of(global)),
+        ("unfiltered, box, row-major", &plain_points, box_of(row_major)),
+        ("unfiltered, 64 x 64", &plain_points, square(3000.min(side / 2), 64)),
+        ("zstd coordinates, a window of 1 %", &zstd_points, percent(row_major)),
+        ("zstd coordinates, a window of 1 %, unordered", &zstd_points, percent(unordered)),
+        ("zstd coordinates, one column", &zstd_points, one_column(unordered)),
+        ("zstd coordinates, global", &zstd_points, all(global)),
+        ("zstd coordinates, row-major", &zstd_points, all(row_major)),
+        ("eight fragments, global", &layers, all(global)),
+        ("eight fragments, row-major", &layers, all(row_major)),
+        ("Hilbert, global", &hilbert, all(global)),
+        ("Hilbert, row-major", &hilbert, all(row_major)),
+        ("Hilbert, four fragments, global", &hilbert_layers, all(global)),
+        ("strings, global", &strings, all(global)),
+        ("strings, row-major", &strings, all(row_major)),
+        ("strings, a range", &strings, words("3", "5")),
+    ])
+}
+
+fn named(rows: &[(&str, &SpeedArray, QuerySpec)]) -> Vec<Case> {
+    let of = |(name, array, query): &(&str, &SpeedArray, QuerySpec)| {
+        case(Group::Sparse, &format!("sparse, {name}"), (*array).clone(), query.clone())
+    };
+    rows.iter().map(of).collect()
 }
 
 /// Returns a query of a range of strings.
@@ -68,12 +67,12 @@ pub(super) fn layer_cases(five: u64, two: u64) -> Vec<Case> {
     duplicates.spec.allows_dups = true;
     let nullable = nullable_points(two);
     let all = QuerySpec::all;
-    vec![
-        case(Group::Sparse, "sparse, ten fragments, row-major", layers.clone(), all(Layout::RowMajor)),
-        case(Group::Sparse, "sparse, ten fragments, unordered", layers, all(Layout::Unordered)),
+    named(&[
+        ("ten fragments, row-major", &layers, all(Layout::RowMajor)),
+        ("ten fragments, unordered", &layers, all(Layout::Unordered)),
         // In other layouts the library does not define the order of cells with equal coordinates.
-        case(Group::Sparse, "sparse, ten fragments with duplicates, unordered", duplicates, all(Layout::Unordered)),
-        case(Group::Sparse, "sparse, nullable, global", nullable.clone(), all(Layout::GlobalOrder)),
-        case(Group::Sparse, "sparse, nullable, row-major", nullable, all(Layout::RowMajor)),
-    ]
+        ("ten fragments with duplicates, unordered", &duplicates, all(Layout::Unordered)),
+        ("nullable, global", &nullable, all(Layout::GlobalOrder)),
+        ("nullable, row-major", &nullable, all(Layout::RowMajor)),
+    ])
 }

@@ -1,11 +1,11 @@
 //! Subarrays of queries.
 
-use tdb_reference::model::{QuerySpec, RangesSpec, bytes_of};
+use tdb_reference::model::{QuerySpec, RangesSpec};
 use tdb_types::Layout;
 
 /// Returns a range of `len` coordinates.
 pub fn range(dimension: &str, first: i64, len: i64) -> RangesSpec {
-    RangesSpec { dimension: dimension.to_owned(), ranges: vec![(bytes_of([first]), bytes_of([first + len - 1]))] }
+    RangesSpec::new(dimension, [[first, first + len - 1]])
 }
 
 /// Returns a query of a subarray of rows and columns.

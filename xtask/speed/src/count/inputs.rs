@@ -1,17 +1,16 @@
 //! Input arrays of paths, written by tdb and the same in every run.
 
-use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
-use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Layout};
 use tdb_array::{Array, ArrayOptions, CreateOptions, Names};
 use tdb_reference::model::Rule;
 
-use crate::cells::{columns, new_cells};
+use crate::cells::{TABLE, columns, new_cells};
 use crate::outcome::Result;
+use crate::schemas::{dimension, square};
 use crate::tdb;
 
 /// Number of cells per side of the dense arrays.
@@ -51,30 +50,26 @@ pub fn make(folder: &Path) -> Result<()> {
     row(&folder.join("one"), 1)?;
     row(&folder.join("hundred"), 100)?;
     wide(&folder.join("wide"))?;
-    table(&folder.join("table"))?;
-    csv(folder, "table", "table.csv")
+    let path = folder.join("table");
+    table(&path)?;
+    let path = path.to_str().ok_or("the folder is not UTF-8")?;
+    tdb::run_into(&["read", path, "--format", "csv", "--order", "row-major"], &folder.join("table.csv"))
 }
 
 /// Returns the schema of a square of doubles in tiles of 128 by 128.
 pub fn dense_schema(filters: Vec<Filter>) -> Result<ArraySchema> {
     let value = Attribute::new("value", Datatype::Float64).with_filters(FilterPipeline::new(filters));
-    let sides = ["y", "x"].map(|name| dimension(name, SIDE, 128));
-    Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
+    Ok(square(SchemaBuilder::dense(), SIDE, 128).attribute(value).build()?)
 }
 
 /// Returns the schema of points on a square with a double and a time each. Coordinates and offsets
 /// have no filters, because codecs would dominate the counts.
 pub fn sparse_schema() -> Result<ArraySchema> {
     let none = || FilterPipeline { filters: Vec::new(), ..FilterPipeline::default_coords() };
-    let sides = ["y", "x"].map(|name| dimension(name, 1 << BITS, 128));
-    let builder = sides.into_iter().fold(SchemaBuilder::sparse(), SchemaBuilder::dimension);
-    let builder = builder.capacity(5_000).coords_filters(none()).offsets_filters(none());
+    let builder =
+        square(SchemaBuilder::sparse(), 1 << BITS, 128).capacity(5_000).coords_filters(none()).offsets_filters(none());
     let attributes = [Attribute::new("a", Datatype::Float64), Attribute::new("b", Datatype::Int64)];
     Ok(attributes.into_iter().fold(builder, SchemaBuilder::attribute).build()?)
-}
-
-pub fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
-    Dimension::new(name, 0i64..=side - 1).with_tile(extent)
 }
 
 /// Returns the rules of the columns of points. Equal numbers yield equal points.
@@ -97,8 +92,7 @@ fn dense(path: &Path, filters: Vec<Filter>) -> Result<()> {
 /// Writes a square of strings.
 fn words(path: &Path) -> Result<()> {
     let word = Attribute::new("word", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
-    let sides = ["y", "x"].map(|name| dimension(name, SIDE / 2, 64));
-    create(path, sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(word).build()?)?;
+    create(path, square(SchemaBuilder::dense(), SIDE / 2, 64).attribute(word).build()?)?;
     let cells = columns(&[("word", Rule::Word { seed: 2 })], (SIDE * SIDE / 4).cast_unsigned());
     open(path)?.write().names(names(1)).cells(new_cells(&cells))?;
     Ok(())
@@ -152,25 +146,6 @@ fn table(path: &Path) -> Result<()> {
         ["word", "place"].map(|name| Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
     let builder = SchemaBuilder::sparse().cell_order(Layout::RowMajor).dimension(id).attribute(time);
     create(path, doubles.into_iter().chain(strings).fold(builder, SchemaBuilder::attribute).build()?)?;
-    let rules = [
-        ("id", Rule::Ascending { seed: 5 }),
-        ("time", Rule::Ascending { seed: 6 }),
-        ("price", Rule::Wave { seed: 7 }),
-        ("amount", Rule::Wave { seed: 8 }),
-        ("word", Rule::Word { seed: 9 }),
-        ("place", Rule::Word { seed: 10 }),
-    ];
-    open(path)?.write().names(names(1)).cells(new_cells(&columns(&rules, ROWS)))?;
+    open(path)?.write().names(names(1)).cells(new_cells(&columns(&TABLE, ROWS)))?;
     Ok(())
-}
-
-/// Writes the cells of an array as CSV.
-fn csv(folder: &Path, array: &str, file: &str) -> Result<()> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.env(tdb::VARIABLE, "whole").args(["read", array, "--format", "csv", "--order", "row-major"]);
-    let output = command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err(format!("tdb read {array}: {}", output.status).into());
-    }
-    Ok(fs::write(folder.join(file), output.stdout)?)
 }

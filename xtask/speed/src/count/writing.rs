@@ -1,7 +1,6 @@
 //! Paths that write or consolidate.
 
 use std::cell::Cell;
-use std::fs;
 use std::path::Path;
 
 use tdb_array::tdb_filters::Filter;
@@ -12,7 +11,7 @@ use tdb_reference::model::{Column, Rule};
 use super::inputs::{self, CELLS, SIDE, names, open};
 use super::path::{CountedPath, Prepared, here};
 use crate::cells::{columns, new_cells};
-use crate::folders::copy;
+use crate::folders::{copy, remove};
 use crate::ours::columns_in_global_order;
 use crate::outcome::Result;
 
@@ -40,9 +39,7 @@ const TARGET: &str = "written";
 /// Returns the name of a folder that only this process uses.
 fn target() -> Result<String> {
     let folder = format!("{TARGET}-{:07}", std::process::id());
-    if Path::new(&folder).exists() {
-        fs::remove_dir_all(&folder)?;
-    }
+    remove(&folder)?;
     Ok(folder)
 }
 

@@ -88,32 +88,19 @@ impl Chart {
         let points = || self.lines.iter().flat_map(|line| &line.points).map(value);
         let (across, up) = (Axis::of(points().map(|point| point.0)), Axis::of(points().map(|point| point.1)));
         let place = |(x, y): (f64, f64)| (left + across.place(x) * PANEL.0, TOP + (1.0 - up.place(y)) * PANEL.1);
+        let (right, bottom) = (left + PANEL.0, TOP + PANEL.1);
         let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\">{name}</text>", TOP - 10.0);
         for tick in up.ticks() {
             let (_, y) = place((1.0, 10_f64.powi(tick)));
-            let right = left + PANEL.0;
-            let _ =
-                writeln!(svg, "<line class=\"grid\" x1=\"{left:.1}\" y1=\"{y:.1}\" x2=\"{right:.1}\" y2=\"{y:.1}\"/>");
-            let (x, y) = (left - 6.0, y + 4.0);
-            let _ = writeln!(
-                svg,
-                "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>",
-                label(tick)
-            );
+            grid_line(svg, (left, y), (right, y));
+            soft_text(svg, (left - 6.0, y + 4.0), "end", &label(tick));
         }
         for tick in across.ticks() {
-            let (x, bottom) = (place((10_f64.powi(tick), 1.0)).0, TOP + PANEL.1);
-            let _ =
-                writeln!(svg, "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>");
-            let y = bottom + 15.0;
-            let _ = writeln!(
-                svg,
-                "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
-                count_label(tick)
-            );
+            let (x, _) = place((10_f64.powi(tick), 1.0));
+            grid_line(svg, (x, TOP), (x, bottom));
+            soft_text(svg, (x, bottom + 15.0), "middle", &count_label(tick));
         }
-        let (x, y) = (left + PANEL.0, TOP + PANEL.1 + 30.0);
-        let _ = writeln!(svg, "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>", self.x);
+        soft_text(svg, (right, bottom + 30.0), "end", self.x);
         for (number, line) in self.lines.iter().enumerate() {
             let places: Vec<(f64, f64)> = line.points.iter().map(|point| place(value(point))).collect();
             let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
@@ -135,6 +122,14 @@ impl Chart {
             x = end + 24.0 + 6.8 * line.name.len() as f64;
         }
     }
+}
+
+fn grid_line(svg: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let _ = writeln!(svg, "<line class=\"grid\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+}
+
+fn soft_text(svg: &mut String, (x, y): (f64, f64), anchor: &str, text: &str) {
+    let _ = writeln!(svg, "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
 }
 
 fn second_label(power: i32) -> String {

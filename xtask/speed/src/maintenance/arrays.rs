@@ -3,12 +3,15 @@
 use std::error::Error;
 
 use tdb_array::{ArrayOptions, Names, WriteBatch, WriteColumn};
-use tdb_reference::model::{ArraySpec, FilterSpec, GeneratedWrite, Pipeline, Rule, attribute, dimension};
-use tdb_types::{Datatype, Layout};
+use tdb_reference::model::{ArraySpec, Bytes, Rule, attribute, dimension};
+use tdb_types::Datatype;
 
 use super::Job;
+use crate::arrays::zstd;
+use crate::cells::columns;
 
 /// An array with fragments by tdb. Both sides maintain the same array.
+#[derive(Clone)]
 pub struct MaintainedArray {
     pub name: &'static str,
     pub spec: ArraySpec,
@@ -56,10 +59,6 @@ pub fn all(scale: f64) -> Vec<MaintainedArray> {
     ]
 }
 
-fn zstd() -> Pipeline {
-    [FilterSpec::Zstd { level: Some(3) }].into()
-}
-
 /// Returns a schema of doubles, whose tiles have as many rows as a fragment.
 fn dense(rows: u64, tile: u64) -> ArraySpec {
     let y = dimension("y", Datatype::Int64, [0, rows as i64 - 1], tile as i64);
@@ -85,15 +84,15 @@ impl MaintainedArray {
         match self.shape {
             Shape::Rows | Shape::OverlappingRows => {
                 let count = if matches!(self.shape, Shape::Rows) { self.size } else { 10 * self.size };
-                let value = wave("value", number, count * COLUMNS as u64);
+                let value = wave(number, count * COLUMNS as u64);
                 let cells = WriteBatch::new().with("value", WriteColumn::bytes(&value));
                 write.range("y", rows(number * self.size, count))?.cells(&cells)?;
             }
             Shape::Points | Shape::ScatteredPoints => {
                 let [y, x] = self.points(number);
-                let [a, b] = [wave("a", number, self.size), wave("b", number + 7, self.size)];
+                let [a, b] = [wave(number, self.size), wave(number + 7, self.size)];
                 let mut cells = WriteBatch::new();
-                for (name, bytes) in [("y", &y), ("x", &x), ("a", &a), ("b", &b)] {
+                for (name, bytes) in [("y", &y[..]), ("x", &x), ("a", &a), ("b", &b)] {
                     cells = cells.with(name, WriteColumn::bytes(bytes));
                 }
                 write.cells(&cells)?;
@@ -115,8 +114,6 @@ impl MaintainedArray {
     }
 }
 
-fn wave(name: &str, seed: u64, cells: u64) -> Vec<u8> {
-    let columns = vec![(name.to_owned(), Rule::Wave { seed })];
-    let write = GeneratedWrite { layout: Layout::RowMajor, subarray: None, timestamp: None, cells, columns };
-    write.materialise().cells.into_iter().next().map(|column| column.values.0).unwrap_or_default()
+fn wave(seed: u64, cells: u64) -> Bytes {
+    columns(&[("value", Rule::Wave { seed })], cells).remove(0).values
 }

@@ -1,7 +1,7 @@
 //! Opens arrays and loads all fragments, as the library does.
 
 use tdb_array::ArrayOptions;
-use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
+use tdb_reference::{Stopwatch, TimedReads, repeated};
 
 use crate::digest;
 use crate::outcome::Result;
@@ -11,19 +11,16 @@ pub fn work(request: &Request) -> Result<TimedReads> {
     let options = ArrayOptions::new().threads(request.threads);
     let warm = options.open(&request.uri)?;
     let fragments = warm.fragments()?.iter().map(|fragment| (fragment.folder().to_owned(), fragment.cell_count()));
-    let mut timed = TimedReads { digest: digest::of_fragments(fragments), ..TimedReads::default() };
+    let digest = digest::of_fragments(fragments);
     drop(warm);
     if request.digest {
-        return Ok(timed);
+        return Ok(TimedReads { digest, ..TimedReads::default() });
     }
-    reset_peak_memory();
-    for _ in 0..request.repeats {
+    let mut cells = 0;
+    let opened = repeated(request.repeats, || -> Result<_> {
         let start = Stopwatch::start();
-        let array = options.open(&request.uri)?;
-        timed.cells = array.fragments()?.len();
-        drop(array);
-        timed.reads.push(start.taken(start.seconds(), 0));
-    }
-    timed.peak_memory = peak_memory();
-    Ok(timed)
+        cells = options.open(&request.uri)?.fragments()?.len();
+        Ok(start.taken(start.seconds(), 0))
+    })?;
+    Ok(TimedReads { cells, digest, ..opened })
 }

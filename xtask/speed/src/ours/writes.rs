@@ -2,10 +2,10 @@
 
 use tdb_array::{Array, ArrayOptions, Order, WriteBatch};
 use tdb_reference::model::{Bytes, Column};
-use tdb_reference::{Stopwatch, TimedReads, peak_memory, reset_peak_memory};
+use tdb_reference::{Stopwatch, TimedReads, peak_memory, repeated, reset_peak_memory};
 use tdb_types::{Layout, Scalar};
 
-use crate::cells::{byte_count, new_cells};
+use crate::cells::new_cells;
 use crate::outcome::Result;
 use crate::task::{Request, WriteTask};
 
@@ -16,20 +16,19 @@ pub fn work(request: &Request, task: &WriteTask) -> Result<TimedReads> {
     };
     let cells = new_cells(&columns);
     let options = ArrayOptions::new().threads(request.threads);
-    let mut timed = TimedReads::default();
     reset_peak_memory();
     let before = peak_memory();
-    for _ in 0..request.repeats {
+    let mut timed = repeated(request.repeats, || -> Result<_> {
         let start = Stopwatch::start();
         for _ in 0..task.fragments {
             write(&options.open(&request.uri)?, task, &cells)?;
         }
-        timed.reads.push(start.taken(0.0, task.fragments));
-    }
+        Ok(start.taken(0.0, task.fragments))
+    })?;
     // The memory of the given cells does not count.
-    timed.peak_memory = peak_memory().saturating_sub(before);
+    timed.peak_memory = timed.peak_memory.saturating_sub(before);
     timed.cells = usize::try_from(task.write.cells)? * task.fragments;
-    timed.bytes = columns.iter().map(byte_count).sum::<u64>() * task.fragments as u64;
+    timed.bytes = columns.iter().map(Column::byte_count).sum::<u64>() * task.fragments as u64;
     Ok(timed)
 }
 

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
-use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, SchemaBuilder};
 use tdb_array::tdb_types::Datatype;
 use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_reference::model::{Column, Rule};
 
+use crate::arrays::side_bits;
 use crate::cells::{columns, new_cells};
+use crate::folders;
 use crate::outcome::Result;
+use crate::schemas::{dimension, square};
 
 /// An operation that can be repeated.
 pub type Act = Box<dyn FnMut() -> Result<()>>;
@@ -28,10 +31,6 @@ fn create(path: &Path, schema: ArraySchema) -> Result<()> {
     Ok(Array::create(path, schema)?)
 }
 
-fn dimension(name: &str, side: i64, extent: i64) -> Dimension {
-    Dimension::new(name, 0i64..=side - 1).with_tile(extent)
-}
-
 fn zstd() -> FilterPipeline {
     FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }])
 }
@@ -42,7 +41,7 @@ pub fn cells(folder: &Path, cells: u64) -> Result<()> {
     create(&folder.join("grid"), grid_schema(side)?)?;
     let value = columns(&[("value", Rule::Wave { seed: 1 })], (side * side).cast_unsigned());
     open(&folder.join("grid"), 0)?.write().cells(new_cells(&value))?;
-    create(&folder.join("points"), points_schema(bits(cells))?)?;
+    create(&folder.join("points"), points_schema(side_bits(cells))?)?;
     open(&folder.join("points"), 0)?.write().cells(new_cells(&point_columns(cells)))?;
     Ok(())
 }
@@ -53,24 +52,16 @@ fn side(cells: u64) -> i64 {
 
 fn grid_schema(side: i64) -> Result<ArraySchema> {
     let value = Attribute::new("value", Datatype::Float64).with_filters(zstd());
-    let sides = ["y", "x"].map(|name| dimension(name, side, side.min(256)));
-    Ok(sides.into_iter().fold(SchemaBuilder::dense(), SchemaBuilder::dimension).attribute(value).build()?)
-}
-
-/// Returns the number of bits of a coordinate. The square has room for four times the number of
-/// points.
-fn bits(cells: u64) -> u32 {
-    (cells * 4).next_power_of_two().trailing_zeros().div_ceil(2)
+    Ok(square(SchemaBuilder::dense(), side, side.min(256)).attribute(value).build()?)
 }
 
 fn points_schema(bits: u32) -> Result<ArraySchema> {
-    let sides = ["y", "x"].map(|name| dimension(name, 1 << bits, 64));
-    let builder = sides.into_iter().fold(SchemaBuilder::sparse(), SchemaBuilder::dimension).capacity(10_000);
+    let builder = square(SchemaBuilder::sparse(), 1 << bits, 64).capacity(10_000);
     Ok(builder.attribute(Attribute::new("value", Datatype::Float64).with_filters(zstd())).build()?)
 }
 
 fn point_columns(cells: u64) -> Vec<Column> {
-    let side = |dimension| Rule::Scattered { seed: 0, bits: bits(cells), dimension };
+    let side = |dimension| Rule::Scattered { seed: 0, bits: side_bits(cells), dimension };
     columns(&[("y", side(0)), ("x", side(1)), ("value", Rule::Wave { seed: 1 })], cells)
 }
 
@@ -117,9 +108,9 @@ pub fn attributes(folder: &Path, attributes: u64) -> Result<()> {
 }
 
 /// Opens an array and reads all cells.
-pub fn reading(path: &Path, threads: usize, order: Order) -> Result<Act> {
+pub fn reading(path: &Path, threads: usize) -> Result<Act> {
     let path = path.to_owned();
-    Ok(Box::new(move || drained(open(&path, threads)?.read().order(order))))
+    Ok(Box::new(move || drained(open(&path, threads)?.read().order(Order::RowMajor))))
 }
 
 pub fn reading_one(path: &Path, threads: usize) -> Result<Act> {
@@ -159,9 +150,7 @@ pub fn small_write(path: &Path, threads: usize) -> Result<Act> {
 fn writing(path: PathBuf, schema: ArraySchema, columns: Vec<Column>, threads: usize) -> Result<Act> {
     let definition = ArrayDefinition::new(schema)?;
     Ok(Box::new(move || {
-        if path.exists() {
-            std::fs::remove_dir_all(&path)?;
-        }
+        folders::remove(&path)?;
         Array::create(&path, &definition)?;
         open(&path, threads)?.write().cells(new_cells(&columns))?;
         Ok(())
@@ -175,7 +164,7 @@ pub fn writing_grid(folder: &Path, cells: u64, threads: usize) -> Result<Act> {
 }
 
 pub fn writing_points(folder: &Path, cells: u64, threads: usize) -> Result<Act> {
-    writing(folder.join("new-points"), points_schema(bits(cells))?, point_columns(cells), threads)
+    writing(folder.join("new-points"), points_schema(side_bits(cells))?, point_columns(cells), threads)
 }
 
 pub fn writing_tiles(folder: &Path, tiles: u64, threads: usize) -> Result<Act> {

@@ -1,15 +1,16 @@
 //! A row of the table.
 
+use tdb_reference::TimedReads;
+
 use super::text::{cpu_seconds, megabytes, seconds, thousands, time, time_and_speed};
-use crate::side::Side;
 use crate::workload::{Group, Limit};
 
 /// The measurements of a workload with one thread and with all threads.
 pub struct Row {
     pub name: String,
     pub group: Group,
-    pub theirs: [Side; 2],
-    pub ours: [Side; 2],
+    pub theirs: [TimedReads; 2],
+    pub ours: [TimedReads; 2],
     pub limit: Option<Limit>,
 }
 
@@ -17,7 +18,7 @@ impl Row {
     /// `true` if both sides read the same cells, with one thread and with all.
     pub fn is_same(&self) -> bool {
         let first = &self.theirs[0];
-        let is_same = |side: &Side| side.digest == first.digest && side.cells == first.cells;
+        let is_same = |side: &TimedReads| side.digest == first.digest && side.cells == first.cells;
         !first.digest.is_empty() && self.theirs.iter().chain(&self.ours).all(is_same)
     }
 

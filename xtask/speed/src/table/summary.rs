@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use clap::ValueEnum;
+
 use super::row::Row;
 use super::text::seconds;
 use crate::workload::Group;
@@ -77,7 +79,7 @@ fn means(rows: &[Row], threads: usize) -> String {
             count(&|row| row.cpu_ratio() >= row.mark()),
         );
     };
-    for group in Group::ALL {
+    for &group in Group::value_variants() {
         line(group.name(), &rows.iter().filter(|row| row.group == group).collect::<Vec<_>>());
     }
     line("all", &rows.iter().filter(|row| row.group.counts()).collect::<Vec<_>>());

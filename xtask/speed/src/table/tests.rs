@@ -1,18 +1,17 @@
-use tdb_reference::TimedRead;
 use tdb_reference::model::Bytes;
+use tdb_reference::{TimedRead, TimedReads};
 
 use super::text::{quantiles, time_and_speed};
 use super::{Row, summary};
-use crate::side::Side;
 use crate::workload::{Group, Limit};
 
-fn side(seconds: &[f64]) -> Side {
+fn side(seconds: &[f64]) -> TimedReads {
     let run = |seconds: &f64| TimedRead { seconds: *seconds, cpu_seconds: *seconds, open_seconds: 0.0, submits: 1 };
-    Side {
+    TimedReads {
         cells: 1_234_567,
         bytes: 0,
         digest: Bytes(vec![1]),
-        runs: seconds.iter().map(run).collect(),
+        reads: seconds.iter().map(run).collect(),
         peak_memory: 1 << 20,
     }
 }

@@ -1,14 +1,14 @@
 //! Formats figures.
 
-use crate::side::Side;
+use tdb_reference::TimedReads;
 
 /// Returns the median wall time.
-pub fn seconds(side: &Side) -> f64 {
-    quantiles(side.runs.iter().map(|run| run.seconds))[1]
+pub fn seconds(side: &TimedReads) -> f64 {
+    quantiles(side.reads.iter().map(|run| run.seconds))[1]
 }
 
-pub fn cpu_seconds(side: &Side) -> f64 {
-    quantiles(side.runs.iter().map(|run| run.cpu_seconds))[1]
+pub fn cpu_seconds(side: &TimedReads) -> f64 {
+    quantiles(side.reads.iter().map(|run| run.cpu_seconds))[1]
 }
 
 /// Returns the lower quartile, the median and the upper quartile.
@@ -30,8 +30,8 @@ pub fn time(seconds: f64) -> String {
 
 /// Formats the median, half of the interquartile range as a percentage of the median, and bytes or
 /// cells per second.
-pub fn time_and_speed(side: &Side) -> String {
-    let [low, median, high] = quantiles(side.runs.iter().map(|run| run.seconds));
+pub fn time_and_speed(side: &TimedReads) -> String {
+    let [low, median, high] = quantiles(side.reads.iter().map(|run| run.seconds));
     let spread = (high - low) / 2.0 / median * 100.0;
     let speed = match (side.bytes, side.cells) {
         (bytes, _) if bytes >= 1 << 20 => format!(", {:.0} MB/s", bytes as f64 / median / 1e6),

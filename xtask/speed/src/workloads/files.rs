@@ -14,13 +14,14 @@ use serde_json::{Value, json};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, ArrayOptions};
-use tdb_reference::model::{Bytes, Rule};
+use tdb_reference::model::Bytes;
 use tdb_reference::{TimedRead, TimedReads};
 
-use crate::cells::{columns, new_cells};
+use crate::arrays::scaled;
+use crate::cells::{TABLE, columns, new_cells};
 use crate::outcome::Result;
 use crate::tdb;
-use crate::workload::{Ask, Bench, Group, Limit, Workload};
+use crate::workload::{Ask, Bench, Group, Workload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -46,7 +47,7 @@ struct Files {
 }
 
 pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
-    let rows = |millions: f64| (millions * 1e6 * scale).max(1000.0) as u64;
+    let rows = |millions| scaled(millions, scale);
     let files = |name: &str, format, way, rows| -> Box<dyn Workload> {
         let (python, array) = (PathBuf::new(), String::new());
         Box::new(Files { name: name.to_owned(), format, way, rows, python, array, bytes: 0 })
@@ -138,12 +139,7 @@ impl Workload for Files {
         self.array = bench.in_memory("table");
         make(&self.array, self.rows)?;
         let csv = bench.in_memory("rows.csv");
-        let mut command = Command::new(std::env::current_exe()?);
-        command.env(tdb::VARIABLE, "whole").args(["read", &self.array, "--format", "csv"]);
-        let status = command.stdin(Stdio::null()).stdout(fs::File::create(&csv)?).status()?;
-        if !status.success() {
-            return Err(format!("tdb read: {status}").into());
-        }
+        tdb::run_into(&["read", &self.array, "--format", "csv"], Path::new(&csv))?;
         if self.format == Format::Parquet {
             self.ask(&json!({"job": "prepare", "from": csv, "to": self.source(bench)}))?;
             full_program()?;
@@ -180,21 +176,17 @@ impl Workload for Files {
             "prints": prints,
         }))?)?;
         if ask.digest {
-            if self.way == Way::In {
-                let mut command = Command::new(std::env::current_exe()?);
-                command.env(tdb::VARIABLE, "whole").args(["read", &imported, "--format", "csv"]);
-                let back = bench.in_memory("back.csv");
-                command.stdin(Stdio::null()).stdout(fs::File::create(&back)?).status()?;
-                self.digest(&back, &mut timed)?;
-            } else {
-                self.digest(&out, &mut timed)?;
-            }
+            let read = match self.way {
+                Way::In => {
+                    let back = bench.in_memory("back.csv");
+                    tdb::run_into(&["read", &imported, "--format", "csv"], Path::new(&back))?;
+                    back
+                }
+                Way::Out => out,
+            };
+            self.digest(&read, &mut timed)?;
         }
         Ok(timed)
-    }
-
-    fn limit(&self, _: &Bench, _: &TimedReads) -> Result<Option<Limit>> {
-        Ok(None)
     }
 
     fn finish(&mut self, bench: &mut Bench) -> Result<()> {
@@ -216,15 +208,7 @@ fn make(path: &str, rows: u64) -> Result<()> {
     let builder = SchemaBuilder::sparse().dimension(id.with_tile(1i64 << 30));
     let schema = numbers.into_iter().chain(strings).fold(builder, SchemaBuilder::attribute).build()?;
     Array::create(path, schema)?;
-    let rules = [
-        ("id", Rule::Ascending { seed: 5 }),
-        ("time", Rule::Ascending { seed: 6 }),
-        ("price", Rule::Wave { seed: 7 }),
-        ("amount", Rule::Wave { seed: 8 }),
-        ("word", Rule::Word { seed: 9 }),
-        ("place", Rule::Word { seed: 10 }),
-    ];
-    ArrayOptions::new().open(path)?.write().cells(new_cells(&columns(&rules, rows)))?;
+    ArrayOptions::new().open(path)?.write().cells(new_cells(&columns(&TABLE, rows)))?;
     Ok(())
 }
 

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use tdb_reference::{NEWEST, Reference, Stopwatch, TimedRead, TimedReads};
 
-use crate::folders::copy;
+use crate::folders::{self, copy};
 use crate::limits;
 use crate::maintenance::{self, Job, MaintainedArray};
 use crate::ours;
 use crate::outcome::Result;
 use crate::task::{Request, Task};
-use crate::workload::{Ask, Bench, Group, Limit, Workload};
+use crate::workload::{Ask, Bench, Group, Workload, set_threads};
 
 struct Maintain {
     name: String,
@@ -23,11 +23,10 @@ struct Maintain {
 
 pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
     let mut all: Vec<Box<dyn Workload>> = Vec::new();
-    for index in 0..maintenance::arrays(scale).len() {
-        let jobs = maintenance::arrays(scale)[index].jobs;
-        for job in jobs {
-            let array = maintenance::arrays(scale).swap_remove(index);
-            all.push(Box::new(Maintain { name: job.name(array.name), array, job: *job, cells: 0, bytes: 0 }));
+    for array in maintenance::arrays(scale) {
+        for job in array.jobs {
+            let (name, array) = (job.name(array.name), array.clone());
+            all.push(Box::new(Maintain { name, array, job: *job, cells: 0, bytes: 0 }));
         }
     }
     all
@@ -92,16 +91,8 @@ impl Workload for Maintain {
         })
     }
 
-    fn limit(&self, _: &Bench, _: &TimedReads) -> Result<Option<Limit>> {
-        Ok(None)
-    }
-
     fn finish(&mut self, bench: &mut Bench) -> Result<()> {
-        let prepared = bench.in_memory("prepared");
-        if fs::exists(&prepared)? {
-            fs::remove_dir_all(prepared)?;
-        }
-        Ok(())
+        Ok(folders::remove(bench.in_memory("prepared"))?)
     }
 }
 
@@ -109,9 +100,7 @@ impl Workload for Maintain {
 fn by_them(job: Job, uri: &str, threads: usize, timed: &mut TimedReads) -> Result<()> {
     let mut reference = Reference::start(NEWEST)?;
     reference.patience(std::time::Duration::from_secs(1800));
-    for setting in ["sm.compute_concurrency_level", "sm.io_concurrency_level"] {
-        reference.config().insert(setting.to_owned(), threads.to_string());
-    }
+    set_threads(&mut reference, threads);
     // All cells that dense fragments cover are written.
     reference.config().insert("sm.consolidation.amplification".to_owned(), "1000".to_owned());
     for setting in ["sm.consolidation.mode", "sm.vacuum.mode"] {

@@ -7,7 +7,7 @@ use crate::digest;
 use crate::ours;
 use crate::outcome::Result;
 use crate::task::{Request, Task};
-use crate::workload::{Ask, Bench, Group, Limit, Workload};
+use crate::workload::{Ask, Bench, Group, Workload};
 
 struct Open {
     name: String,
@@ -55,9 +55,5 @@ impl Workload for Open {
     fn ours(&self, _: &mut Bench, ask: Ask) -> Result<TimedReads> {
         let (uri, task) = (self.uri.clone(), Task::Open);
         ours::measure(Request { uri, task, threads: ask.threads, repeats: ask.repeats, digest: ask.digest })
-    }
-
-    fn limit(&self, _: &Bench, _: &TimedReads) -> Result<Option<Limit>> {
-        Ok(None)
     }
 }

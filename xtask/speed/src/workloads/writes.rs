@@ -1,15 +1,13 @@
 //! Writes to arrays in memory, to exclude disk speed: from before an array is opened until the
 //! fragment is committed.
 
-use std::fs;
-
 use tdb_reference::TimedReads;
-use tdb_reference::model::{FilterSpec, GeneratedWrite, Pipeline, QuerySpec, Rule, WriteSpec, attribute};
+use tdb_reference::model::{Column, GeneratedWrite, QuerySpec, Rule, WriteSpec, attribute};
 use tdb_types::{Datatype, Layout};
 
 use super::reads::of_array;
-use crate::arrays::{SpeedArray, dense, dense_of, nullable_points, sparse, strings};
-use crate::cells::byte_count;
+use crate::arrays::{SpeedArray, dense, dense_of, nullable_points, plain, scaled, scaled_side, sparse, strings, zstd};
+use crate::folders;
 use crate::limits::Direction;
 use crate::ours;
 use crate::outcome::Result;
@@ -34,45 +32,41 @@ pub(super) fn write(name: &str, group: Group, array: SpeedArray, layout: Layout)
 }
 
 pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
-    let side = (8192.0 * scale.sqrt() / 512.0).round().max(1.0) as u64 * 512;
-    let cells = |millions: f64| (millions * 1e6 * scale).max(1000.0) as u64;
-    let zstd = || Pipeline::from([FilterSpec::Zstd { level: Some(3) }]);
-    let none = || Pipeline::from([]);
+    let side = scaled_side(8192, 512, scale);
+    let cells = |millions| scaled(millions, scale);
     let words = attribute("word", Datatype::StringUtf8).var();
     let points = |name, filters, order| sparse(name, cells(10.0), 1, filters, order);
-    let large = |name: &str, array, layout| -> Box<dyn Workload> {
-        Box::new(write(&format!("write, {name}"), Group::Writes, array, layout))
-    };
     let many = |name: &str, array: SpeedArray, layout, fragments| -> Box<dyn Workload> {
         Box::new(Write { fragments, ..write(&format!("write, {name}"), Group::Writes, array, layout) })
     };
+    let large = |name, array, layout| many(name, array, layout, 1);
     vec![
-        large("dense, unfiltered, row-major", dense("plain", side, none()), Layout::RowMajor),
-        large("dense, unfiltered, col-major", dense("plain", side, none()), Layout::ColMajor),
-        large("dense, unfiltered, global", dense("plain", side, none()), Layout::GlobalOrder),
+        large("dense, unfiltered, row-major", dense("plain", side, plain()), Layout::RowMajor),
+        large("dense, unfiltered, col-major", dense("plain", side, plain()), Layout::ColMajor),
+        large("dense, unfiltered, global", dense("plain", side, plain()), Layout::GlobalOrder),
         large("dense, zstd, row-major", dense("zstd", side, zstd()), Layout::RowMajor),
         large(
             "dense, strings, row-major",
             dense_of("words", side / 4, words, Rule::Word { seed: 9 }),
             Layout::RowMajor,
         ),
-        large("sparse, unfiltered, unordered", points("plain", none(), Layout::RowMajor), Layout::Unordered),
-        large("sparse, unfiltered, global", points("plain", none(), Layout::RowMajor), Layout::GlobalOrder),
+        large("sparse, unfiltered, unordered", points("plain", plain(), Layout::RowMajor), Layout::Unordered),
+        large("sparse, unfiltered, global", points("plain", plain(), Layout::RowMajor), Layout::GlobalOrder),
         large("sparse, zstd coordinates, unordered", points("zstd", zstd(), Layout::RowMajor), Layout::Unordered),
         large("sparse, zstd coordinates, global", points("zstd", zstd(), Layout::RowMajor), Layout::GlobalOrder),
-        large("sparse, Hilbert, unordered", points("hilbert", none(), Layout::Hilbert), Layout::Unordered),
+        large("sparse, Hilbert, unordered", points("hilbert", plain(), Layout::Hilbert), Layout::Unordered),
         large("sparse, strings, unordered", strings(cells(2.0)), Layout::Unordered),
         large("sparse, strings, global", strings(cells(2.0)), Layout::GlobalOrder),
         large("sparse, nullable, unordered", nullable_points(cells(2.0)), Layout::Unordered),
-        many("dense, one of 64 cells", dense("small", 512, none()).of_cells(64), Layout::RowMajor, 1),
-        many("dense, a thousand of 64 cells", dense("small", 512, none()).of_cells(64), Layout::RowMajor, 1000),
+        many("dense, one of 64 cells", dense("small", 512, plain()).of_cells(64), Layout::RowMajor, 1),
+        many("dense, a thousand of 64 cells", dense("small", 512, plain()).of_cells(64), Layout::RowMajor, 1000),
         many("sparse, a thousand of 10 cells", few_points(), Layout::Unordered, 1000),
     ]
 }
 
 /// Returns ten points in an array that has room for many.
 fn few_points() -> SpeedArray {
-    let mut array = sparse("small", 100_000, 1, Pipeline::from([]), Layout::RowMajor);
+    let mut array = sparse("small", 100_000, 1, plain(), Layout::RowMajor);
     array.writes.iter_mut().for_each(|write| write.cells = 10);
     array
 }
@@ -81,9 +75,7 @@ impl Write {
     /// Replaces the array of a side by a new array.
     fn target(&self, bench: &mut Bench, side: &str) -> Result<String> {
         let uri = bench.in_memory(side);
-        if fs::exists(&uri)? {
-            fs::remove_dir_all(&uri)?;
-        }
+        folders::remove(&uri)?;
         bench.reference.create(&uri, &self.array.spec)?;
         Ok(uri)
     }
@@ -109,11 +101,7 @@ impl Workload for Write {
     fn prepare(&mut self, bench: &mut Bench) -> Result<()> {
         let mut spec = self.write.materialise();
         if self.write.layout == Layout::GlobalOrder {
-            let sorted = bench.in_memory("sorted");
-            if fs::exists(&sorted)? {
-                fs::remove_dir_all(&sorted)?;
-            }
-            bench.reference.create(&sorted, &self.array.spec)?;
+            let sorted = self.target(bench, "sorted")?;
             let order = if self.array.is_sparse() { Layout::Unordered } else { Layout::RowMajor };
             bench.reference.write(&sorted, &WriteSpec { layout: order, ..spec })?;
             let names = self.write.columns.iter().map(|(name, _)| name.as_str());
@@ -137,7 +125,7 @@ impl Workload for Write {
         });
         timed.reads = runs.collect();
         timed.cells = usize::try_from(self.write.cells)? * self.fragments;
-        timed.bytes = spec.cells.iter().map(byte_count).sum::<u64>() * self.fragments as u64;
+        timed.bytes = spec.cells.iter().map(Column::byte_count).sum::<u64>() * self.fragments as u64;
         if ask.digest {
             self.digest(bench, &uri, &mut timed)?;
         }
@@ -165,12 +153,7 @@ impl Workload for Write {
 
     fn finish(&mut self, bench: &mut Bench) -> Result<()> {
         self.spec = None;
-        for name in ["sorted", "theirs", "ours"] {
-            let folder = bench.in_memory(name);
-            if fs::exists(&folder)? {
-                fs::remove_dir_all(folder)?;
-            }
-        }
-        Ok(())
+        let folders = ["sorted", "theirs", "ours"].map(|name| bench.in_memory(name));
+        Ok(folders.iter().try_for_each(folders::remove)?)
     }
 }

@@ -1,5 +1,24 @@
 //! Parses the imports of a source file.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Comments, strings and character literals. A quote without a second quote starts a lifetime.
+static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    let raw = (0..5).map(|hashes| "#".repeat(hashes)).map(|hashes| format!(r#"\br{hashes}".*?"{hashes}"#));
+    let others = [r"//[^\n]*", r"/\*.*?\*/", r#""(?:[^"\\]|\\.)*""#, r"'(?:\\.[^']*|[^\\'])'"];
+    pattern(&format!("(?s){}", raw.chain(others.map(str::to_owned)).collect::<Vec<_>>().join("|")))
+});
+/// A `use` declaration: its visibility and its tree.
+static USE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(pub(?:\([^)]*\))?\s+)?\buse\s([^;]*);"));
+/// A visibility with a path, which is not an import.
+static VISIBILITY: LazyLock<Regex> = LazyLock::new(|| pattern(r"pub\(in [^)]*\)"));
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a valid pattern")
+}
+
 /// An imported name, or a path in the code of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
@@ -14,83 +33,18 @@ pub(super) struct Import {
 
 /// Returns all imports and all paths of a file, without tests.
 pub(super) fn imports(text: &str) -> Vec<Import> {
-    let mut code = without_tests(&without_comments_and_strings(text));
+    let code = without_tests(&TEXT.replace_all(text, ""));
     let mut found = Vec::new();
-    while let Some((start, end)) = next_use(&code) {
-        let before = code[..start].trim_end();
-        let is_public = before.ends_with("pub") || before.ends_with(')');
-        expand(&[], code[start + 3..end].trim(), is_public, &mut found);
-        // A visibility such as `pub(in crate::a)` is not an import.
-        let start = if is_public { before.rfind("pub").unwrap_or(start) } else { start };
-        code.replace_range(start..end, "");
+    for import in USE.captures_iter(&code) {
+        expand(&[], import[2].trim(), import.get(1).is_some(), &mut found);
     }
-    let code = without_visibilities(&code);
+    let code = USE.replace_all(&code, "");
+    let code = VISIBILITY.replace_all(&code, "");
     let is_path = |character: char| character.is_alphanumeric() || matches!(character, '_' | ':');
     let paths = code.split(|character| !is_path(character)).filter(|word| word.contains("::"));
     let segments = paths.map(|path| path.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect());
     found.extend(segments.map(|path| Import { path, name: None, is_public: false }));
     found
-}
-
-/// Removes comments, and the contents of strings.
-fn without_comments_and_strings(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        let skipped = match character {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '"' => string_len(rest),
-            'r' if !code.ends_with(|before: char| before.is_alphanumeric() || before == '_') => raw_string_len(rest),
-            '\'' => character_len(rest),
-            _ => 0,
-        };
-        if skipped == 0 {
-            code.push(character);
-            rest = &rest[character.len_utf8()..];
-        } else {
-            rest = &rest[skipped..];
-        }
-    }
-    code
-}
-
-/// Returns the length in bytes of the string at the start of `text`.
-fn string_len(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (place, character) in text.char_indices().skip(1) {
-        match character {
-            '"' if !is_escaped => return place + 1,
-            '\\' => is_escaped = !is_escaped,
-            _ => is_escaped = false,
-        }
-    }
-    text.len()
-}
-
-/// Returns the length in bytes of the raw string at the start of `text`, or 0.
-fn raw_string_len(text: &str) -> usize {
-    let hashes = text[1..].len() - text[1..].trim_start_matches('#').len();
-    if !text[1 + hashes..].starts_with('"') {
-        return 0;
-    }
-    let end = format!("\"{}", "#".repeat(hashes));
-    let start = 2 + hashes;
-    text[start..].find(&end).map_or(text.len(), |place| start + place + end.len())
-}
-
-/// Returns the length in bytes of the character literal at the start of `text`, or 0 for a
-/// lifetime.
-fn character_len(text: &str) -> usize {
-    let mut characters = text.char_indices().skip(1);
-    match (characters.next(), characters.next()) {
-        (Some((_, '\\')), Some((place, escaped))) => {
-            let from = place + escaped.len_utf8();
-            text[from..].find('\'').map_or(0, |end| from + end + 1)
-        }
-        (Some(_), Some((place, '\''))) => place + 1,
-        _ => 0,
-    }
 }
 
 /// Removes items with `#[cfg(test)]`.
@@ -128,22 +82,6 @@ fn item_len(code: &str) -> usize {
     code.len()
 }
 
-/// Returns the start of the next `use` and the position of its semicolon.
-fn next_use(code: &str) -> Option<(usize, usize)> {
-    let mut from = 0;
-    while let Some(found) = code[from..].find("use") {
-        let start = from + found;
-        from = start + 3;
-        let is_word =
-            !code[..start].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':');
-        // `use<'a>` is a precise capturing bound.
-        if is_word && code[from..].starts_with(char::is_whitespace) {
-            return code[from..].find(';').map(|end| (start, from + end));
-        }
-    }
-    None
-}
-
 /// Adds the names of a `use` tree.
 fn expand(before: &[String], tree: &str, is_public: bool, found: &mut Vec<Import>) {
     let (head, branches) = match tree.split_once('{') {
@@ -177,17 +115,6 @@ fn split_at_commas(branches: &str) -> impl Iterator<Item = &str> {
         character == ',' && depth == 0
     });
     split.filter(|branch| !branch.trim().is_empty())
-}
-
-/// Removes visibilities such as `pub(in path)`.
-fn without_visibilities(code: &str) -> String {
-    let mut kept = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(start) = rest.find("pub(in ") {
-        kept.push_str(&rest[..start]);
-        rest = rest[start..].split_once(')').map_or("", |(_, after)| after);
-    }
-    kept + rest
 }
 
 #[cfg(test)]
