@@ -118,7 +118,7 @@ pub(crate) fn parse() -> (Parsed, ColorChoice) {
         Err(error) => return (wrong_use(error), ColorChoice::Auto),
     };
     if let Some((name, of_command)) = matches.subcommand()
-        && extensions::is_command(name)
+        && extensions::command(name).is_some()
     {
         let command = Command::Further { name: name.to_owned(), matches: Box::new(of_command.clone()) };
         let color = matches.get_one("color").copied().unwrap_or(ColorChoice::Auto);

@@ -35,12 +35,11 @@ impl Kind {
     /// The name with an article, for sentences.
     pub(crate) fn a(self) -> String {
         match self {
-            Self::Other => return "neither a file nor a folder".to_owned(),
-            Self::KeyValue => return "a key-value store".to_owned(),
-            _ => {}
+            Self::Other => "neither a file nor a folder".to_owned(),
+            Self::KeyValue => "a key-value store".to_owned(),
+            Self::Array => "an array".to_owned(),
+            _ => format!("a {}", self.name()),
         }
-        let article = if self == Self::Array { "an" } else { "a" };
-        format!("{article} {}", self.name())
     }
 
     pub(crate) fn name(self) -> &'static str {

@@ -98,9 +98,8 @@ fn what_is_older_than_the_first_format_version() {
         fs::write(folder.path().join(name).join(file), &schema).unwrap();
         let path = folder.path().join(name).to_string_lossy().into_owned();
         for words in [vec![path.as_str()], vec!["read", &path], vec!["fragments", &path]] {
-            let run = tdb(words).exits(4);
             let told = if name == "store" { "a key-value store" } else { "older than format version 1" };
-            assert!(run.stderr.contains(file) && run.stderr.contains(told), "{run}");
+            let run = tdb(words).exits(4).says(file).says(told);
             assert!(!run.stderr.contains("newer"), "{run}");
         }
     }
@@ -260,10 +259,9 @@ fn damaged_parts_are_errors_or_left_out() {
     // The command does not read fragments.
     copy.run("schema", "array", "--skip-damaged").quiet();
     for command in ["read", "info", "fragments"] {
-        let lenient = copy.run(command, "array", "--skip-damaged --stats").exits(1);
+        let lenient = copy.run(command, "array", "--skip-damaged --stats").exits(1).says(" folders listed, ");
         assert!(!lenient.stdout.is_empty());
         assert!(lenient.stderr.starts_with("tdb: warning: skipped COPY/array/__fragments/__1700000"), "{lenient}");
-        assert!(lenient.stderr.contains(" folders listed, "), "{lenient}");
     }
     // Options are accepted before the path too. An undamaged array causes no warning.
     fs::write(&metadata, &bytes).unwrap();
