@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use tdb_job::Bytes;
+
 /// A suggestion, with reasons and commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -189,29 +191,11 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Formats bytes in the largest suitable unit.
-pub(super) struct Size(pub(super) u64);
-
-impl fmt::Display for Size {
-    #[allow(clippy::cast_precision_loss)] // shown with three digits
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut value, mut unit) = (self.0 as f64, "B");
-        for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
-            if value < 1023.95 {
-                break;
-            }
-            (value, unit) = (value / 1024.0, next);
-        }
-        let digits = usize::from(value < 99.95 && unit != "B");
-        write!(f, "{value:.digits$} {unit}")
-    }
-}
-
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |number: u64| match self.unit {
             FigureUnit::Count => number.to_string(),
-            FigureUnit::Bytes => Size(number).to_string(),
+            FigureUnit::Bytes => Bytes(number).to_string(),
             FigureUnit::Percent => format!("{number}%"),
             FigureUnit::Nanoseconds => format!("{:.1?}", Duration::from_nanos(number)),
         };

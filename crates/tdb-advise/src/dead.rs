@@ -3,10 +3,10 @@
 use tdb_array::{Aggregate, Array};
 use tdb_types::Feature;
 
-use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure, Size};
+use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure};
 use crate::costs::{COUNTED_BYTES, SHARE, percent, scaled};
 use crate::seen::Seen;
-use tdb_job::Result;
+use tdb_job::{Bytes, Result};
 use tdb_maintain::ConsolidateFragments;
 
 /// Returns advice on deleted cells of a sparse array. Counts the visible cells if the array is
@@ -46,7 +46,7 @@ fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
     let what = format!(
         "{gone} of {stored} cells, {}%, were deleted: reads fetch about {} of deleted cells, and compare every cell with {deletes} conditions. Purging also removes the deleted cells for readers of earlier times",
         percent(gone, stored),
-        Size(bytes)
+        Bytes(bytes)
     );
     let saves = seen.costs.of(deletes as u64, bytes);
     let remedy = vec![AdvisedCommand::new("consolidate", ["--purge-deleted"]), AdvisedCommand::plain("vacuum")];
@@ -59,7 +59,7 @@ fn flatten(seen: &Seen, (stored, dead): (u64, u64)) -> Advice {
     let what = format!(
         "{dead} of {stored} cells, {}%, were deleted or overwritten: reads fetch about {} of such cells. Consolidated fragments keep earlier versions for readers of earlier times; a copy without the history has none",
         percent(dead, stored),
-        Size(bytes)
+        Bytes(bytes)
     );
     let saves = seen.costs.of(0, bytes);
     let remedy = vec![AdvisedCommand::new("migrate", ["--flatten"])];

@@ -1,9 +1,10 @@
 //! Advice on filters, by field.
 
-use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, FigureUnit, Size};
+use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, FigureUnit};
 use crate::costs::{ENUMERATION, LARGE, RANDOM, SHARE, percent, scaled};
 use crate::report::{FieldFacts, FieldTrials};
 use crate::seen::Seen;
+use tdb_job::Bytes;
 
 /// Text of an empty filter list.
 const NONE: &str = "no filters";
@@ -142,7 +143,7 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let what = format!(
         "{} are as large in files as in memory, {}: run `tdb advise --sample` to try other filters",
         names.join(", "),
-        Size(stored)
+        Bytes(stored)
     );
     let figures = vec![Figure::bytes("stored bytes of these fields", stored, None)];
     let remedy = vec![AdvisedCommand::new("advise", ["--sample", "16"])];

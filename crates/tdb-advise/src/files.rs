@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use tdb_array::{Fragment, Group};
 
-use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure, Size};
+use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure};
 use crate::costs::{Costs, NAMES_PER_LIST, SHARE};
 use crate::seen::Seen;
-use tdb_job::{MaintainError, Result};
+use tdb_job::{Bytes, MaintainError, Result};
 use tdb_maintain::Action;
 use tdb_maintain::Consolidate;
 use tdb_maintain::Plan;
@@ -111,7 +111,7 @@ pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advic
     }
     let mut what = format!(
         "{} in {files} superseded files and folders: readers ignore them, but copies and listings still include them",
-        Size(bytes)
+        Bytes(bytes)
     );
     if plan.past().next().is_some() {
         what.push_str(". Without them, times before the consolidation can no longer be read");

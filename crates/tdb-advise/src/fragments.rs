@@ -3,10 +3,10 @@
 use tdb_array::Fragment;
 use tdb_array::tdb_rtree::NdRange;
 
-use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure, Size};
+use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure};
 use crate::costs::{PLACES, SHARE, percent};
 use crate::seen::{Seen, data_bytes, middle, spread};
-use tdb_job::Result;
+use tdb_job::{Bytes, Result};
 use tdb_maintain::ConsolidateFragments;
 
 /// Suggests consolidating fragments.
@@ -40,7 +40,7 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     let depth = depth(fragments);
     let mut what = format!(
         "{now} fragments of {} on average could be {then}: each needs separate requests when the array is opened and when its tiles are read",
-        Size(seen.stored / now)
+        Bytes(seen.stored / now)
     );
     if depth > 1 {
         what.push_str(&format!(

@@ -1,6 +1,6 @@
 //! Facts about an array from names, footers and a few sections.
 
-use tdb_array::tdb_fragment::{FragmentField, Part, Tiles};
+use tdb_array::tdb_fragment::{FragmentField, Part};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{ArraySchema, FieldRef};
 use tdb_array::tdb_storage::Counters;
@@ -11,7 +11,7 @@ use crate::advice::{Advice, AdviceKind, AdviceLevel, AdvisedCommand, Figure};
 use crate::costs::{Costs, MOST_FRAGMENTS, STRONG, scaled};
 use crate::report::FieldFacts;
 use std::time::Duration;
-use tdb_job::Result;
+use tdb_job::{Result, fixed_size};
 
 /// The current state of an array, with the facts read.
 pub(super) struct Seen {
@@ -103,7 +103,7 @@ fn add_fragment(array: &Array, fragment: &Fragment, is_chosen: bool, sums: &mut 
         if files.is_empty() {
             continue;
         }
-        let (name, number, size) = shape(schema, field);
+        let ((name, number), size) = (shape(schema, field), fixed_size(schema, field));
         let place = match sums.iter().position(|(known, _)| *known == name) {
             Some(place) => place,
             None => {
@@ -132,34 +132,23 @@ fn add_fragment(array: &Array, fragment: &Fragment, is_chosen: bool, sums: &mut 
                 sum.facts.tile.0 = sum.facts.tile.0.max(largest);
             }
         }
-        sum.facts.tile.0 = sum.facts.tile.0.max(cells_of_a_tile(tiles).saturating_mul(size));
+        sum.facts.tile.0 = sum.facts.tile.0.max(tiles.cells_in(0).unwrap_or(0).saturating_mul(size));
     }
     Ok(())
 }
 
-/// Returns the number of cells in the largest tile of a fragment.
-fn cells_of_a_tile(tiles: &Tiles) -> u64 {
-    (tiles.cells_in(0)).unwrap_or(0)
-}
-
-/// Returns the name of a field, the number of values per cell, and the size of a cell or its offset
-/// in bytes.
-fn shape(schema: &ArraySchema, field: FragmentField) -> (String, CellValNum, u64) {
+/// Returns the name of a field, and the number of values per cell.
+fn shape(schema: &ArraySchema, field: FragmentField) -> (String, CellValNum) {
     match field {
         FragmentField::Attribute(index) => {
             let attribute = &schema.attributes()[index];
-            (attribute.name().to_owned(), attribute.cell_val_num(), attribute.cell_size().unwrap_or(8))
+            (attribute.name().to_owned(), attribute.cell_val_num())
         }
         FragmentField::Dimension(index) => {
             let dimension = &schema.dimensions()[index];
-            let size = if dimension.is_var() { 8 } else { dimension.datatype().size() as u64 };
-            (dimension.name().to_owned(), dimension.cell_val_num(), size)
+            (dimension.name().to_owned(), dimension.cell_val_num())
         }
-        FragmentField::Coordinates => {
-            let size = schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum();
-            (field.to_string(), CellValNum::ONE, size)
-        }
-        other => (other.to_string(), CellValNum::ONE, 8),
+        other => (other.to_string(), CellValNum::ONE),
     }
 }
 

@@ -4,11 +4,11 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
 use tdb_types::PhysicalType;
 
-use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure, FigureUnit, Size};
+use crate::advice::{Advice, AdviceKind, AdvisedCommand, Figure, FigureUnit};
 use crate::costs::{SHARE, SMALL_TILE, percent, scaled};
 use crate::report::{FieldFacts, FieldTrials};
 use crate::seen::Seen;
-use tdb_job::Result;
+use tdb_job::{Bytes, Result};
 
 /// Returns advice on dense tiles that extend beyond the written cells.
 pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
@@ -97,8 +97,8 @@ fn large(seen: &Seen, field: &FieldFacts, target: u64, trials: &[FieldTrials]) -
     let what = format!(
         "reading one cell of {:?} fetches a tile of {}, {} before filtering",
         field.name,
-        Size(stored),
-        Size(decoded)
+        Bytes(stored),
+        Bytes(decoded)
     );
     let mut figures = vec![
         Figure::bytes("stored bytes per tile", stored, then),
@@ -129,9 +129,9 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let Some(options) = resized(seen, SMALL_TILE, decoded) else { return Ok(None) };
     let what = format!(
         "{tiles} tiles, with {} in the largest field: the metadata records an offset and statistics for each tile, {} for {} of cells",
-        Size(decoded),
-        Size(metadata),
-        Size(seen.stored)
+        Bytes(decoded),
+        Bytes(metadata),
+        Bytes(seen.stored)
     );
     let mut figures = vec![
         Figure::bytes("bytes of metadata", metadata, then),

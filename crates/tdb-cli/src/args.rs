@@ -91,49 +91,44 @@ pub(crate) enum Command {
     /// A path without a command, with its options.
     #[command(external_subcommand)]
     Path(Vec<OsString>),
+    /// A command of an extension.
+    #[command(skip)]
+    Further {
+        name: String,
+        matches: Box<ArgMatches>,
+    },
 }
 
 /// A parsed command line.
 pub(crate) enum Parsed {
-    /// A command of this crate.
-    Command { command: Command, color: ColorChoice, options: Options },
-    /// A command of an extension.
-    Further { name: String, matches: Box<ArgMatches>, color: ColorChoice, options: Options },
+    Command {
+        command: Command,
+        options: Options,
+    },
     /// Wrong use.
-    Failed { failure: Failure, color: ColorChoice },
+    Failed(Failure),
     /// Help or version.
     Clap(clap::Error),
 }
 
-impl Parsed {
-    pub(crate) fn color(&self) -> ColorChoice {
-        match self {
-            Self::Command { color, .. } | Self::Further { color, .. } | Self::Failed { color, .. } => *color,
-            Self::Clap(_) => ColorChoice::Auto,
-        }
-    }
-}
-
-/// Parses the command line of the process.
-pub(crate) fn parse() -> Parsed {
+/// Parses the command line of the process, which also chooses the use of colors.
+pub(crate) fn parse() -> (Parsed, ColorChoice) {
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return wrong_use(error, ColorChoice::Auto),
+        Err(error) => return (wrong_use(error), ColorChoice::Auto),
     };
     if let Some((name, of_command)) = matches.subcommand()
-        && extensions::is_command(name)
+        && extensions::command(name).is_some()
     {
-        let (name, of_command) = (name.to_owned(), Box::new(of_command.clone()));
+        let command = Command::Further { name: name.to_owned(), matches: Box::new(of_command.clone()) };
         let color = matches.get_one("color").copied().unwrap_or(ColorChoice::Auto);
-        return match Options::from_arg_matches(&matches) {
-            Ok(options) => Parsed::Further { name, matches: of_command, color, options },
-            Err(error) => wrong_use(error, color),
-        };
+        let options = Options::from_arg_matches(&matches);
+        return (options.map_or_else(wrong_use, |options| Parsed::Command { command, options }), color);
     }
     match Args::from_arg_matches(&matches) {
         Ok(Args { color, options, command: Command::Path(words) }) => bare_path(words, color, options),
-        Ok(Args { color, options, command }) => Parsed::Command { command, color, options },
-        Err(error) => wrong_use(error, ColorChoice::Auto),
+        Ok(Args { color, options, command }) => (Parsed::Command { command, options }, color),
+        Err(error) => (wrong_use(error), ColorChoice::Auto),
     }
 }
 
@@ -143,20 +138,20 @@ pub(crate) fn command_line() -> clap::Command {
 }
 
 /// Parses `tdb PATH …` as `tdb info PATH …`, unless the word is a misspelled command.
-fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parsed {
+fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> (Parsed, ColorChoice) {
     let word = words.first().cloned().unwrap_or_default();
     let text = word.to_string_lossy();
     let is_word = text.chars().all(|character| character.is_ascii_alphabetic());
     if is_word && !Path::new(&word).exists() {
         let failure = Failure::usage(format!("no command and no path is named {text:?}"));
-        let failure = match suggest::nearest(&text, COMMANDS) {
+        let failure = match suggest::nearest(&text, commands().iter().map(String::as_str)) {
             Some(command) => failure.with_hint(format!("did you mean `tdb {command}`?")),
             None if text == "sql" => {
                 failure.with_hint(elsewhere("use `tdb read --where` or `tdb agg` for simple queries"))
             }
             None => failure.with_hint("run `tdb --help` for a list of commands"),
         };
-        return Parsed::Failed { failure, color };
+        return (Parsed::Failed(failure), color);
     }
     let line = ["tdb", "info"].map(OsString::from).into_iter().chain(words);
     match Args::try_parse_from(line) {
@@ -168,14 +163,14 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> Parse
                 skip_damaged: before.skip_damaged || args.options.skip_damaged,
                 key_file: args.options.key_file.or(before.key_file),
             };
-            Parsed::Command { command: args.command, color, options }
+            (Parsed::Command { command: args.command, options }, color)
         }
-        Err(error) => wrong_use(error, color),
+        Err(error) => (wrong_use(error), color),
     }
 }
 
 /// Converts an error of clap to a message of one line and a hint. Help and version stay unchanged.
-fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
+fn wrong_use(error: clap::Error) -> Parsed {
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.exit_code() == 0 || is_help {
         return Parsed::Clap(error);
@@ -195,7 +190,8 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
             usage = Some(paragraph);
         }
     }
-    let known = |word: &str| COMMANDS.into_iter().find(|command| *command == word);
+    let commands = commands();
+    let known = |word: &str| commands.iter().find(|command| *command == word);
     let in_usage = usage.as_deref().and_then(|usage| usage.split_whitespace().nth(2)).and_then(known);
     // Errors of values do not include the usage.
     let given = || std::env::args_os().find_map(|word| known(word.to_str()?));
@@ -203,58 +199,29 @@ fn wrong_use(error: clap::Error, color: ColorChoice) -> Parsed {
         Some(command) => format!("run `tdb {command} --help`"),
         None => "run `tdb --help`".to_owned(),
     });
-    Parsed::Failed { failure: failure.with_hint(hint), color }
+    Parsed::Failed(failure.with_hint(hint))
 }
 
-const COMMANDS: [&str; 30] = [
-    "info",
-    "schema",
-    "fragments",
-    "read",
-    "agg",
-    "stats",
-    "meta",
-    "tree",
-    "enumerations",
-    "ls",
-    "create",
-    "import",
-    "export",
-    "evolve",
-    "delete",
-    "group",
-    "diff",
-    "consolidate",
-    "vacuum",
-    "migrate",
-    "doctor",
-    "copy",
-    "move",
-    "remove",
-    "verify",
-    "advise",
-    "report",
-    "inspect",
-    "completions",
-    "help",
-];
+/// Calls a setter of a builder, if a value is given.
+pub(crate) fn with<B, V>(builder: B, value: Option<V>, set: impl FnOnce(B, V) -> B) -> B {
+    match value {
+        Some(value) => set(builder, value),
+        None => builder,
+    }
+}
+
+/// The names of the commands of this crate.
+fn commands() -> Vec<String> {
+    let names = Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();
+    [names, vec!["help".to_owned()]].concat()
+}
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_definition_is_sound() {
         Args::command().debug_assert();
-    }
-
-    #[test]
-    fn suggestions_know_every_command() {
-        let mut names: Vec<_> =
-            Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
-        names.push("help".to_owned());
-        assert_eq!(names, COMMANDS);
     }
 }

@@ -5,6 +5,7 @@ use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
     group, import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
 };
+use crate::extensions;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::session;
@@ -49,6 +50,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Completions(args) => completions::run(&args, command_line()),
         // The parser converts a bare path to `tdb info`.
         Command::Path(_) => Ok(()),
+        Command::Further { name, matches } => extensions::run_command(&name, &matches, terminal),
     }
 }
 

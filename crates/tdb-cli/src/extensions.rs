@@ -201,16 +201,12 @@ pub(crate) fn with_commands(mut line: clap::Command) -> clap::Command {
     line
 }
 
-/// `true` if an extension adds a command with this name.
-pub(crate) fn is_command(name: &str) -> bool {
-    commands().iter().any(|further| further.command().get_name() == name)
+/// The command of an extension with this name.
+pub(crate) fn command(name: &str) -> Option<&'static dyn FurtherCommand> {
+    commands().iter().find(|further| further.command().get_name() == name).map(|command| &**command)
 }
 
-/// Runs the command of an extension.
+/// Runs the command of an extension. The parser accepts only known commands.
 pub(crate) fn run_command(name: &str, matches: &ArgMatches, terminal: Terminal) -> Result<()> {
-    match commands().iter().find(|further| further.command().get_name() == name) {
-        Some(command) => command.run(matches, &Context { terminal }),
-        // The parser accepts only known commands.
-        None => Ok(()),
-    }
+    command(name).map_or(Ok(()), |command| command.run(matches, &Context { terminal }))
 }

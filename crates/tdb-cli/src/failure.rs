@@ -101,9 +101,9 @@ impl Failure {
     }
 
     /// Removes the hint, if the user has already followed it.
-    pub(crate) fn without_hint(mut self) -> Self {
-        self.hint = None;
-        self
+    /// Replaces the hint, or removes it.
+    pub(crate) fn hinted(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
     }
 
     /// Adds the line of `text` with the given bytes, and marks the bytes.

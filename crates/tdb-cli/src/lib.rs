@@ -65,8 +65,8 @@ pub use tdb_print::{RowColumn, RowFormat, RowPrinter, Rows, printable};
 #[must_use]
 pub fn run(extensions: Extensions) -> ExitCode {
     extensions::begin(extensions);
-    let parsed = args::parse();
-    let terminal = Terminal::detect(parsed.color());
+    let (parsed, color) = args::parse();
+    let terminal = Terminal::detect(color);
     match outcome(parsed, terminal) {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::from(failure::Exit::Finding as u8),
@@ -81,19 +81,13 @@ pub fn run(extensions: Extensions) -> ExitCode {
 /// Returns `true` if there is a finding.
 fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
-        Parsed::Further { name, matches, options, .. } => {
-            session::begin(options);
-            let result = extensions::run_command(&name, &matches, terminal);
-            let found = session::finish(terminal);
-            result.map(|()| found)
-        }
-        Parsed::Command { command, options, .. } => {
+        Parsed::Command { command, options } => {
             session::begin(options);
             let result = dispatch::run(command, terminal);
             let found = session::finish(terminal);
             result.map(|()| found)
         }
-        Parsed::Failed { failure, .. } => Err(failure),
+        Parsed::Failed(failure) => Err(failure),
         Parsed::Clap(error) => {
             // Help or version. Without arguments, the help is printed with the exit code of wrong
             // use. An output error is ignored.

@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tdb_array::Monitor;
 
+/// The line of a bar that counts bytes.
+pub(crate) const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
+
+/// The line of a bar that counts cells.
+pub(crate) const CELLS: &str = "{wide_bar} {human_pos} of {human_len} cells, {eta} left";
+
 /// Minimum duration before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -67,8 +73,7 @@ impl QueryProgress {
             let mut progress = Progress::new(true);
             while !until.load(Relaxed) {
                 let done = monitor.progress();
-                let template = "{wide_bar} {bytes} of {total_bytes}, {eta} left";
-                if let Some(bar) = progress.line(template, Some(done.planned_bytes)) {
+                if let Some(bar) = progress.line(BYTES, Some(done.planned_bytes)) {
                     bar.set_length(done.planned_bytes);
                     bar.set_position(done.bytes);
                 }
@@ -105,21 +110,12 @@ impl CopyProgress {
         Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
     }
 
-    /// An observer of copied bytes. It cancels the copy if the monitor is cancelled.
-    pub(crate) fn observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
-        self.observer_in("{wide_bar} {bytes} of {total_bytes}, {eta} left", monitor)
-    }
-
-    /// An observer of copied cells.
-    pub(crate) fn cell_observer(&self, monitor: &Monitor) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
-        self.observer_in("{wide_bar} {human_pos} of {human_len} cells, {eta} left", monitor)
-    }
-
-    fn observer_in(
+    /// An observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is cancelled.
+    pub(crate) fn observer(
         &self,
         template: &'static str,
         monitor: &Monitor,
-    ) -> impl Fn(u64, u64) -> bool + Send + Sync + 'static {
+    ) -> impl Fn(u64, u64) -> bool + Send + Sync + use<> {
         let (progress, monitor) = (self.progress.clone(), monitor.clone());
         move |done, total| {
             if let Ok(mut progress) = progress.lock()

@@ -62,46 +62,40 @@ pub(crate) fn options() -> &'static Options {
     &session().options
 }
 
+fn note(record: impl FnOnce(&mut Noted)) {
+    if let Ok(mut noted) = session().noted.lock() {
+        record(&mut noted);
+    }
+}
+
 /// Records an opened array.
 pub(crate) fn opened(array: &Array) {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.arrays.push(array.clone());
-    }
+    note(|noted| noted.arrays.push(array.clone()));
 }
 
 /// Records an opened group.
 pub(crate) fn opened_group(group: &Group) {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.groups.push(group.clone());
-    }
+    note(|noted| noted.groups.push(group.clone()));
 }
 
 /// Records the reads of arrays that are closed again.
 pub(crate) fn counted(counters: Counters) {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.counted.push(counters);
-    }
+    note(|noted| noted.counted.push(counters));
 }
 
 /// Records a storage with its own counters.
 pub(crate) fn counting(storage: &CountingStorage) {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.counting.push(storage.clone());
-    }
+    note(|noted| noted.counting.push(storage.clone()));
 }
 
 /// Records a finding that does not end the command.
 pub(crate) fn found() {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.found = true;
-    }
+    note(|noted| noted.found = true);
 }
 
 /// Records the number of printed cells.
 pub(crate) fn printed(cells: u64) {
-    if let Ok(mut noted) = session().noted.lock() {
-        noted.cells = Some(cells);
-    }
+    note(|noted| noted.cells = Some(cells));
 }
 
 /// Prints a warning to standard error.

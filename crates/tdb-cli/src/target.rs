@@ -6,10 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Group};
+use tdb_array::{Array, ArrayError, ArrayOptions, Group, GroupOptions};
 use tdb_storage::{Entry, EntryKind, LocalStorage, Storage};
 use tdb_types::names;
 
+use crate::args::with;
 use crate::failure::{Exit, Failure, Result, interrupted_migration};
 use crate::key::Key;
 use crate::time::TimeArgs;
@@ -34,12 +35,11 @@ impl Kind {
     /// The name with an article, for sentences.
     pub(crate) fn a(self) -> String {
         match self {
-            Self::Other => return "neither a file nor a folder".to_owned(),
-            Self::KeyValue => return "a key-value store".to_owned(),
-            _ => {}
+            Self::Other => "neither a file nor a folder".to_owned(),
+            Self::KeyValue => "a key-value store".to_owned(),
+            Self::Array => "an array".to_owned(),
+            _ => format!("a {}", self.name()),
         }
-        let article = if self == Self::Array { "an" } else { "a" };
-        format!("{article} {}", self.name())
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -179,10 +179,7 @@ fn open_with(argument: &OsStr, options: &ArrayOptions) -> Result<(PathBuf, Array
 /// Options for opening arrays at a time, with a key.
 pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOptions {
     let options = key.options().threads(threads).skip_damaged(session::options().skip_damaged);
-    match time.range() {
-        Some(range) => options.between(range),
-        None => options,
-    }
+    with(options, time.range(), ArrayOptions::between)
 }
 
 /// Opens the group in a local folder or at a URI.
@@ -190,11 +187,7 @@ pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOption
 /// # Errors
 /// Fails if the group cannot be opened.
 pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Group> {
-    let options = key.group_options();
-    let options = match time.range() {
-        Some(range) => options.between(range),
-        None => options,
-    };
+    let options = with(key.group_options(), time.range(), GroupOptions::between);
     let group = match stores::open(path.as_os_str()) {
         Some(storage) => options.open_on(storage.map_err(ArrayError::from)?)?,
         None => options.open(path)?,
@@ -205,15 +198,23 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
 
 /// The failure of a command that needs an array and found another object.
 pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
+    let failure = unexpected(folder, kind, "not an array");
+    if kind == Kind::Fragment { failure.with_hint("give the path of its array") } else { failure }
+}
+
+/// The failure of a command that found an object of another kind than the expected one.
+pub(crate) fn unexpected(folder: &Path, kind: Kind, expected: &str) -> Failure {
     let path = folder.display();
-    let failure = Failure::new(Exit::Unavailable, format!("{path}: not an array, but {}", kind.a()));
+    let failure = Failure::new(Exit::Unavailable, format!("{path}: {expected}, but {}", kind.a()));
     match kind {
         Kind::Array | Kind::KeyValue | Kind::Other => failure,
         Kind::Group | Kind::Folder => match array_in(folder) {
             Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
             None => failure.with_hint(format!("run `tdb ls --recursive {path}` to list the arrays in it")),
         },
-        Kind::Fragment => failure.with_hint("give the path of its array"),
+        Kind::Fragment => {
+            failure.with_hint(format!("run `tdb inspect {path}/__fragment_metadata.tdb` to inspect its metadata"))
+        }
         Kind::File => failure.with_hint(format!("run `tdb inspect {path}` to inspect a single file of an array")),
     }
 }

@@ -3,6 +3,8 @@
 use tdb_array::{Names, TimeRange};
 use tdb_exchange::time::{at, between, moment};
 
+use crate::args::with;
+
 /// The time to read an array or group at.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct TimeArgs {
@@ -39,9 +41,6 @@ pub(crate) struct Stamp {
 impl Stamp {
     /// The source of names of new files.
     pub(crate) fn names(&self) -> Names {
-        match self.timestamp {
-            Some(time) => Names::new().at(time),
-            None => Names::new(),
-        }
+        with(Names::new(), self.timestamp, Names::at)
     }
 }

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // test helpers may panic
 
+#[path = "it/support/mod.rs"]
+mod support;
+
 use std::env;
 use std::io::Write;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use tdb_cli::clap::{self, ArgMatches};
@@ -16,6 +19,8 @@ use tdb_cli::{
 };
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{CellValNum, Datatype};
+
+use support::Run;
 
 /// The variable that makes the process run as the program.
 const PROGRAM: &str = "TDB_TEST_PROGRAM";
@@ -190,14 +195,13 @@ impl ColumnFiles for PairFiles {
     }
 }
 
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env::current_exe().unwrap()).args(arguments).env(PROGRAM, "1").output().unwrap()
+fn run(arguments: &[&str]) -> Run {
+    let output = Command::new(env::current_exe().unwrap()).args(arguments).env(PROGRAM, "1").output().unwrap();
+    Run::of(&arguments.join(" "), output)
 }
 
 fn told(arguments: &[&str]) -> String {
-    let run = run(arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
+    run(arguments).exits(0).stdout
 }
 
 const ARRAY: &str = "fixture://v22-by-2.30.0-sparse-2d";
@@ -206,9 +210,8 @@ fn arrays_are_opened_by_uris() {
     assert!(told(&["read", ARRAY, "--format", "csv"]).lines().count() > 10);
     assert!(told(&["schema", ARRAY]).contains("sparse"));
     // A program with extensions must not suggest to install a fuller program.
-    let other = run(&["read", "s3://bucket/array"]);
-    assert_eq!(other.status.code(), Some(4));
-    assert!(!String::from_utf8_lossy(&other.stderr).contains("cargo install"));
+    let other = run(&["read", "s3://bucket/array"]).exits(4);
+    assert!(!other.stderr.contains("cargo install"), "{other}");
 }
 
 /// All commands except for those that move complete folders.
@@ -225,7 +228,7 @@ fn commands_work_on_uris() {
     told(&["import", &uri("group/array"), csv.to_str().unwrap()]);
     std::fs::write(&schema, told(&["schema", &uri("group/array"), "--format", "toml"])).unwrap();
     told(&["create", &uri("group/other"), "--schema", schema.to_str().unwrap()]);
-    assert_eq!(run(&["create", &uri("group/other"), "--schema", schema.to_str().unwrap()]).status.code(), Some(2));
+    run(&["create", &uri("group/other"), "--schema", schema.to_str().unwrap()]).exits(2);
     told(&["group", "add", &uri("group"), "array"]);
     told(&["group", "add", &uri("group"), "other"]);
     told(&["meta", &uri("group"), "--put", "title=string_utf8:Rain"]);
@@ -255,8 +258,7 @@ fn commands_work_on_uris() {
     told(&["diff", &array, &array]);
     assert_eq!(told(&["read", &array, "--format", "csv", "--order", "row-major"]), "x,a\n1,2\n3,4\n5,6\n");
     is_relocated(&array, &uri);
-    let missing = run(&["info", &uri("nothing")]);
-    assert_eq!(missing.status.code(), Some(5), "{missing:?}");
+    run(&["info", &uri("nothing")]).exits(5);
 }
 
 /// Copies, moves, migrates and removes an array at a URI of an added scheme, and inspects its
@@ -266,7 +268,7 @@ fn is_relocated(array: &str, uri: &impl Fn(&str) -> String) {
     let expected = cells(array);
     told(&["copy", array, &uri("copy")]);
     told(&["move", &uri("copy"), &uri("moved")]);
-    assert_eq!(run(&["info", &uri("copy")]).status.code(), Some(5));
+    run(&["info", &uri("copy")]).exits(5);
     told(&["migrate", array, "--flatten", "--out", &uri("flat")]);
     let folder = tempfile::tempdir().unwrap();
     let local = folder.path().join("local");
@@ -289,18 +291,16 @@ fn is_relocated(array: &str, uri: &impl Fn(&str) -> String) {
         assert!(shown.contains(kind) && shown.contains(&file) && !shown.contains("cannot use the metadata"), "{shown}");
     }
     told(&["remove", &uri("moved"), "--yes"]);
-    assert_eq!(run(&["info", &uri("moved")]).status.code(), Some(5));
-    let refused = run(&["migrate", array, "--flatten"]);
-    assert_eq!(refused.status.code(), Some(4));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--out"), "{refused:?}");
-    assert_eq!(run(&["inspect", array]).status.code(), Some(5));
+    run(&["info", &uri("moved")]).exits(5);
+    run(&["migrate", array, "--flatten"]).exits(4).says("--out");
+    run(&["inspect", array]).exits(5);
 }
 
 fn commands_are_added() {
     let lines = told(&["read", ARRAY, "--format", "csv"]).lines().count() - 1;
     assert_eq!(told(&["count", ARRAY]).trim().parse(), Ok(lines));
     assert!(told(&["--help"]).contains("Count cells") && told(&["completions", "bash"]).contains("count"));
-    assert_eq!(run(&["count"]).status.code(), Some(2));
+    run(&["count"]).exits(2);
 }
 
 fn files_are_added() {
@@ -312,15 +312,15 @@ fn files_are_added() {
 }
 
 /// Imports these texts as files of pairs.
-fn import(texts: &[&str], more: &[&str]) -> (tempfile::TempDir, Output) {
+fn import(texts: &[&str], more: &[&str]) -> (tempfile::TempDir, Run) {
     let folder = tempfile::tempdir().unwrap();
     for (index, text) in texts.iter().enumerate() {
         std::fs::write(folder.path().join(format!("{index}.pairs")), text).unwrap();
     }
     std::fs::write(folder.path().join("_done"), "").unwrap();
     let array = folder.path().join("array");
-    let output = run(&[&["import", array.to_str().unwrap(), folder.path().to_str().unwrap()], more].concat());
-    (folder, output)
+    let run = run(&[&["import", array.to_str().unwrap(), folder.path().to_str().unwrap()], more].concat());
+    (folder, run)
 }
 
 fn cells(folder: &tempfile::TempDir) -> String {
@@ -329,8 +329,8 @@ fn cells(folder: &tempfile::TempDir) -> String {
 
 fn columns_are_imported() {
     let new = ["--dimensions", "k"];
-    let (folder, output) = import(&["5 a\n-7 -\n1000 c\n3 dd\n", "2 e\n"], &new);
-    assert!(output.status.success(), "{output:?}");
+    let (folder, run) = import(&["5 a\n-7 -\n1000 c\n3 dd\n", "2 e\n"], &new);
+    run.exits(0);
     assert_eq!(cells(&folder), "k,v\n-7,\n2,e\n3,dd\n5,a\n1000,c\n");
     let schema = told(&["schema", folder.path().join("array").to_str().unwrap(), "--format", "toml"]);
     assert!(schema.contains("tile_extent = 11"), "{schema}");
@@ -338,21 +338,17 @@ fn columns_are_imported() {
     // Rejected rows are reported by position. The count continues across batches and restarts with
     // each file.
     let texts = ["5 a\n6 b\nx c\n8 d\n9 e\n10 f\ny g\n", "1 h\nz i\n5 j\n"];
-    let (folder, output) = import(&texts, &new);
-    assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    for place in ["0.pairs, row 3: k: ", "0.pairs, row 7: k: ", "1.pairs, row 2: k: ", "3 of 10 rows"] {
-        assert!(stderr.contains(place), "{stderr}");
-    }
+    let (folder, run) = import(&texts, &new);
+    let places = ["0.pairs, row 3: k: ", "0.pairs, row 7: k: ", "1.pairs, row 2: k: ", "3 of 10 rows"];
+    places.into_iter().fold(run.exits(1), Run::says);
     assert!(!folder.path().join("array").exists());
-    let (_folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects"]);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(stderr.contains("1.pairs, row 3: repeats the coordinates of ") && stderr.contains("0.pairs, row 1"));
-    let (folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--keep-last", "--budget", "1"]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let (_folder, run) = import(&texts, &["--dimensions", "k", "--skip-rejects"]);
+    run.says("1.pairs, row 3: repeats the coordinates of ").says("0.pairs, row 1");
+    let (folder, run) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--keep-last", "--budget", "1"]);
+    run.exits(1);
     assert_eq!(cells(&folder), "k,v\n1,h\n5,j\n6,b\n8,d\n9,e\n10,f\n");
-    let (folder, output) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--allow-duplicates"]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let (folder, run) = import(&texts, &["--dimensions", "k", "--skip-rejects", "--allow-duplicates"]);
+    run.exits(1);
     assert_eq!(cells(&folder).lines().count(), 8);
 
     // An existing array with a narrower domain and non-nullable cells.
@@ -363,23 +359,17 @@ fn columns_are_imported() {
     let file = folder.path().join("schema.toml");
     std::fs::write(&file, schema).unwrap();
     let dense = ["--schema", file.to_str().unwrap(), "--budget", "40"];
-    let (_folder, output) = import(&["1 a\n10 b\n2 -\n"], &dense);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(stderr.contains("row 2: k: 10 is outside of the domain 1..9"), "{stderr}");
-    assert!(stderr.contains("row 3: v: null, but the field is not nullable"), "{stderr}");
-    let (folder, output) = import(&["2 a\n3 b\n4 c\n5 d\n6 e\n", "7 f\n8 g\n"], &dense);
-    assert!(output.status.success(), "{output:?}");
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("in 1 fragment"), "{output:?}");
+    let (_folder, run) = import(&["1 a\n10 b\n2 -\n"], &dense);
+    run.says("row 2: k: 10 is outside of the domain 1..9").says("row 3: v: null, but the field is not nullable");
+    let (folder, run) = import(&["2 a\n3 b\n4 c\n5 d\n6 e\n", "7 f\n8 g\n"], &dense);
+    assert!(run.code == Some(0) && !run.stderr.contains("in 1 fragment"), "{run}");
     assert_eq!(cells(&folder).replace('\0', "no"), "k,v\n1,no\n2,a\n3,b\n4,c\n5,d\n6,e\n7,f\n8,g\n9,no\n");
 }
 
 fn columns_that_lie_are_refused() {
-    let (folder, output) = import(&["1 a\n2 lie\n"], &["--dimensions", "k"]);
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("column \"v\": expected 2 cells"));
+    let (folder, run) = import(&["1 a\n2 lie\n"], &["--dimensions", "k"]);
+    run.exits(3).says("column \"v\": expected 2 cells");
     assert!(!folder.path().join("array").exists());
-    let (_folder, output) = import(&["1 a\n"], &["--dimensions", "w"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the columns are k, v"));
-    let (_folder, output) = import(&["1 a\n"], &[]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("pass some of the columns k, v with --dimensions"));
+    import(&["1 a\n"], &["--dimensions", "w"]).1.says("the columns are k, v");
+    import(&["1 a\n"], &[]).1.says("pass some of the columns k, v with --dimensions");
 }

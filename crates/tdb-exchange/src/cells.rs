@@ -6,6 +6,7 @@ mod parse;
 mod zone;
 
 pub use field::Field;
+pub(crate) use field::type_of;
 pub use kind::CellKind;
 pub(crate) use kind::hex_member;
 pub use parse::{CellParser, cell_of_text};

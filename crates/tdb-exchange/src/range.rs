@@ -133,7 +133,7 @@ pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
         return Ok((Bound::Included(bytes.clone()), Bound::Included(bytes)));
     }
     let word = std::str::from_utf8(text).map_err(|_| format!("{:?} is not UTF-8", String::from_utf8_lossy(text)))?;
-    let End { first, last } = value(Axis::Dimension(dimension), word.trim(), false)?;
+    let (first, last) = value(Axis::Dimension(dimension), word.trim(), false)?;
     Ok((Bound::Included(first), Bound::Included(last)))
 }
 
@@ -217,7 +217,7 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     let (first, rest) = end(text, axis)?;
     if rest.is_empty() {
         let only = first.ok_or("the range is empty; give at least one end, or a value")?;
-        return Ok((Bound::Included(only.first), Bound::Included(only.last)));
+        return Ok((Bound::Included(only.0), Bound::Included(only.1)));
     }
     let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
     let excluded = rest.strip_prefix('<');
@@ -227,12 +227,12 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     if !rest.is_empty() {
         return Err(format!("unexpected text {rest:?} after the range"));
     }
-    let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.first));
+    let start = first.map_or(Bound::Unbounded, |end| Bound::Included(end.0));
     let end = match (last, excluded) {
         (None, None) => Bound::Unbounded,
         (None, Some(_)) => return Err("expected an end after `..<`".to_owned()),
-        (Some(end), None) => Bound::Included(end.last),
-        (Some(end), Some(_)) => Bound::Excluded(end.first),
+        (Some(end), None) => Bound::Included(end.1),
+        (Some(end), Some(_)) => Bound::Excluded(end.0),
     };
     Ok((start, end))
 }
@@ -249,10 +249,7 @@ fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
 
 /// One end of a range: the value as a start and as an end. The two differ for a date such as
 /// `2020-01`.
-struct End {
-    first: Coordinate,
-    last: Coordinate,
-}
+type End = (Coordinate, Coordinate);
 
 /// Parses an optional end, and returns the remaining text.
 fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), String> {
@@ -273,9 +270,9 @@ fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), Stri
 
 fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
     let datatype = axis.datatype();
+    let both = |end: Coordinate| Ok((end.clone(), end));
     if axis.is_var() {
-        let bytes = Coordinate::Bytes(word.as_bytes().to_vec());
-        return Ok(End { first: bytes.clone(), last: bytes });
+        return both(Coordinate::Bytes(word.as_bytes().to_vec()));
     }
     if datatype.is_datetime() {
         let (first, last) = datetime::read(datatype, word).map_err(|why| match why {
@@ -285,17 +282,13 @@ fn value(axis: Axis<'_>, word: &str, quoted: bool) -> Result<End, String> {
             why => why.to_string(),
         })?;
         let date = |value: i64| Coordinate::Integer(i128::from(value));
-        return Ok(End { first: date(first), last: date(last) });
+        return Ok((date(first), date(last)));
     }
     if !quoted && let Ok(number) = word.replace('_', "").parse::<i128>() {
-        let number = Coordinate::Integer(number);
-        return Ok(End { first: number.clone(), last: number });
+        return both(Coordinate::Integer(number));
     }
     match word.parse::<f64>() {
-        Ok(number) if datatype.is_float() && !number.is_nan() => {
-            let number = Coordinate::Float(number);
-            Ok(End { first: number.clone(), last: number })
-        }
+        Ok(number) if datatype.is_float() && !number.is_nan() => both(Coordinate::Float(number)),
         _ => Err(format!("{word:?} is not a valid coordinate of {datatype}")),
     }
 }

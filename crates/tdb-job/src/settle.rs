@@ -46,10 +46,8 @@ pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: b
             continue;
         }
         is_any = true;
-        let array = match ArrayOptions::new().between(TimeRange::ALL).open_on(place) {
-            Ok(array) => array,
-            Err(error) => return Err(unsettled(&**storage, path, &error.to_string())),
-        };
+        let array = ArrayOptions::new().between(TimeRange::ALL).open_on(place);
+        let array = array.map_err(|error| unsettled(&**storage, path, &error.to_string()))?;
         settle(&array, take_over)?;
     }
     Ok(is_any)

@@ -119,17 +119,15 @@ impl Planned {
     /// Runs independent steps durably, see [`goes_with`](Self::goes_with). Returns `false` for each
     /// path already deleted by a different process.
     pub(crate) fn run_all(some: &[Self], storage: &dyn Storage) -> Vec<Result<bool>> {
-        match some {
-            [one] => vec![one.run(storage)],
-            [one, ..] if one.removes_a_file_in_any_order() => {
-                let paths: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
-                storage.remove_files(&paths).into_iter().map(was_there).collect()
-            }
-            some => {
-                let folders: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
-                storage.remove_folders(&folders).into_iter().map(was_there).collect()
-            }
+        if let [one] = some {
+            return vec![one.run(storage)];
         }
+        let paths: Vec<&str> = some.iter().map(|planned| planned.step.path.as_str()).collect();
+        let removed = match some.first().is_some_and(Self::removes_a_file_in_any_order) {
+            true => storage.remove_files(&paths),
+            false => storage.remove_folders(&paths),
+        };
+        removed.into_iter().map(was_there).collect()
     }
 
     /// Runs one step durably, see [`run_all`](Self::run_all).

@@ -3,11 +3,9 @@
 
 use tdb_array::Array;
 use tdb_array::tdb_schema::ArraySchema;
-use tdb_rtree::{DimRange, NdRange};
 
-use tdb_job::Obstacle;
-use tdb_job::Result;
-use tdb_rtree::disjoint;
+use tdb_job::{Obstacle, Result, cells_in, whole_tiles};
+use tdb_rtree::{NdRange, disjoint};
 
 /// Maximum number of cells of a subarray, as a multiple of the cells in non-empty tiles.
 const AMPLIFICATION: u128 = 2;
@@ -48,7 +46,7 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
     if cells > MANY.max(stored.saturating_mul(TIMES)) {
         against.push(Obstacle::Spread { cells, stored });
     }
-    let cut = |one: NdRange| intersection(&one, &hull);
+    let cut = |one: NdRange| one.intersection(&hull);
     Ok(wanted.into_iter().filter_map(cut).collect())
 }
 
@@ -91,34 +89,6 @@ fn joined(boxes: Vec<NdRange>, amplification: u128) -> Vec<NdRange> {
             return boxes.into_iter().map(|(_, one)| one).collect();
         }
     }
-}
-
-/// Expands a subarray to whole tiles, including the last tile of the domain.
-fn whole_tiles(schema: &ArraySchema, domain: &NdRange) -> NdRange {
-    let along = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
-        let (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) =
-            (range, dimension.domain_keys(), dimension.extent_cells())
-        else {
-            return range.clone();
-        };
-        let before = |key: u64| key.saturating_sub(low) % extent.max(1);
-        let last = extent.max(1) - 1;
-        DimRange::Fixed { lo: lo.saturating_sub(before(*lo)), hi: hi.saturating_add(last - before(*hi)) }
-    });
-    NdRange(along.collect())
-}
-
-fn intersection(a: &NdRange, b: &NdRange) -> Option<NdRange> {
-    let ranges = a.0.iter().zip(&b.0).map(|(a, b)| a.intersection(b));
-    Some(NdRange(ranges.collect::<Option<_>>()?))
-}
-
-fn cells_in(domain: &NdRange) -> u128 {
-    let along = |range: &DimRange| match range {
-        DimRange::Fixed { lo, hi } => u128::from(hi.saturating_sub(*lo)) + 1,
-        DimRange::Var { .. } => 0,
-    };
-    domain.0.iter().map(along).fold(1, u128::saturating_mul)
 }
 
 fn cells_in_all(boxes: &[NdRange]) -> u128 {

@@ -15,7 +15,7 @@ use crate::migrate::{Migrate, Migration, MigrationReport};
 use crate::place::{self, Paths};
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
-use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, clear_unfinished, named, staged, walk};
+use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, named, staged, walk};
 
 /// Maximum size of a file with a list of files, read into memory.
 const LIST_BYTES: u64 = 256 << 20;
@@ -119,10 +119,8 @@ impl GroupMigration {
         name: &str,
         key: Option<&EncryptionKey>,
     ) -> Result<GroupMigrationReport> {
-        check(&self.storage, parent, name)?;
-        clear_unfinished(parent, name)?;
         let places = self.storage.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
-        staged(parent, name, false, |to| self.fill(to, places.as_ref(), key))
+        staged(&self.storage, parent, name, false, |to| self.fill(to, places.as_ref(), key))
     }
 
     /// Writes the new group next to the old one and swaps the folders. Keeps the old group as

@@ -16,7 +16,7 @@ use tdb_filters::FilterPipeline;
 use tdb_rtree::NdRange;
 use tdb_storage::Storage;
 use tdb_types::names::{LEGACY_SCHEMA, file_name};
-use tdb_types::{Feature, FormatVersion, Layout, Scalar, TimestampedName};
+use tdb_types::{Feature, FormatVersion, Layout, NameForm, Scalar, TimestampedName};
 
 use crate::change::Change;
 use crate::copied::Copied;
@@ -235,18 +235,13 @@ impl Migrate {
         let several = paths.len() > 1;
         let first =
             array.directory().fragments.iter().chain(&array.directory().replaced).map(|entry| entry.name.start());
-        let first = first.min().unwrap_or(1);
+        let first = if several { 0 } else { first.min().unwrap_or(1) };
         let mut schemas = Vec::new();
         for path in paths {
             let name = match TimestampedName::parse(file_name(&path)).filter(|_| file_name(&path) != LEGACY_SCHEMA) {
                 Some(name) => name,
                 // A schema without timestamp comes first.
-                None => TimestampedName::new(
-                    tdb_types::NameForm::Unversioned,
-                    if several { 0 } else { first },
-                    if several { 0 } else { first },
-                    1,
-                ),
+                None => TimestampedName::new(NameForm::Unversioned, first, first, 1),
             };
             match self.change.apply(&array.by_schema(&path)?.definition()?) {
                 Ok(definition) => schemas.push(NewSchema { path, name, definition }),

@@ -18,7 +18,7 @@ use tdb_job::PlaceProblem;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::Remove;
-use tdb_relocate::building::{REMOVED, Tree, check, check_not_in_array, clear_unfinished, staged, walk};
+use tdb_relocate::building::{REMOVED, Tree, check_not_in_array, staged, walk};
 
 const TITLE: &str = "tdb journal of a migration 1\n";
 /// Maximum length of a chain of symbolic links.
@@ -50,10 +50,7 @@ pub(super) struct Paths {
 
 impl Paths {
     pub(super) fn of(place: &Path) -> Result<Self> {
-        let place = match place.canonicalize() {
-            Ok(place) => place,
-            Err(_) => behind_links(place)?,
-        };
+        let place = place.canonicalize().or_else(|_| behind_links(place))?;
         let none = || {
             failed(
                 &place,
@@ -127,9 +124,7 @@ impl Migration {
         name: &str,
         options: &CreateOptions,
     ) -> Result<MigrationReport> {
-        check(self.array.storage(), parent, name)?;
-        clear_unfinished(parent, name)?;
-        staged(parent, name, false, |storage| self.into_storage(storage, options))
+        staged(self.array.storage(), parent, name, false, |storage| self.into_storage(storage, options))
     }
 
     /// Writes the new array next to the old one and swaps the folders. Keeps the old array as
@@ -246,13 +241,8 @@ fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result
             _ => storage.remove_file(&entry.name)?,
         }
     }
-    match fill(&storage) {
-        Ok(report) => Ok((report, lock)),
-        Err(error) => {
-            remove(&paths.new);
-            Err(error)
-        }
-    }
+    let report = fill(&storage).inspect_err(|_| remove(&paths.new))?;
+    Ok((report, lock))
 }
 
 /// Completes or rolls back an interrupted in-place migration. Must run before the array is opened,

@@ -9,8 +9,9 @@ use tdb_array::{ArrayError, ErrorCategory, MemberKind};
 use tdb_storage::{LocalStorage, Storage, StorageError, at_once, check_path, copy_file};
 
 use crate::local::{check_not_in_array, named};
+use crate::removing::gone;
 use crate::rewrite::{Kind, Places, Rewritten};
-use crate::staged::{clear_unfinished, is_unfinished, staged};
+use crate::staged::{is_unfinished, staged};
 use crate::walk::{Tree, is_aside, walk_with};
 use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
@@ -134,10 +135,8 @@ impl CopyTo {
     ///
     /// After an error, there is no copy.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
-        check(from, parent, name)?;
-        clear_unfinished(parent, name)?;
         let places = from.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
-        staged(parent, name, self.take_over, |to| self.fill(from, to, places.as_ref()))
+        staged(from, parent, name, self.take_over, |to| self.fill(from, to, places.as_ref()))
     }
 
     /// Copies until the source stays the same during an attempt.
@@ -166,18 +165,14 @@ impl CopyTo {
                 }
                 return Ok(copied);
             }
-            let gone: Vec<String> = done
+            let outdated: Vec<String> = done
                 .iter()
                 .filter(|(path, size)| tree.get(*path) != Some(*size))
                 .map(|(path, _)| path.clone())
                 .collect();
-            for path in gone.iter().rev() {
+            for path in outdated.iter().rev() {
                 let size = done.remove(path);
-                let removed = if size == Some(None) { to.remove_folder(path) } else { to.remove_file(path) };
-                match removed {
-                    Err(error) if !error.is_not_found() => return Err(error.into()),
-                    _ => {}
-                }
+                gone(if size == Some(None) { to.remove_folder(path) } else { to.remove_file(path) })?;
                 copied.rewritten.retain(|other| other != path);
                 copied.left_out.retain(|other| other != path);
             }

@@ -111,10 +111,8 @@ impl MoveTo {
     /// the move.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
         // The source may already be renamed by an interrupted run.
-        let from = match std::fs::canonicalize(from.as_ref()) {
-            Ok(path) => path,
-            Err(_) => place(from.as_ref()).map(|(parent, name)| parent.join(name))?,
-        };
+        let renamed = |_| place(from.as_ref()).map(|(parent, name)| parent.join(name));
+        let from = std::fs::canonicalize(from.as_ref()).or_else(renamed)?;
         check_not_in_array(to.as_ref(), Some(&from))?;
         let ((old_parent, old), (new_parent, new)) = (place(&from)?, place(to.as_ref())?);
         let held_by = holders(&old_parent, &old);

@@ -337,7 +337,7 @@ fn remove_link(parent: &dyn Storage, path: &str) -> Result<()> {
 
 /// Ignores missing paths. The path may be deleted meanwhile, and some object stores list empty
 /// folders.
-fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
+pub(super) fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     match removed {
         Err(error) if !error.is_not_found() => Err(error.into()),
         _ => Ok(()),

@@ -6,6 +6,7 @@ use tdb_array::MemberKind;
 use tdb_storage::{EntryKind, Storage, check_path};
 use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
+use crate::copying::check;
 use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
 use tdb_job::links::is_link;
@@ -21,13 +22,17 @@ const UNFINISHED: &str = ".tdb-unfinished.tmp";
 /// Maximum size of the list of files.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// Fills a temporary folder next to the destination and moves the content to the destination.
+/// Fills a temporary folder next to the destination and moves the content to the destination, after
+/// a check of the source and the destination.
 pub fn staged<T>(
+    from: &Arc<dyn Storage>,
     parent: &Arc<dyn Storage>,
     name: &str,
     take_over: bool,
     fill: impl FnOnce(&Arc<dyn Storage>) -> Result<T>,
 ) -> Result<T> {
+    check(from, parent, name)?;
+    clear_unfinished(parent, name)?;
     let staging = format!(".tdb-copy-{name}.tmp");
     let created = parent.create_folder(&staging);
     // The target of a link may belong to someone else or not exist.
@@ -92,7 +97,7 @@ pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<boo
 }
 
 /// Deletes leftovers of an interrupted publication. Foreign files stay and block the destination.
-pub fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
+fn clear_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
     if !is_unfinished(parent, name)? {
         return Ok(());
     }

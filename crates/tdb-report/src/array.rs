@@ -2,12 +2,11 @@
 
 use tdb_advise::{Advice, AdviceLevel, AdviceReport};
 use tdb_array::Array;
-use tdb_job::Result;
-use tdb_types::ArrayType;
+use tdb_job::{Bytes, Result};
 
 use crate::markup::Markup;
 use crate::options::Options;
-use crate::page::{Page, bytes, facts};
+use crate::page::{Page, facts};
 use crate::{cells, fields, fragments, tiles};
 
 /// Maximum bytes of the text of a schema.
@@ -32,10 +31,6 @@ pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Option
 
 fn summary(page: &mut Page, array: &Array, report: &AdviceReport) {
     let schema = array.schema();
-    let kind = match schema.array_type() {
-        ArrayType::Dense => "dense",
-        ArrayType::Sparse => "sparse",
-    };
     let dimensions: Vec<&str> = schema.dimensions().iter().take(8).map(tdb_schema::Dimension::name).collect();
     let more =
         |shown: usize, all: usize| if all > shown { format!(" and {} more", all - shown) } else { String::new() };
@@ -43,16 +38,16 @@ fn summary(page: &mut Page, array: &Array, report: &AdviceReport) {
     facts(
         &mut page.body,
         &[
-            ("array", kind.to_owned()),
+            ("array", schema.array_type().to_string()),
             ("format", schema.version().to_string()),
             ("dimensions", dimensions.join(", ") + &more(dimensions.len(), schema.dim_count())),
             ("attributes", schema.attr_count().to_string()),
             ("fragments", report.fragments.to_string()),
             ("tiles", report.tiles.to_string()),
             ("cells", report.cells.to_string()),
-            ("stored", bytes(report.stored)),
-            ("unfiltered", bytes(decoded)),
-            ("fragment metadata", bytes(report.metadata)),
+            ("stored", Bytes(report.stored).to_string()),
+            ("unfiltered", Bytes(decoded).to_string()),
+            ("fragment metadata", Bytes(report.metadata).to_string()),
         ],
     );
 }

@@ -51,7 +51,7 @@ impl Axis {
             return Self { name, datatype, scale: Scale::Ranked(strings), low, high };
         }
         let (low, high) = keys.or(dimension.domain_keys()).unwrap_or((0, 0));
-        let unit = if dimension.extent_cells().is_some() || is_integer(datatype) { 1.0 } else { 0.0 };
+        let unit = if dimension.extent_cells().is_some() || !datatype.is_float() { 1.0 } else { 0.0 };
         let scale = Scale::Linear { low: number(datatype, low), high: number(datatype, high) + unit, unit };
         Self { name, datatype, scale, low: shown(datatype, low), high: shown(datatype, high) }
     }
@@ -92,10 +92,6 @@ fn end<'a>(lo: &'a [u8], hi: &'a Bound<Vec<u8>>) -> &'a [u8] {
         Bound::Included(hi) | Bound::Excluded(hi) => hi,
         Bound::Unbounded => lo,
     }
-}
-
-fn is_integer(datatype: Datatype) -> bool {
-    Scalar::from_key(datatype.physical(), 0).to_integer().is_some()
 }
 
 /// A ratio of two counts.

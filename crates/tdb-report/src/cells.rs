@@ -145,8 +145,7 @@ fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
     let domains: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
     let workers = array.tile_workers(&Monitor::new());
     let mut sides: Vec<(Axis, Vec<f64>)> = Vec::new();
-    let mut bounded = CELLS / sampled.len().max(1);
-    bounded = bounded.max(1);
+    let bounded = (CELLS / sampled.len().max(1)).max(1);
     for &dimension in dimensions.iter().take(2) {
         let Some(known) = schema.dimensions().get(dimension) else { continue };
         let mut coordinates: Vec<Vec<u8>> = Vec::new();

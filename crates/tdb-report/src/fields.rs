@@ -1,9 +1,10 @@
 //! Stored and unfiltered bytes of the fields, and the effect of their filters.
 
 use tdb_advise::{AdviceReport, FieldFacts, FieldTrials};
+use tdb_job::Bytes;
 
 use crate::axis::ratio;
-use crate::page::{Page, bytes, table};
+use crate::page::{Page, table};
 use crate::picture::{Anchor, Picture, WIDTH};
 
 /// Maximum number of fields in a picture.
@@ -28,6 +29,7 @@ pub(crate) fn section(page: &mut Page, report: &AdviceReport) {
     page.body.raw("</div>\n");
     let rows = fields.iter().take(LISTED).map(|field| {
         let (stored, decoded) = (field.stored_bytes(), field.decoded_bytes());
+        let bytes = |count: u64| Bytes(count).to_string();
         vec![field.name.clone(), field.filters.clone(), bytes(stored), bytes(decoded), percent(stored, decoded)]
     });
     let title = match fields.len() {
@@ -58,7 +60,7 @@ fn sizes(page: &mut Page, fields: &[&FieldFacts]) {
         let (stored, decoded) = (field.stored_bytes(), field.decoded_bytes());
         let width = |bytes: u64| (WIDTH - 4.0) * bytes as f64 / most as f64;
         picture.label(2.0, top + 11.0, Anchor::Start, 190.0, &field.name);
-        let sizes = format!("{} of {}", bytes(stored), bytes(decoded));
+        let sizes = format!("{} of {}", Bytes(stored), Bytes(decoded));
         picture.label(WIDTH - 2.0, top + 11.0, Anchor::End, 155.0, &sizes);
         picture.rect("bar", 2.0, top + 14.0, width(stored), 6.0, &format!("{}: {stored} bytes stored", field.name));
         picture.rect(

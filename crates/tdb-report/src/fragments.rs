@@ -1,14 +1,14 @@
 //! Fragments: their position in the domain and in time.
 
 use tdb_array::{Array, Fragment};
-use tdb_job::Result;
-use tdb_rtree::{DimRange, NdRange};
+use tdb_job::{Bytes, Result};
+use tdb_rtree::NdRange;
 use tdb_types::datetime;
 
 use crate::axis::{Axis, bin, ratio};
 use crate::grid::Grid;
 use crate::markup::Markup;
-use crate::page::{Page, bytes, table};
+use crate::page::{Page, table};
 use crate::picture::{Anchor, Picture, WIDTH};
 
 /// Maximum number of fragments that are drawn individually.
@@ -49,17 +49,13 @@ fn place(page: &mut Page, array: &Array, fragments: &[Fragment], dimensions: &[u
     }
 }
 
-fn range_of(domain: &NdRange, dimension: usize) -> &DimRange {
-    &domain.0[dimension]
-}
-
 fn flat(domains: &[(&Fragment, &NdRange)], (across, x): (usize, &Axis), (down, y): (usize, &Axis)) -> Picture {
     let title = format!("{} fragments over {} and {}", domains.len(), x.name, y.name);
     let (left, top, width, height) = (2.0, 16.0, WIDTH - 4.0, 200.0);
     if domains.len() > DRAWN {
         let mut grid = Grid::new();
         for (_, domain) in domains {
-            grid.add(x.span(range_of(domain, across)), y.span(range_of(domain, down)));
+            grid.add(x.span(&domain.0[across]), y.span(&domain.0[down]));
         }
         let text = format!(
             "{} across from {} to {}, {} down from {} to {}; number of fragments that overlap each of {} parts, up to {}",
@@ -84,8 +80,8 @@ fn flat(domains: &[(&Fragment, &NdRange)], (across, x): (usize, &Axis), (down, y
     let mut picture = Picture::new(height + 34.0, title, text);
     picture.rect("frame", left, top, width, height, "");
     for (fragment, domain) in domains {
-        let (from, to) = x.span(range_of(domain, across));
-        let (first, last) = y.span(range_of(domain, down));
+        let (from, to) = x.span(&domain.0[across]);
+        let (first, last) = y.span(&domain.0[down]);
         let tip = format!("{}: {} cells, {} tiles", fragment.name(), fragment.cell_count(), fragment.tile_count());
         picture.rect(
             "box",
@@ -118,7 +114,7 @@ fn bars(domains: &[(&Fragment, &NdRange)], dimension: usize, x: &Axis) -> Pictur
     let text = |rest: &str| format!("{} from {} to {}; {rest}", x.name, x.low, x.high);
     if domains.len() > DRAWN / 4 {
         let mut grid = Grid::flat();
-        domains.iter().for_each(|(_, domain)| grid.add(x.span(range_of(domain, dimension)), (0.0, 1.0)));
+        domains.iter().for_each(|(_, domain)| grid.add(x.span(&domain.0[dimension]), (0.0, 1.0)));
         let rest = format!("number of fragments that overlap each of {} parts, up to {}", grid.parts(), grid.most());
         let mut picture = Picture::new(90.0, title, text(&rest));
         picture.ends(11.0, &x.low, &x.high);
@@ -129,7 +125,7 @@ fn bars(domains: &[(&Fragment, &NdRange)], dimension: usize, x: &Axis) -> Pictur
     let mut picture = Picture::new(top + 4.0 + step * ratio(domains.len(), 1), title, text("oldest first"));
     picture.ends(11.0, &x.low, &x.high);
     for (number, (fragment, domain)) in domains.iter().enumerate() {
-        let (from, to) = x.span(range_of(domain, dimension));
+        let (from, to) = x.span(&domain.0[dimension]);
         let tip = format!("{}: {} cells, {} tiles", fragment.name(), fragment.cell_count(), fragment.tile_count());
         let y = top + 2.0 + step * ratio(number, 1);
         picture.rect("bar", 2.0 + from * width, y, (to - from) * width, step * 0.8, &tip);
@@ -202,7 +198,7 @@ fn list(out: &mut Markup, fragments: &[Fragment]) {
             fragment.version().to_string(),
             fragment.cell_count().to_string(),
             fragment.tile_count().to_string(),
-            bytes(stored.fold(0, |sum: u64, (_, _, size)| sum.saturating_add(size))),
+            Bytes(stored.fold(0, |sum: u64, (_, _, size)| sum.saturating_add(size))).to_string(),
         ]
     });
     let title = format!("The {shown} newest of {} fragments", fragments.len());

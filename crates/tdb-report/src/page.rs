@@ -79,17 +79,3 @@ pub(crate) fn table(out: &mut Markup, title: &str, columns: &[&str], numbers: us
     }
     out.raw("</tbody></table></div></details>\n");
 }
-
-/// Formats a byte count in the largest suitable unit.
-#[allow(clippy::cast_precision_loss)] // shown with three digits
-pub(crate) fn bytes(count: u64) -> String {
-    let (mut value, mut unit) = (count as f64, "B");
-    for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
-        if value < 1023.95 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, next);
-    }
-    let digits = usize::from(value < 99.95 && unit != "B");
-    format!("{value:.digits$} {unit}")
-}

@@ -2,12 +2,12 @@
 
 use tdb_array::{Array, Fragment};
 use tdb_fragment::{FragmentField, Part, StatisticsRules};
-use tdb_job::Result;
+use tdb_job::{Bytes, Result, fixed_size};
 use tdb_types::{CellValNum, Scalar};
 
 use crate::axis::{bin, ratio, short};
 use crate::fragments::columns;
-use crate::page::{Page, bytes};
+use crate::page::Page;
 use crate::picture::{Picture, WIDTH};
 
 /// Maximum number of fragments whose metadata sections are read.
@@ -41,7 +41,7 @@ pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
         .collect();
     histogram(page, "Cells per tile", &whose, &cells, |cells| cells.to_string());
     let sizes = sizes(&some)?;
-    histogram(page, "Stored bytes per tile, all fields together", &whose, &sizes.0, bytes);
+    histogram(page, "Stored bytes per tile, all fields together", &whose, &sizes.0, |bytes| Bytes(bytes).to_string());
     let ratios: Vec<u64> = sizes
         .0
         .iter()
@@ -84,7 +84,7 @@ fn sizes(fragments: &[&Fragment]) -> Result<(Vec<u64>, Vec<u64>)> {
             for (part, _, _) in fragment.files_of(field) {
                 let offsets = fragment.stored_offsets(field, part)?;
                 let sizes = if part == Part::Var { Some(fragment.stored_var_sizes(field)?) } else { None };
-                let width = width(fragment, field, part);
+                let width = if part == Part::Validity { 1 } else { fixed_size(fragment.schema(), field) };
                 for (place, tile) in (start..stored.len()).zip(0..tiles) {
                     let range = offsets.range(tile).unwrap_or_default();
                     stored[place] = stored[place].saturating_add(range.end.saturating_sub(range.start));
@@ -99,22 +99,6 @@ fn sizes(fragments: &[&Fragment]) -> Result<(Vec<u64>, Vec<u64>)> {
         }
     }
     Ok((stored, decoded))
-}
-
-/// Bytes per cell in a file of the field.
-fn width(fragment: &Fragment, field: FragmentField, part: Part) -> u64 {
-    let schema = fragment.schema();
-    match (part, field) {
-        (Part::Validity, _) => 1,
-        (_, FragmentField::Attribute(index)) => schema.attributes()[index].cell_size().unwrap_or(8),
-        (_, FragmentField::Dimension(index)) if !schema.dimensions()[index].is_var() => {
-            schema.dimensions()[index].datatype().size() as u64
-        }
-        (_, FragmentField::Coordinates) => {
-            schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum()
-        }
-        _ => 8,
-    }
 }
 
 #[allow(clippy::cast_precision_loss)] // for pictures

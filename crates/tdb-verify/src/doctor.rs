@@ -237,16 +237,12 @@ impl Doctor {
         change_members(group, &self.names, members.iter().map(|one| &one.remedy))?;
         let after = list(&**group.storage(), GROUP_FOLDER)?;
         let new: Vec<_> = after.into_iter().filter(|entry| !before.contains(entry)).collect();
-        let mut deeds = Vec::new();
         // After a concurrent change by another process, the owner of each file is unknown. Then
         // undo keeps all of the files.
         if let [entry] = &new[..] {
             let path = format!("{GROUP_FOLDER}/{}", entry.name);
             let bytes = group.storage().read(&path)?;
-            deeds.push(Deed::wrote(path, &bytes));
-        }
-        if !deeds.is_empty() {
-            let aside = Aside::begin(&**group.storage(), &deeds)?;
+            let aside = Aside::begin(&**group.storage(), &[Deed::wrote(path, &bytes)])?;
             mended.aside.get_or_insert_with(|| aside.folder().to_owned());
         }
         mended.done.extend(members.into_iter().map(|one| (*one).clone()));

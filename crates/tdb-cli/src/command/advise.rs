@@ -10,9 +10,10 @@ use tdb_array::{Array, Group, Monitor, NodeKind};
 use tdb_maintain::tdb_job::Target;
 
 use super::maintained;
+use crate::args::with;
 use crate::failure::Result;
 use crate::key::Key;
-use crate::size::Bytes;
+use crate::size::{Bytes, counted};
 use crate::time::TimeArgs;
 use crate::{interrupt, session, size, target};
 use tdb_print::{Entry, RowFormat, Sheet, stdout};
@@ -118,10 +119,7 @@ struct Found {
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);
-    let mut advise = Advise::new().costs(args.costs.costs()).monitor(&monitor);
-    if let Some(sample) = args.sample {
-        advise = advise.sample(sample);
-    }
+    let advise = with(Advise::new().costs(args.costs.costs()).monitor(&monitor), args.sample, Advise::sample);
     let given = args.path.to_string_lossy().into_owned();
     let found = match maintained::open(&args.path, &TimeArgs::default(), key)? {
         Target::Array(array) => vec![Found { path: given, report: advised(&advise, &array)? }],
@@ -260,11 +258,9 @@ fn shown(time: Duration) -> String {
 
 /// Summarizes the examined data and the cost of reading it.
 fn looked_at(report: &AdviceReport) -> String {
-    let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
     let verdict = match report.advice.iter().filter(|advice| advice.level != AdviceLevel::Note).count() {
         0 => "no advice".to_owned(),
-        1 => "1 suggestion".to_owned(),
-        more => format!("{more} suggestions"),
+        more => counted(more as u64, "suggestion"),
     };
     let read = report.read;
     let sections = match report.fragments.saturating_sub(report.looked_into) {
@@ -273,12 +269,12 @@ fn looked_at(report: &AdviceReport) -> String {
     };
     format!(
         "{}{sections}, {}, {}, {} of cells and {} of metadata; read {} in {}: {verdict}",
-        count(report.fragments, "fragment"),
-        count(report.tiles, "tile"),
-        count(report.cells, "cell"),
+        counted(report.fragments, "fragment"),
+        counted(report.tiles, "tile"),
+        counted(report.cells, "cell"),
         Bytes(report.stored),
         Bytes(report.metadata),
         Bytes(read.bytes),
-        count(read.lists + read.reads, "request"),
+        counted(read.lists + read.reads, "request"),
     )
 }

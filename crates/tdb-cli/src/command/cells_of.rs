@@ -11,6 +11,7 @@ use tdb_exchange::{points, range};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
+use crate::args::with;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::progress::QueryProgress;
@@ -108,10 +109,7 @@ impl WhichCells {
             let (name, bytes) = read(file)?;
             query = points::apply(&query, schema, &name, &bytes)?;
         }
-        Ok(match condition::all_of(array, &self.conditions)? {
-            Some(condition) => query.filter(condition),
-            None => query,
-        })
+        Ok(with(query, condition::all_of(array, &self.conditions)?, Query::filter))
     }
 }
 

@@ -13,6 +13,7 @@ use fragments::FragmentArgs;
 use super::maintained;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
+use crate::size::counted;
 use crate::time::TimeArgs;
 use tdb_print::RowFormat;
 use tdb_print::Terminal;
@@ -101,10 +102,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     let savings = plan.savings();
     let is_planned = !plan.is_empty();
     maintained::finish(plan, args.plan, RowFormat::or_default(args.format, terminal), terminal)?;
-    let fewer = |verb: &str, count: u64, what: &str| {
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{verb} {count} {what}{plural} fewer"))
-    };
+    let fewer =
+        |verb: &str, count: u64, what: &str| (count > 0).then(|| format!("{verb} {} fewer", counted(count, what)));
     let saved = [fewer("lists", savings.names, "name"), fewer("reads", savings.reads, "file")];
     let saved: Vec<String> = saved.into_iter().flatten().collect();
     if is_planned && !saved.is_empty() {

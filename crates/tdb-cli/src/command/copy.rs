@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt;
 use crate::key::Key;
 use crate::place::Place;
-use crate::progress::CopyProgress;
+use crate::progress::{BYTES, CopyProgress};
 use crate::session;
 use crate::size::Bytes;
 use crate::target;
@@ -62,11 +62,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         ));
     }
     let (from, to) = (Place::of(&args.source)?, Place::of(&args.destination)?);
-    let monitor = Monitor::new();
-    interrupt::cancels(&monitor);
     let progress = CopyProgress::new(terminal.stderr);
-    let observer = progress.observer(&monitor);
-    let copied = copy(&CopyTo::new().observer(observer), &from, &to);
+    let copied = copy(&CopyTo::new().observer(observed(&progress)), &from, &to);
     progress.finish();
     let copied = copied?;
     let mut sheet = sheet();
@@ -74,6 +71,13 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
     warn_of_shared(&copied, terminal);
     Ok(())
+}
+
+/// An observer that draws the progress, and cancels the copy on Ctrl-C.
+pub(super) fn observed(progress: &CopyProgress) -> impl Fn(u64, u64) -> bool + Send + Sync + use<> {
+    let monitor = Monitor::new();
+    interrupt::cancels(&monitor);
+    progress.observer(BYTES, &monitor)
 }
 
 fn copy(copy: &CopyTo, from: &Place, to: &Place) -> Result<Copied> {
@@ -105,10 +109,13 @@ pub(super) fn sheet() -> Sheet {
 pub(super) fn rows(copied: &Copied, sheet: &mut Sheet) {
     let size = Entry::shown(Bytes(copied.bytes).to_string(), copied.bytes);
     sheet.push(vec!["copied".into(), Entry::none(), copied.files.into(), size]);
-    for (what, paths) in [("rewritten", &copied.rewritten), ("left out", &copied.left_out)] {
-        for path in paths {
-            sheet.push(vec![what.into(), path.as_str().into(), Entry::none(), Entry::none()]);
-        }
+    listed([("rewritten", &copied.rewritten), ("left out", &copied.left_out)], sheet);
+}
+
+/// Adds a row for each path.
+pub(super) fn listed(lists: [(&str, &Vec<String>); 2], sheet: &mut Sheet) {
+    for (what, paths) in lists {
+        paths.iter().for_each(|path| sheet.push(vec![what.into(), path.as_str().into(), Entry::none(), Entry::none()]));
     }
 }
 

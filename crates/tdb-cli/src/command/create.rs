@@ -38,7 +38,7 @@ pub(crate) struct Args {
     stamp: Stamp,
 }
 
-fn version(text: &str) -> Result<FormatVersion, String> {
+pub(super) fn version(text: &str) -> Result<FormatVersion, String> {
     let number = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     FormatVersion::new(number).map_err(|error| error.to_string())
 }

@@ -9,6 +9,7 @@ use tdb_exchange::time::between;
 use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
+use crate::size::counted;
 use crate::target;
 use crate::time::{Stamp, TimeArgs};
 use tdb_print::printable;
@@ -48,15 +49,11 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let (path, array) = target::open_array(&args.array, 1, &TimeArgs::default(), key)?;
     if let Some(time) = args.fragments {
         let count = array.delete_fragments(time)?;
-        if count == 0 {
-            eprintln!(
-                "{}: no fragment is within the time range; nothing was deleted",
-                printable(&path.to_string_lossy())
-            );
-        } else {
-            let fragments = if count == 1 { "fragment" } else { "fragments" };
-            eprintln!("{}: {count} {fragments} deleted", printable(&path.to_string_lossy()));
-        }
+        let what = match count {
+            0 => "no fragment is within the time range; nothing was deleted".to_owned(),
+            _ => format!("{} deleted", counted(count as u64, "fragment")),
+        };
+        eprintln!("{}: {what}", printable(&path.to_string_lossy()));
         return Ok(());
     }
     match condition::all_of(&array, &args.conditions)? {

@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use tdb_array::{Array, Batch, MetadataValue, TimeRange};
 use tdb_diff::{Diff, DiffCounts, Difference};
 use tdb_exchange::{Field, time::at};
-use tdb_types::{CellValNum, Datatype, saturating_len};
+use tdb_types::saturating_len;
 
 use super::describe::json_of;
+use super::meta;
+use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::size;
@@ -95,10 +97,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     if args.without_cells {
         diff = diff.without_cells();
     }
-    if let Some(size) = args.budget {
-        diff = diff.budget(saturating_len(size));
-    }
-    let counts = diff.run(|difference| {
+    let counts = with(diff, args.budget.map(saturating_len), Diff::budget).run(|difference| {
         if told >= args.limit {
             left_out += 1;
             return ControlFlow::Continue(());
@@ -172,17 +171,15 @@ impl Shown<'_> {
     fn rows(&self, difference: &Difference) -> Result<Vec<Vec<Entry>>> {
         let text = |text: &Option<String>| text.as_deref().map_or_else(Entry::none, Entry::from);
         let there = |is_there: bool| if is_there { "there".into() } else { Entry::none() };
-        let row = match difference {
-            Difference::Schema { key, a, b } => {
-                vec!["schema".into(), key.as_str().into(), Entry::none(), text(a), text(b)]
-            }
+        let none = Entry::none;
+        let row = |what: &str, place: Entry, first, second| vec![what.into(), place, none(), first, second];
+        Ok(vec![match difference {
+            Difference::Schema { key, a, b } => row("schema", key.as_str().into(), text(a), text(b)),
             Difference::Metadata { key, a, b } => {
                 let key = String::from_utf8_lossy(key).into_owned();
-                vec!["metadata".into(), key.into(), Entry::none(), self.metadata(a.as_ref()), self.metadata(b.as_ref())]
+                row("metadata", key.into(), self.metadata(a.as_ref()), self.metadata(b.as_ref()))
             }
-            Difference::Fragment { name, in_a } => {
-                vec!["fragment".into(), name.as_str().into(), Entry::none(), there(*in_a), there(!in_a)]
-            }
+            Difference::Fragment { name, in_a } => row("fragment", name.as_str().into(), there(*in_a), there(!in_a)),
             Difference::Cell { a: Some(a), b: Some(b), fields } => {
                 let place = self.coordinates(self.a, a)?;
                 let row = |field: &String| {
@@ -192,34 +189,18 @@ impl Shown<'_> {
                 return fields.iter().map(row).collect();
             }
             Difference::Cell { a: Some(cell), .. } => {
-                vec![
-                    "cell".into(),
-                    self.coordinates(self.a, cell)?.into(),
-                    Entry::none(),
-                    self.values(self.a, cell)?,
-                    Entry::none(),
-                ]
+                row("cell", self.coordinates(self.a, cell)?.into(), self.values(self.a, cell)?, none())
             }
             Difference::Cell { b: Some(cell), .. } => {
-                vec![
-                    "cell".into(),
-                    self.coordinates(self.b, cell)?.into(),
-                    Entry::none(),
-                    Entry::none(),
-                    self.values(self.b, cell)?,
-                ]
+                row("cell", self.coordinates(self.b, cell)?.into(), none(), self.values(self.b, cell)?)
             }
             // Differences of newer versions of the library.
-            other => vec!["other".into(), format!("{other:?}").into(), Entry::none(), Entry::none(), Entry::none()],
-        };
-        Ok(vec![row])
+            other => row("other", format!("{other:?}").into(), none(), none()),
+        }])
     }
 
     fn metadata(&self, value: Option<&MetadataValue>) -> Entry {
-        let Some(value) = value else { return Entry::none() };
-        let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
-        let datatype = if value.datatype() == Datatype::Char { Datatype::StringUtf8 } else { value.datatype() };
-        Entry::cell(datatype, number, value.as_bytes(), self.format)
+        value.map_or_else(Entry::none, |value| meta::shown(value, self.format))
     }
 
     fn coordinates(&self, array: &Array, cell: &Batch) -> Result<String> {

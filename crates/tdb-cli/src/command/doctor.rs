@@ -13,10 +13,11 @@ use tdb_types::Scalar;
 use tdb_verify::{Diagnosis, Doctor, Rebuild, Remedy, Repaired, Restored, Severity};
 
 use super::maintained;
+use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::session;
-use crate::size::Bytes;
+use crate::size::{Bytes, counted};
 use crate::target;
 use crate::time::TimeArgs;
 use tdb_print::Terminal;
@@ -143,11 +144,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 
 /// Rebuilds the metadata of a fragment, and prints the result.
 fn rebuild(array: &Array, name: &str, args: &Args, format: RowFormat, terminal: Terminal) -> Result<()> {
-    let rebuild = Rebuild::new().salvage(args.salvage);
-    let rebuild = match domain(array, &args.domain)? {
-        Some(domain) => rebuild.domain(domain),
-        None => rebuild,
-    };
+    let rebuild = with(Rebuild::new().salvage(args.salvage), domain(array, &args.domain)?, Rebuild::domain);
     let rebuilt = rebuild.plan(array, name)?.run()?;
     let columns = [("fragment", false), ("schema", false), ("tiles", true), ("cells", true), ("size", true)];
     let mut sheet = Sheet::new(&columns);
@@ -267,7 +264,7 @@ fn rough(age: Duration) -> String {
         seconds @ 7200..172_800 => (seconds / 3600, "hour"),
         seconds => (seconds / 86_400, "day"),
     };
-    if count == 1 { format!("1 {unit}") } else { format!("{count} {unit}s") }
+    counted(count, unit)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::files::{self, Export, FileFormat};
 use crate::key::Key;
 use crate::new_file::{self, NewFile};
 use crate::progress::QueryProgress;
+use crate::size::counted;
 use crate::{interrupt, location, target};
 use tdb_print::Terminal;
 use tdb_print::{RowFormat, cell_writer};
@@ -47,8 +48,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         Kind::Added(format) => format.export(Export { query, path: &path, file, options, budget })?,
     };
     new.finish()?;
-    let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
-    eprintln!("{cells} written");
+    eprintln!("{} written", counted(cells, "cell"));
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use tdb_array::{Fragment, FragmentEntry};
-use tdb_types::ArrayType;
 
 use super::describe::{json_box, json_time, show_box, show_time};
 use crate::failure::Result;
@@ -85,16 +84,12 @@ fn row(fragment: &Fragment) -> Result<Vec<Entry>> {
     let non_empty =
         non_empty.map_or_else(Entry::none, |ranges| Entry::shown(show_box(domain, ranges), json_box(domain, ranges)));
     let bytes = fragment.bytes()?;
-    let array_type = match fragment.array_type() {
-        ArrayType::Dense => "dense",
-        ArrayType::Sparse => "sparse",
-    };
     Ok(vec![
         fragment.name().as_str().into(),
         time(fragment.time().start),
         time(fragment.time().end),
         u64::from(fragment.version().number()).into(),
-        array_type.into(),
+        fragment.array_type().to_string().into(),
         fragment.cell_count().into(),
         fragment.tile_count().into(),
         Entry::shown(Bytes(bytes).to_string(), bytes),

@@ -1,7 +1,6 @@
 //! `tdb import`: import of files into an array.
 
 mod args;
-mod counted;
 mod folder;
 mod reports;
 mod sources;
@@ -12,13 +11,13 @@ use tdb_schema::{ArrayDefinition, ArraySchema, SchemaError};
 use tdb_types::saturating_len;
 
 pub(crate) use args::Args;
-use counted::counted;
 use reports::Reports;
 
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::key::Key;
 use crate::session;
+use crate::size::counted;
 use crate::target::{self, Kind};
 use crate::time::TimeArgs;
 use tdb_print::Terminal;

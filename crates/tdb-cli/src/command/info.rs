@@ -4,9 +4,8 @@ mod array;
 mod group;
 
 use std::ffi::OsString;
-use std::path::Path;
 
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::Result;
 use crate::key::Key;
 use crate::target::{self, Kind};
 use crate::time::TimeArgs;
@@ -50,22 +49,6 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
                 TextFormat::Json => Ok(print_json(&group::json(&path, &group))?),
             }
         }
-        other => Err(neither(&path, other)),
-    }
-}
-
-fn neither(folder: &Path, kind: Kind) -> Failure {
-    let path = folder.display();
-    let failure = Failure::new(Exit::Unavailable, format!("{path}: neither an array nor a group, but {}", kind.a()));
-    match kind {
-        Kind::File => failure.with_hint(format!("run `tdb inspect {path}` to inspect a single file of an array")),
-        Kind::Other => failure,
-        Kind::Fragment => {
-            failure.with_hint(format!("run `tdb inspect {path}/__fragment_metadata.tdb` to inspect its metadata"))
-        }
-        _ => match target::array_in(folder) {
-            Some(array) => failure.with_hint(format!("did you mean {}?", array.display())),
-            None => failure.with_hint(format!("run `tdb ls --recursive {path}` to list the arrays in it")),
-        },
+        other => Err(target::unexpected(&path, other, "neither an array nor a group")),
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         TextFormat::Text => text(&report, terminal.paint())?,
         TextFormat::Json => print_json(&document(&report))?,
     }
-    report.failure.map_or(Ok(()), |failure| Err(failure.without_hint()))
+    report.failure.map_or(Ok(()), |failure| Err(failure.hinted(None)))
 }
 
 fn local(argument: &OsStr) -> Result<Located> {

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use tdb_array::TimeRange;
 use tdb_maintain::tdb_job::Target;
 use tdb_maintain::{Action, Plan, Retained, Step};
-use tdb_types::{TimestampedName, datetime};
+use tdb_types::TimestampedName;
 
+use super::describe::show_time;
 use crate::failure::Result;
 use crate::key::Key;
 use crate::session;
@@ -49,7 +50,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         session::found();
     }
     for TimeRange { start, end } in past {
-        let (first, last) = (moment(start), moment(end));
+        let (first, last) = (show_time(start), show_time(end));
         let lost = if only_plan { "will be lost" } else { "is lost" };
         session::warn(
             &format!("the history from {first} to {last} {lost}: only the consolidated state is kept"),
@@ -57,11 +58,6 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
         );
     }
     Ok(())
-}
-
-/// Milliseconds since 1970 as a date and time, or as a number outside the range of dates.
-fn moment(time: u64) -> String {
-    datetime::timestamp(time).unwrap_or_else(|| time.to_string())
 }
 
 fn row(step: &Step, path: &str) -> Vec<Entry> {

@@ -161,7 +161,7 @@ fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) ->
     Ok(sheet)
 }
 
-fn shown(value: &MetadataValue, format: RowFormat) -> Entry {
+pub(super) fn shown(value: &MetadataValue, format: RowFormat) -> Entry {
     // The count of text is its number of code units. A single value is not a list.
     let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
     // R and C++ store text as `char`.

@@ -2,12 +2,10 @@
 
 use std::ffi::OsString;
 
-use tdb_array::Monitor;
 use tdb_relocate::{MoveTo, Moved};
 
 use super::copy;
 use crate::failure::Result;
-use crate::interrupt;
 use crate::place::Place;
 use crate::progress::CopyProgress;
 use crate::session;
@@ -44,11 +42,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let (from, to) = (Place::of(&args.source)?, Place::of(&args.destination)?);
-    let monitor = Monitor::new();
-    interrupt::cancels(&monitor);
     let progress = CopyProgress::new(terminal.stderr);
-    let observer = progress.observer(&monitor);
-    let moved = go(&MoveTo::new().by_copying(args.by_copying).observer(observer), &from, &to);
+    let move_to = MoveTo::new().by_copying(args.by_copying).observer(copy::observed(&progress));
+    let moved = go(&move_to, &from, &to);
     progress.finish();
     let moved = moved?;
     let mut sheet = copy::sheet();
@@ -56,11 +52,7 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
         Some(copied) => copy::rows(copied, &mut sheet),
         None => sheet.push(vec!["renamed".into(), Entry::none(), Entry::none(), Entry::none()]),
     }
-    for (what, paths) in [("made relative", &moved.made_relative), ("left behind", &moved.left)] {
-        for path in paths {
-            sheet.push(vec![what.into(), path.as_str().into(), Entry::none(), Entry::none()]);
-        }
-    }
+    copy::listed([("made relative", &moved.made_relative), ("left behind", &moved.left)], &mut sheet);
     sheet.print(RowFormat::or_default(args.format, terminal), terminal)?;
     match &moved.copied {
         Some(copied) => copy::warn_of_shared(copied, terminal),

@@ -10,6 +10,7 @@ use tdb_array::{Array, Query};
 pub(crate) use args::Args;
 
 use super::selection::{Selected, selected};
+use crate::args::with;
 use crate::failure::Result;
 use crate::key::Key;
 use crate::{session, target};
@@ -42,8 +43,6 @@ fn query(array: &Array, args: &Args, fields: &[Selected<'_>]) -> Result<Query> {
             query = args.which.within_written(query, array)?;
         }
     }
-    if let Some(order) = args.order {
-        query = query.order(order.into());
-    }
+    query = with(query, args.order.map(Into::into), Query::order);
     Ok(query.budget(stream::budget(args, schema, fields)))
 }

@@ -9,6 +9,7 @@ use tdb_report::Report;
 
 use super::advise::{CostArgs, sample};
 use super::maintained;
+use crate::args::with;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::time::TimeArgs;
@@ -55,10 +56,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         );
     }
     let path = args.path.to_string_lossy();
-    let mut report = Report::new().sample(args.sample).costs(args.costs.costs()).dimensions(args.dimensions.clone());
-    if let Some(name) = &args.attribute {
-        report = report.attribute(name);
-    }
+    let report = Report::new().sample(args.sample).costs(args.costs.costs()).dimensions(args.dimensions.clone());
+    let report = with(report, args.attribute.as_ref(), Report::attribute);
     let page = match maintained::open(&args.path, &TimeArgs::default(), key)? {
         Target::Array(array) => {
             let known = |name: &String| array.schema().dimensions().iter().any(|known| known.name() == name);

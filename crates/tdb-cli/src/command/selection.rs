@@ -50,9 +50,7 @@ impl<'a> Selected<'a> {
 /// each cell.
 pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
     if names.is_empty() {
-        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
-        let attributes = (0..schema.attributes().len()).map(FieldRef::Attribute);
-        return Ok(dimensions.chain(attributes).map(Selected::Field).collect());
+        return Ok(schema.fields().map(Selected::Field).collect());
     }
     let mut known: HashMap<&str, Selected<'_>> =
         schema.labels().iter().map(|label| (label.name.as_str(), Selected::Label(label))).collect();

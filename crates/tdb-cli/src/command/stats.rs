@@ -104,12 +104,10 @@ fn row(array: &Array, query: &Query, summary: &Aggregates, name: &str, is_quick:
     let Some(field) = schema.field(name) else { return Ok(Vec::new()) };
     let kind = schema.field_type(field);
     let shown = Field::of(array, field, false)?;
-    let value = |aggregate: Aggregate, field: &Field| match summary.batch().column(&aggregate.to_string()) {
-        Ok(column) => match field.text(column, 0) {
-            Some(text) => Entry::shown(beginning(text), json_of(field, column)),
-            None => Entry::none(),
-        },
-        Err(_) => Entry::none(),
+    let value = |aggregate: Aggregate, field: &Field| {
+        let column = summary.batch().column(&aggregate.to_string()).ok();
+        let text = column.and_then(|column| Some((column, field.text(column, 0)?)));
+        text.map_or_else(Entry::none, |(column, text)| Entry::shown(beginning(text), json_of(field, column)))
     };
     let count = |aggregate: Aggregate| {
         summary.value::<u64>(&aggregate.to_string()).map(|count| count.map_or_else(Entry::none, Entry::from))

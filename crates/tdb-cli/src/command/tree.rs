@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
 use tdb_exchange::range;
 
+use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::session;
@@ -60,10 +61,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         return Err(failure.with_hint(format!("run `tdb {}` for a summary", path.display())));
     }
     let group = target::open_group(&path, &args.time, key)?;
-    let mut tree: GroupTree = group.tree().follow_outside(args.outside);
-    if let Some(depth) = args.depth {
-        tree = tree.depth(depth);
-    }
+    let tree = with(group.tree().follow_outside(args.outside), args.depth, GroupTree::depth);
     let mut sheet = Sheet::new(&COLUMNS);
     for node in tree.nodes() {
         sheet.push(row(&node, args, key));
@@ -76,28 +74,24 @@ fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     if matches!(node.kind, NodeKind::Missing | NodeKind::Failed(_)) {
         session::found();
     }
-    let array = match (&node.kind, &node.storage) {
-        (NodeKind::Array, Some(storage)) => match target::options(1, &args.time, key).open_on(storage.clone()) {
-            Ok(array) => {
-                if let Err(error) = array.fragments() {
-                    session::found();
-                    note = Some(error.to_string());
-                }
-                let left_out: Vec<&str> = array.damaged().iter().map(|damaged| damaged.path.as_str()).collect();
-                if !left_out.is_empty() {
-                    session::found();
-                    note = Some(format!("without {}", left_out.join(", ")));
-                }
-                Some(array)
-            }
-            Err(error) => {
-                session::found();
-                note = Some(error.to_string());
-                None
-            }
-        },
-        _ => None,
+    let mut tell = |why: String| {
+        session::found();
+        note = Some(why);
     };
+    let array = match (&node.kind, &node.storage) {
+        (NodeKind::Array, Some(storage)) => target::options(1, &args.time, key).open_on(storage.clone()).map(Some),
+        _ => Ok(None),
+    };
+    let array = array.inspect_err(|error| tell(error.to_string())).ok().flatten();
+    if let Some(array) = &array {
+        if let Err(error) = array.fragments() {
+            tell(error.to_string());
+        }
+        let left_out: Vec<&str> = array.damaged().iter().map(|damaged| damaged.path.as_str()).collect();
+        if !left_out.is_empty() {
+            tell(format!("without {}", left_out.join(", ")));
+        }
+    }
     let text = |text: Option<String>| text.map_or_else(Entry::none, Entry::from);
     vec![
         Entry::shown(format!("{}{}", "  ".repeat(node.depth), node.name), node.name.clone()),

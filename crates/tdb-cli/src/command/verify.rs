@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::key::Key;
 use crate::new_file::NewFile;
 use crate::progress::QueryProgress;
-use crate::size::Bytes;
+use crate::size::{Bytes, counted};
 use crate::{session, stores, target};
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     interrupt::cancels(&monitor);
     let verify = key.verify().threads(args.threads).monitor(&monitor);
     let mut sheet = Sheet::new(&COLUMNS);
-    let (mut findings, mut totals) = (0, Totals::default());
+    let (mut findings, mut totals) = (0, VerifyReport::default());
     for argument in &args.paths {
         let (path, _) = target::find(argument)?;
         let report = {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
         for finding in report.findings.iter().filter(|finding| !args.quiet || finding.severity == Severity::Finding) {
             sheet.push(row(finding));
         }
-        totals.add(&report);
+        totals.absorb(report);
         if let Some(file) = &args.digest {
             findings += digest(&path, file, args, &monitor, &mut sheet)?;
         }
@@ -93,23 +93,21 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     }
     if format == RowFormat::Table {
         let verdict = if findings == 0 { "no problems found" } else { "problems found" };
-        writeln!(io::stdout(), "{}: {verdict}", totals.text())?;
+        writeln!(io::stdout(), "{}: {verdict}", text(&totals))?;
     }
     if findings == 0 {
         return Ok(());
     }
-    let things = if findings == 1 { "finding" } else { "findings" };
     let paths: Vec<String> = args.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    Err(Failure::new(Exit::Finding, format!("{}: {findings} {things}", paths.join(", "))))
+    Err(Failure::new(Exit::Finding, format!("{}: {}", paths.join(", "), counted(findings as u64, "finding"))))
 }
 
 fn row(finding: &Finding) -> Vec<Entry> {
-    let text = |text: Option<&str>| text.map_or_else(Entry::none, Entry::from);
     vec![
         finding.severity.name().into(),
         finding.kind.name().into(),
         finding.file.as_str().into(),
-        text(finding.field.as_deref()),
+        finding.field.as_deref().map_or_else(Entry::none, Entry::from),
         finding.tile.map_or_else(Entry::none, Entry::from),
         finding.what.as_str().into(),
     ]
@@ -161,29 +159,10 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
 }
 
 /// Counts of verified objects.
-#[derive(Default)]
-struct Totals {
-    groups: u64,
-    arrays: u64,
-    fragments: u64,
-    tiles: u64,
-    bytes: u64,
-}
-
-impl Totals {
-    fn add(&mut self, report: &VerifyReport) {
-        self.groups += report.groups;
-        self.arrays += report.arrays;
-        self.fragments += report.fragments;
-        self.tiles += report.tiles;
-        self.bytes = self.bytes.saturating_add(report.bytes);
-    }
-
-    fn text(&self) -> String {
-        let count = |number: u64, thing: &str| format!("{number} {thing}{}", if number == 1 { "" } else { "s" });
-        let groups = (self.groups > 0).then(|| count(self.groups, "group"));
-        let others = [count(self.arrays, "array"), count(self.fragments, "fragment"), count(self.tiles, "tile")];
-        let all: Vec<String> = groups.into_iter().chain(others).chain([Bytes(self.bytes).to_string()]).collect();
-        all.join(", ")
-    }
+fn text(report: &VerifyReport) -> String {
+    let groups = (report.groups > 0).then(|| counted(report.groups, "group"));
+    let counts = [(report.arrays, "array"), (report.fragments, "fragment"), (report.tiles, "tile")];
+    let others = counts.map(|(count, what)| counted(count, what));
+    let all: Vec<String> = groups.into_iter().chain(others).chain([Bytes(report.bytes).to_string()]).collect();
+    all.join(", ")
 }

@@ -60,10 +60,7 @@ impl From<ExchangeError> for Failure {
             }
             error => Self::new(exit, error),
         };
-        match exchange_hint(&error).or_else(|| error.hint()) {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
-        }
+        failure.hinted(exchange_hint(&error).or_else(|| error.hint()))
     }
 }
 
@@ -106,10 +103,7 @@ impl From<MaintainError> for Failure {
                     MaintainError::Place { path, .. } => interrupted_migration(Path::new(path)),
                     _ => None,
                 };
-                match interrupted.or_else(|| maintenance_hint(&error).map(str::to_owned)) {
-                    Some(hint) => failure.with_hint(hint),
-                    None => failure,
-                }
+                failure.hinted(interrupted.or_else(|| maintenance_hint(&error).map(str::to_owned)))
             }
         }
     }
@@ -195,10 +189,10 @@ impl From<ArrayError> for Failure {
                 )
                 | ArrayError::UnknownEnumeration { name, known },
                 _,
-            ) => match suggest::nearest(name, known.iter().map(String::as_str)) {
-                Some(near) => failure.with_hint(format!("did you mean {near:?}?")),
-                None => failure,
-            },
+            ) => {
+                let near = suggest::nearest(name, known.iter().map(String::as_str));
+                failure.hinted(near.map(|near| format!("did you mean {near:?}?")))
+            }
             (error, _) if error.key_problem() == Some(KeyProblem::Missing) => failure.with_hint(missing_key_hint()),
             (ArrayError::Key { problem: KeyProblem::NotNeeded, .. }, _) => failure.with_hint(unneeded_key_hint()),
             (error, _) if error.key_problem() == Some(KeyProblem::NotNeeded) => failure.with_hint(

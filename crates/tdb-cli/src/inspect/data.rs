@@ -22,21 +22,16 @@ struct Layout {
 /// sequence.
 pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     let file = inspection.located.open()?;
-    let layout = layout(inspection);
-    let layout = match layout {
-        Ok(layout) => layout,
+    match layout(inspection) {
+        Ok(Some(layout)) => return by_metadata(inspection, &*file, &layout),
+        Ok(None) => {}
         Err(failure) => {
             let why = failure.message();
-            inspection
-                .notes
-                .push(format!("cannot use the metadata of the fragment ({why}), so tiles are read in stored order"));
-            None
+            let note = format!("cannot use the metadata of the fragment ({why}), so tiles are read in stored order");
+            inspection.notes.push(note);
         }
-    };
-    match layout {
-        Some(layout) => by_metadata(inspection, &*file, &layout),
-        None => as_they_lie(inspection, &*file),
     }
+    as_they_lie(inspection, &*file)
 }
 
 /// Finds the layout of the file in the fragment metadata of its folder.

@@ -14,24 +14,15 @@ use crate::key::Key;
 /// A `__fragment_metadata.tdb` file.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
-    match FragmentPlace::of(inspection.located, &bytes, inspection.key) {
-        Ok(place) => {
-            let mut decoder = inspection.key.decoder();
-            let parsed = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, Some(inspection.spans));
-            match parsed {
-                Ok(_) => Ok(()),
-                Err(error) => {
-                    let failure = fragment_error(inspection.located, error);
-                    without_schema_if_empty(inspection, &bytes);
-                    Err(failure)
-                }
-            }
-        }
-        Err(failure) => {
-            without_schema_if_empty(inspection, &bytes);
-            Err(failure)
-        }
+    let parsed = FragmentPlace::of(inspection.located, &bytes, inspection.key).and_then(|place| {
+        let mut decoder = inspection.key.decoder();
+        let parsed = FragmentFile::parse(&bytes, place.folder, &place.schema, &mut decoder, Some(inspection.spans));
+        parsed.map(drop).map_err(|error| fragment_error(inspection.located, error))
+    });
+    if parsed.is_err() {
+        without_schema_if_empty(inspection, &bytes);
     }
+    parsed
 }
 
 /// A `.meta` file.

@@ -5,21 +5,10 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-use crate::support::tdb;
+use crate::support::{tdb, words};
 
 fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md")
-}
-
-/// Splits a line into words, with single quotes.
-fn words(line: &str) -> Vec<String> {
-    line.split('\'')
-        .enumerate()
-        .flat_map(|(index, part)| match index % 2 {
-            0 => part.split_whitespace().map(str::to_owned).collect::<Vec<_>>(),
-            _ => vec![part.to_owned()],
-        })
-        .collect()
 }
 
 /// The output of the command, truncated as in the page.

@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{command, tdb};
+use crate::support::{command, good_on, run_on};
 use tdb_testkit::hostile::SplitMix64;
 
 /// Rows per file, and per write.
@@ -22,14 +22,7 @@ impl Bench {
     /// Creates an array with the rows of write 0.
     fn new() -> Self {
         let bench = Self { folder: tempfile::tempdir().unwrap() };
-        let run = tdb([
-            "import".as_ref(),
-            bench.array().as_os_str(),
-            bench.rows(0).as_os_str(),
-            "--dimensions".as_ref(),
-            "write,x".as_ref(),
-        ]);
-        assert_eq!(run.code, Some(0), "{run}");
+        good_on(&["import", "@", "@", "--dimensions", "write,x"], &[&bench.array(), &bench.rows(0)]);
         bench
     }
 
@@ -53,11 +46,8 @@ impl Bench {
 
     /// The visible writes. Panics if a write is only partially visible.
     fn writes(&self) -> Vec<usize> {
-        let array = self.array();
-        let words = ["read".as_ref(), array.as_os_str(), "--format=csv".as_ref(), "--order=row-major".as_ref()];
-        let run = tdb(words);
-        assert_eq!(run.code, Some(0), "{run}");
-        let lines: Vec<&str> = run.stdout.lines().skip(1).collect();
+        let printed = good_on(&["read", "@", "--format=csv", "--order=row-major"], &[&self.array()]);
+        let lines: Vec<&str> = printed.lines().skip(1).collect();
         let numbers: Vec<usize> = lines
             .chunks(ROWS)
             .map(|cells| {
@@ -74,8 +64,7 @@ impl Bench {
 /// The exit code of the doctor and the number of printed findings. The exit code is 0 unless a
 /// fragment is among the findings.
 fn leftovers(array: &Path, words: &[&str]) -> (Option<i32>, usize) {
-    let words = words.iter().map(AsRef::as_ref);
-    let run = tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words));
+    let run = run_on(&[&["doctor", "@"], words].concat(), &[array]);
     (run.code, run.stdout.lines().count())
 }
 
@@ -138,8 +127,7 @@ fn what_is_no_leftover_is_left_alone() {
         if fixture.name().contains("encrypted") {
             continue;
         }
-        let array = fixture.array_dir();
-        let run = tdb(["doctor".as_ref(), array.as_os_str()]);
+        let run = run_on(&["doctor", "@"], &[fixture.array_dir()]);
         assert_eq!((run.stdout.as_str(), run.code), ("", Some(0)), "{}", fixture.name());
     }
 }
@@ -156,7 +144,7 @@ fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let count =
         || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_aside(path)).count();
     let before = count();
-    let run = tdb(["doctor".as_ref(), array.as_os_str(), "--fix".as_ref(), "--older-than=0s".as_ref()]);
+    let run = run_on(&["doctor", "@", "--fix", "--older-than=0s"], &[&array]);
     (run, before - count())
 }
 
@@ -214,15 +202,11 @@ fn what_is_set_aside_comes_back() {
     let list = find(".vac");
     let name = list.file_stem().unwrap().to_str().unwrap().to_owned();
     fs::remove_file(array.join(format!("__commits/{name}.wrt"))).unwrap();
-    let doctor = |words: &[&str]| {
-        let words = words.iter().map(AsRef::as_ref);
-        tdb(["doctor".as_ref(), array.as_os_str()].into_iter().chain(words))
-    };
+    let doctor = |words: &[&str]| run_on(&[&["doctor", "@"], words].concat(), &[&array]);
     let run = doctor(&[]);
     assert_eq!((run.code, run.stdout.lines().count()), (Some(1), 2), "{run}");
     assert!(run.stdout.contains("read their cells again") && run.stderr.contains("PATH --fix`"), "{run}");
-    let run = doctor(&["--fix", "--older-than=0s"]);
-    assert!(run.code == Some(1) && run.stderr.contains("--only PATH"), "{run}");
+    let run = doctor(&["--fix", "--older-than=0s"]).exits(1).says("--only PATH");
     assert!(!array.join("__fragments").join(&name).exists() && list.exists(), "{run}");
     let only = format!("--only=__commits/{name}.vac");
     let run = doctor(&["--fix", "--older-than=0s", &only]);
@@ -231,8 +215,7 @@ fn what_is_set_aside_comes_back() {
     assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
     assert!(array.join("__fragments").join(&name).exists() && list.exists());
     assert!(!array.join(".tdb-aside").exists());
-    let run = doctor(&["--fix", "--only=__commits/nothing"]);
-    assert_eq!(run.code, Some(2), "{run}");
+    doctor(&["--fix", "--only=__commits/nothing"]).exits(2);
 }
 
 /// The doctor finds a fragment without metadata and rebuilds it.
@@ -241,22 +224,16 @@ fn lost_metadata_are_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     tdb_testkit::fixtures::named("v22-by-2.30.0-dense-2d-row-row").unpack_into(folder.path());
     let array = folder.path().join("array");
-    let run = |words: &[&str]| {
-        let (command, rest) = words.split_first().unwrap();
-        tdb([command.as_ref(), array.as_os_str()].into_iter().chain(rest.iter().map(AsRef::as_ref)))
-    };
+    let run = |words: &[&str]| run_on(&[&words[..1], &["@"], &words[1..]].concat(), &[&array]);
     let read = || run(&["read", "--format=csv", "--order=row-major"]);
     let cells = read().stdout;
     let metadata = support::find(&array, "__fragment_metadata.tdb").unwrap();
     let name = metadata.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
     fs::remove_file(&metadata).unwrap();
     assert_ne!(read().code, Some(0));
-    let found = run(&["doctor"]);
-    assert!(found.code == Some(1) && found.stdout.contains("--rebuild"), "{found}");
-    let refused = run(&["doctor", "--rebuild", &name]);
-    assert!(refused.code == Some(2) && refused.stderr.contains("give the domain"), "{refused}");
-    let wrong = run(&["doctor", "--rebuild", &name, "--domain=y=a..b", "--domain=x=1..2"]);
-    assert_eq!(wrong.code, Some(2), "{wrong}");
+    run(&["doctor"]).exits(1).shows("--rebuild");
+    run(&["doctor", "--rebuild", &name]).exits(2).says("give the domain");
+    run(&["doctor", "--rebuild", &name, "--domain=y=a..b", "--domain=x=1..2"]).exits(2);
     let schema = tdb_array::Array::open(&array).unwrap().schema().clone();
     let words: Vec<String> = schema
         .dimensions()
@@ -267,8 +244,7 @@ fn lost_metadata_are_made_anew() {
         })
         .collect();
     let words: Vec<&str> = ["doctor", "--rebuild", &name].into_iter().chain(words.iter().map(String::as_str)).collect();
-    let rebuilt = run(&words);
-    assert_eq!(rebuilt.code, Some(0), "{rebuilt}");
+    run(&words).exits(0);
     assert_eq!(read().stdout, cells);
     assert_eq!(run(&["doctor"]).code, Some(0));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::tdb;
+use crate::support::good as printed;
 
 const SCHEMA: &str = r#"
 array_type = "dense"
@@ -24,20 +24,12 @@ fill = -1
 fn hardly_written(folder: &Path) -> String {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::write(folder.join("schema.toml"), SCHEMA).unwrap();
-    let run = tdb(["create", &path("array"), "--schema", &path("schema.toml")]);
-    assert_eq!(run.code, Some(0), "{run}");
+    printed(["create", &path("array"), "--schema", &path("schema.toml")]);
     for (at, value) in [(7, 5), (9, 6)] {
         fs::write(folder.join("cells.csv"), format!("x,a\n{at},{value}\n")).unwrap();
-        let run = tdb(["import", &path("array"), &path("cells.csv")]);
-        assert_eq!(run.code, Some(0), "{run}");
+        printed(["import", &path("array"), &path("cells.csv")]);
     }
     path("array")
-}
-
-fn printed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let run = tdb(words);
-    assert_eq!(run.code, Some(0), "{run}");
-    run.stdout
 }
 
 #[test]

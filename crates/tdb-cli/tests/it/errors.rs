@@ -1,11 +1,9 @@
 //! Tests of exit codes, messages and hints of errors.
 
-use crate::support;
-
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Copy, Key, command, run, tdb};
+use crate::support::{Copy, Key, Run, command, run, tdb};
 use insta::assert_snapshot;
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
@@ -41,13 +39,11 @@ fn fields_and_ranges() {
 #[test]
 fn command_line() {
     for line in ["", "read", "read --frobnicate x", "read x --order sideways", "read x --budget 5parsecs"] {
-        let run = run(line);
-        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run}");
+        let run = run(line).exits(2).prints("");
         assert!(!run.stderr.is_empty());
     }
     for line in ["--help", "--version", "help read", "read --help", "completions bash", "completions fish"] {
-        let run = run(line);
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        let run = run(line).quiet();
         assert!(!run.stdout.is_empty());
     }
     for command in ["info", "schema", "fragments", "read", "ls", "inspect", "completions"] {
@@ -70,9 +66,7 @@ fn truncated_and_altered() {
     let last = bytes.len() - 1;
     bytes[last] ^= 0xff;
     fs::write(&schema, &bytes).unwrap();
-    let run = copy.run("info", "array", "");
-    assert_eq!(run.code, Some(3), "{run}");
-    assert!(run.stderr.contains("__schema/"), "{run}");
+    copy.run("info", "array", "").exits(3).says("__schema/");
 }
 
 #[test]
@@ -82,9 +76,7 @@ fn newer_format_version() {
     let mut bytes = fs::read(&schema).unwrap();
     bytes[0] = 99;
     fs::write(&schema, &bytes).unwrap();
-    let run = copy.run("info", "array", "");
-    assert_eq!(run.code, Some(4), "{run}");
-    assert!(run.stderr.contains("format version 99") && run.stderr.contains("newer release"), "{run}");
+    copy.run("info", "array", "").exits(4).says("format version 99").says("newer release");
     let name = schema.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
     assert_eq!(copy.run("inspect", &name, "").code, Some(4));
 }
@@ -106,10 +98,8 @@ fn what_is_older_than_the_first_format_version() {
         fs::write(folder.path().join(name).join(file), &schema).unwrap();
         let path = folder.path().join(name).to_string_lossy().into_owned();
         for words in [vec![path.as_str()], vec!["read", &path], vec!["fragments", &path]] {
-            let run = tdb(words);
-            assert_eq!(run.code, Some(4), "{run}");
             let told = if name == "store" { "a key-value store" } else { "older than format version 1" };
-            assert!(run.stderr.contains(file) && run.stderr.contains(told), "{run}");
+            let run = tdb(words).exits(4).says(file).says(told);
             assert!(!run.stderr.contains("newer"), "{run}");
         }
     }
@@ -145,8 +135,7 @@ fn keys() {
         format!("read {array} --key-file {raw}"),
         format!("read {array} --key-file {raw} --explain"),
     ] {
-        let run = run(&line);
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        let run = run(&line).quiet();
         assert!(!run.stdout.is_empty());
     }
     for (line, hint) in [
@@ -156,14 +145,10 @@ fn keys() {
         (format!("info {SPARSE} --key-file {raw}"), "not encrypted, but a key was given"),
         (format!("info {SPARSE} --key-file {raw}"), "leave out `--key-file`"),
     ] {
-        let run = run(&line);
-        assert_eq!(run.code, Some(6), "{run}");
-        assert!(run.stderr.contains(hint), "{run}");
+        run(&line).exits(6).says(hint);
     }
-    let bad = run(&format!("info {array} --key-file {short}"));
-    assert_eq!(bad.code, Some(6), "{bad}");
+    let bad = run(&format!("info {array} --key-file {short}")).exits(6);
     assert!(bad.stderr.contains("does not contain a key") && !bad.stderr.contains("0123456789abcdef"), "{bad}");
-    assert_eq!(run(&format!("info {array} --key-file {short}.not-there")).code, Some(5));
 }
 
 #[test]
@@ -175,15 +160,10 @@ fn keys_of_groups() {
             let words = [command.to_owned(), group.to_owned()].into_iter().chain(key.words());
             tdb(words)
         };
-        let run = with(&key);
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run}");
+        let run = with(&key).quiet();
         assert!(!run.stdout.is_empty(), "{run}");
-        let run = with(&wrong);
-        assert_eq!(run.code, Some(6), "{run}");
-        assert!(run.stderr.contains("cannot decrypt with the given key"), "{run}");
-        let run = tdb([command, group]);
-        assert_eq!(run.code, Some(6), "{run}");
-        assert!(run.stderr.contains("no key was given"), "{run}");
+        with(&wrong).exits(6).says("cannot decrypt with the given key");
+        tdb([command, group]).exits(6).says("no key was given");
     }
 }
 
@@ -191,30 +171,24 @@ fn keys_of_groups() {
 fn keys_in_the_environment() {
     let array = "v22-by-2.30.0-sparse-encrypted/array";
     let run = |line: &str, variables: &[(&str, &str)]| {
-        let output = command().args(line.split_whitespace()).envs(variables.iter().copied()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        Run::of(line, command().args(line.split_whitespace()).envs(variables.iter().copied()).output().unwrap())
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     fs::write(&path, KEY).unwrap();
     let path = path.to_str().unwrap();
     let read = format!("read {array}");
-    assert_eq!(run(&read, &[("TDB_KEY", KEY)]), (Some(0), String::new()));
-    assert_eq!(run(&read, &[("TDB_KEY_FILE", path)]), (Some(0), String::new()));
-    assert_eq!(run(&read, &[("TDB_KEY", ""), ("TDB_KEY_FILE", path)]), (Some(0), String::new()));
+    run(&read, &[("TDB_KEY", KEY)]).quiet();
+    run(&read, &[("TDB_KEY_FILE", path)]).quiet();
+    run(&read, &[("TDB_KEY", ""), ("TDB_KEY_FILE", path)]).quiet();
     // The command line takes precedence.
-    assert_eq!(run(&format!("{read} --key-file {path}"), &[("TDB_KEY", "junk")]), (Some(0), String::new()));
-    let (code, stderr) = run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]);
-    assert!(code == Some(2) && stderr.contains("both set"), "{stderr}");
-    let (code, stderr) = run(&read, &[("TDB_KEY", &KEY[..62])]);
-    assert!(
-        code == Some(6) && stderr.contains("TDB_KEY does not contain a key") && !stderr.contains("3031"),
-        "{stderr}"
-    );
-    let (code, stderr) = run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]);
-    assert!(code == Some(6) && stderr.contains("unset TDB_KEY"), "{stderr}");
+    run(&format!("{read} --key-file {path}"), &[("TDB_KEY", "junk")]).quiet();
+    run(&read, &[("TDB_KEY", KEY), ("TDB_KEY_FILE", path)]).exits(2).says("both set");
+    let short = run(&read, &[("TDB_KEY", &KEY[..62])]).exits(6).says("TDB_KEY does not contain a key");
+    assert!(!short.stderr.contains("3031"), "{short}");
+    run(&format!("read {SPARSE}"), &[("TDB_KEY", KEY)]).exits(6).says("unset TDB_KEY");
     // Commands that open no array ignore the key.
-    assert_eq!(run("ls", &[("TDB_KEY", "junk")]).0, Some(0));
+    run("ls", &[("TDB_KEY", "junk")]).exits(0);
 }
 
 #[test]
@@ -223,19 +197,13 @@ fn inspecting_with_keys() {
     let schema = fixture.array_files().find(|path| path.starts_with("__schema/__1")).unwrap();
     let schema = fixture.array_dir().join(schema);
     let inspect = |variables: &[(&str, &str)]| {
-        let output = command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        Run::of("inspect", command().arg("inspect").arg(&schema).envs(variables.iter().copied()).output().unwrap())
     };
     // The header is unencrypted and is shown.
-    let (code, stdout, stderr) = inspect(&[]);
-    assert!(code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("no key was given"), "{stderr}");
-    let (code, stdout, stderr) = inspect(&[("TDB_KEY", &"07".repeat(32))]);
-    assert!(
-        code == Some(6) && stdout.contains("aes_256_gcm") && stderr.contains("cannot decrypt with the given key"),
-        "{stderr}"
-    );
-    let (code, stdout, stderr) = inspect(&[("TDB_KEY", KEY)]);
-    assert!(code == Some(0) && stdout.contains("tile extent") && stderr.is_empty(), "{stderr}");
+    inspect(&[]).exits(6).shows("aes_256_gcm").says("no key was given");
+    let wrong = "07".repeat(32);
+    inspect(&[("TDB_KEY", &wrong)]).exits(6).shows("aes_256_gcm").says("cannot decrypt with the given key");
+    inspect(&[("TDB_KEY", KEY)]).quiet().shows("tile extent");
 }
 
 /// A reader that closes its end at once, like `head -0`.
@@ -252,15 +220,13 @@ fn closed_pipe() {
         let mut child =
             command().args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{line}");
+        Run::of(line, child.wait_with_output().unwrap()).quiet();
     }
 }
 
 #[test]
 fn colour() {
-    let has_colour = |run: &support::Run| run.stdout.contains('\u{1b}') || run.stderr.contains('\u{1b}');
+    let has_colour = |run: &Run| run.stdout.contains('\u{1b}') || run.stderr.contains('\u{1b}');
     assert!(!has_colour(&run(SPARSE)));
     assert!(has_colour(&run(&format!("--color always {SPARSE}"))));
     assert!(has_colour(&run(&format!("{SPARSE} --color always"))));
@@ -289,21 +255,15 @@ fn damaged_parts_are_errors_or_left_out() {
     let metadata = copy.find("array", "__fragment_metadata.tdb");
     let bytes = fs::read(&metadata).unwrap();
     fs::write(&metadata, &bytes[..bytes.len() / 2]).unwrap();
-    let strict = copy.run("read", "array", "");
-    assert_eq!((strict.code, strict.stdout.as_str()), (Some(3), ""), "{strict}");
-    assert!(strict.stderr.contains("__fragment_metadata.tdb"), "{strict}");
+    copy.run("read", "array", "").exits(3).prints("").says("__fragment_metadata.tdb");
     // The command does not read fragments.
-    let schema = copy.run("schema", "array", "--skip-damaged");
-    assert_eq!((schema.code, schema.stderr.as_str()), (Some(0), ""), "{schema}");
+    copy.run("schema", "array", "--skip-damaged").quiet();
     for command in ["read", "info", "fragments"] {
-        let lenient = copy.run(command, "array", "--skip-damaged --stats");
-        assert_eq!(lenient.code, Some(1), "{lenient}");
+        let lenient = copy.run(command, "array", "--skip-damaged --stats").exits(1).says(" folders listed, ");
         assert!(!lenient.stdout.is_empty());
         assert!(lenient.stderr.starts_with("tdb: warning: skipped COPY/array/__fragments/__1700000"), "{lenient}");
-        assert!(lenient.stderr.contains(" folders listed, "), "{lenient}");
     }
     // Options are accepted before the path too. An undamaged array causes no warning.
     fs::write(&metadata, &bytes).unwrap();
-    let sound = copy.run("--skip-damaged", "array", "");
-    assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""), "{sound}");
+    copy.run("--skip-damaged", "array", "").quiet();
 }

@@ -15,8 +15,7 @@ fn files_hold_what_is_printed() {
         for format in ["csv", "jsonl", "json"] {
             let file = folder.path().join(format!("{number}.{format}"));
             let name = file.to_str().unwrap();
-            let run = tdb([&["export", ARRAY, name], which].concat());
-            assert_eq!(run.code, Some(0), "{run}");
+            let run = tdb([&["export", ARRAY, name], which].concat()).exits(0);
             let printed = tdb([&["read", ARRAY, "--format", format], which].concat());
             assert_eq!(fs::read_to_string(&file).unwrap(), printed.stdout);
             assert!(run.stdout.is_empty() && run.stderr.ends_with("cells written\n"), "{run}");
@@ -28,8 +27,7 @@ fn files_hold_what_is_printed() {
 fn the_kind_of_file_may_be_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let run = tdb(["export", ARRAY, &path("cells"), "--format", "CSV", "--option", "null=none"]);
-    assert_eq!(run.code, Some(0), "{run}");
+    tdb(["export", ARRAY, &path("cells"), "--format", "CSV", "--option", "null=none"]).exits(0);
     assert_eq!(fs::read(path("cells")).unwrap().first_chunk(), Some(b"y,x,"));
     for (name, more, code, says) in [
         ("other", "", 2, "hint: use the file name extension .csv"),
@@ -44,12 +42,9 @@ fn the_kind_of_file_may_be_said() {
         ("no/such/folder.csv", "", 5, "not found"),
     ] {
         let path = path(name);
-        let run = tdb(["export", ARRAY, &path].into_iter().chain(more.split_whitespace()));
-        assert_eq!(run.code, Some(code), "{run}");
-        assert!(run.stderr.contains(says), "{run}");
+        tdb(["export", ARRAY, &path].into_iter().chain(more.split_whitespace())).exits(code).says(says);
     }
-    let run = tdb(["export", ARRAY, "s3://bucket/a.csv"]);
-    assert!(run.code == Some(4) && run.stderr.contains("s3://"), "{run}");
+    tdb(["export", ARRAY, "s3://bucket/a.csv"]).exits(4).says("s3://");
     let names: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["cells"]);
 }
@@ -67,8 +62,7 @@ fn an_array_that_ends_early_leaves_no_file() {
         fs::write(&path, vec![0xa5; usize::try_from(path.metadata().unwrap().len()).unwrap()]).unwrap();
     }
     let file = folder.path().join("cells.csv");
-    let run = tdb(["export", array.to_str().unwrap(), file.to_str().unwrap()]);
-    assert_eq!(run.code, Some(3), "{run}");
+    let run = tdb(["export", array.to_str().unwrap(), file.to_str().unwrap()]).exits(3);
     assert!(!file.exists(), "{run}");
 }
 
@@ -80,23 +74,8 @@ mod ended {
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
 
-    use tdb_array::{Array, WriteBatch, WriteColumn};
-    use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-    use tdb_types::Datatype;
-
     use super::ARRAY;
-    use crate::support::tdb;
-
-    const CELLS: i64 = 5_000_000;
-
-    fn large_array(path: &Path) {
-        let x = Dimension::new("x", 0i64..=CELLS - 1).with_tile(100_000);
-        let schema =
-            SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
-        Array::create(path, schema).unwrap();
-        let values: Vec<i64> = (0..CELLS).collect();
-        Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
-    }
+    use crate::support::{dense_array, tdb};
 
     fn temporary_files(folder: &Path) -> Vec<PathBuf> {
         let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
@@ -122,7 +101,7 @@ mod ended {
     #[test]
     fn a_killed_export_leaves_nothing_under_the_final_name() {
         let folder = tempfile::tempdir().unwrap();
-        large_array(&folder.path().join("array"));
+        dense_array(&folder.path().join("array"), 5_000_000, 100_000);
         for file in ["cells.csv", "cells.json", "cells.jsonl"] {
             for name in ["-INT", "-TERM", "-HUP"] {
                 // The tests themselves may run under nohup or in the background of a shell.
@@ -155,8 +134,7 @@ mod ended {
         let printed = tdb(["read", ARRAY, "--format", "csv"]).stdout;
         let run = tdb(["export", ARRAY, "-", "--format", "csv"]);
         assert_eq!((run.code, &run.stdout), (Some(0), &printed), "{run}");
-        let run = tdb(["export", ARRAY, "-"]);
-        assert!(run.code == Some(2) && run.stderr.contains("--format"), "{run}");
+        tdb(["export", ARRAY, "-"]).exits(2).says("--format");
         let pipe = folder.path().join("pipe.csv");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let reader = {
@@ -181,8 +159,7 @@ mod ended {
         symlink(path("old.csv"), path("link.csv")).unwrap();
         fs::create_dir(path("folder.csv")).unwrap();
         for name in ["old.csv", "dangling.csv", "link.csv", "folder.csv"] {
-            let run = tdb(["export", ARRAY, path(name).to_str().unwrap()]);
-            assert!(run.code == Some(5) && run.stderr.contains("choose another name"), "{run}");
+            tdb(["export", ARRAY, path(name).to_str().unwrap()]).exits(5).says("choose another name");
         }
         assert_eq!(fs::read_to_string(path("old.csv")).unwrap(), "mine");
         assert!(!path("nothing").exists() && temporary_files(folder.path()).is_empty());

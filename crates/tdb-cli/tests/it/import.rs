@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::run_on as run;
+use crate::support::{places, run_on as run};
 use tdb_testkit::fixtures;
 
 /// All lines in sorted order, which does not depend on the writer.
@@ -16,8 +16,7 @@ fn lines(text: &str) -> Vec<&str> {
 
 #[test]
 fn what_is_read_is_imported_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let (schema, rows, again) = (folder.path().join("s.toml"), folder.path().join("rows"), folder.path().join("again"));
+    let (_folder, [schema, rows, again]) = places(["s.toml", "rows", "again"]);
     let mut imported = 0;
     for fixture in fixtures::all() {
         let name = fixture.name();
@@ -65,11 +64,9 @@ chr2,7,1e3,\"G,T\",2021-05-06
 
 #[test]
 fn a_schema_is_made_and_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array]) = places(["rows.csv", "array"]);
     fs::write(&rows, ROWS).unwrap();
-    let dry = run(&["import", "@", "@", "--dimensions", "chrom,pos", "--dry-run"], &[&array, &rows]);
-    assert_eq!(dry.code, Some(0), "{dry}");
+    let dry = run(&["import", "@", "@", "--dimensions", "chrom,pos", "--dry-run"], &[&array, &rows]).exits(0);
     assert!(!array.exists() && dry.stderr == "3 rows can be imported\n", "{dry}");
     insta::assert_snapshot!(dry.stdout);
     let import = run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]);
@@ -87,67 +84,57 @@ fn a_schema_is_made_and_shown() {
 
 #[test]
 fn rows_that_are_no_cells_are_told_by_their_lines() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array]) = places(["rows.csv", "array"]);
     fs::write(&rows, ROWS).unwrap();
     assert_eq!(run(&["import", "@", "@", "--dimensions", "chrom,pos"], &[&array, &rows]).code, Some(0));
     let before = run(&["info", "@"], &[&array]).stdout;
     let bad = "chrom,pos,qual,alt,when\nchr3,x,1,A,2020-01-01\nchr3,1,,B,2020-13-01\nchr3,2\nchr3,3,1,C,2020-01-01\n";
     fs::write(&rows, bad).unwrap();
-    let import = run(&["import", "@", "@"], &[&array, &rows]);
-    assert_eq!(import.code, Some(1), "{import}");
+    let import = run(&["import", "@", "@"], &[&array, &rows]).exits(1);
     let told = import.stderr.replace(&*rows.to_string_lossy(), "rows.csv");
     insta::assert_snapshot!(told);
     assert_eq!(run(&["info", "@"], &[&array]).stdout, before);
 
-    let import = run(&["import", "@", "@", "--skip-rejects"], &[&array, &rows]);
-    assert_eq!(import.code, Some(1), "{import}");
+    let import = run(&["import", "@", "@", "--skip-rejects"], &[&array, &rows]).exits(1);
     assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
     assert!(run(&["read", "@", "--range", "chrom=chr3"], &[&array]).stdout.contains("\"pos\":3"));
 }
 
 #[test]
 fn rows_of_one_place_are_an_error_or_the_last_counts() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
+    let (folder, [rows, array]) = places(["rows.jsonl", "array"]);
     fs::write(&rows, "{\"x\":1,\"a\":1}\n{\"x\":2,\"a\":2}\n\n{\"x\":1,\"a\":3}\n").unwrap();
     for words in [&[][..], &["--dry-run"], &["--budget", "1"]] {
-        let import = run(&[&["import", "@", "@", "--dimensions", "x"], words].concat(), &[&array, &rows]);
-        assert_eq!(import.code, Some(1), "{import}");
-        assert!(import.stderr.contains(":4: repeats the coordinates of line 1"), "{import}");
+        let import = run(&[&["import", "@", "@", "--dimensions", "x"], words].concat(), &[&array, &rows])
+            .exits(1)
+            .says(":4: repeats the coordinates of line 1");
         assert!(import.stderr.contains("nothing was written") && !array.exists(), "{import}");
     }
     // The command succeeds with the option from the hint. The second run imports to an existing
     // array, without `--dimensions`.
     for words in [&["--keep-last", "--dimensions", "x"][..], &["--keep-last"]] {
-        let import = run(&[&["import", "@", "@"], words].concat(), &[&array, &rows]);
-        assert_eq!(import.code, Some(0), "{import}");
-        let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]);
-        assert_eq!(read.stdout, "x,a\n1,3\n2,2\n");
+        run(&[&["import", "@", "@"], words].concat(), &[&array, &rows]).exits(0);
+        run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]).prints("x,a\n1,3\n2,2\n");
     }
     let all = folder.path().join("all");
-    let import = run(&["import", "@", "@", "--dimensions", "x", "--allow-duplicates"], &[&all, &rows]);
-    assert_eq!(import.code, Some(0), "{import}");
+    run(&["import", "@", "@", "--dimensions", "x", "--allow-duplicates"], &[&all, &rows]).exits(0);
     assert_eq!(run(&["read", "@"], &[&all]).stdout.lines().count(), 3);
 }
 
 /// Each fragment alone has no duplicates.
 #[test]
 fn rows_of_one_place_are_found_in_the_whole_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array]) = places(["rows.csv", "array"]);
     let mut text = "x,a\n".to_owned();
     text.extend((0..5000).chain([7, 8]).map(|x| format!("{x},{x}\n")));
     fs::write(&rows, &text).unwrap();
     let words = ["import", "@", "@", "--dimensions", "x", "--budget", "1KiB"];
-    let import = run(&words, &[&array, &rows]);
-    assert_eq!(import.code, Some(1), "{import}");
+    let import = run(&words, &[&array, &rows]).exits(1);
     for told in [":5002: repeats the coordinates of line 9", ":5003: repeats the coordinates of line 10"] {
         assert!(import.stderr.contains(told), "{import}");
     }
     assert!(!array.exists());
-    let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows]);
-    assert!(import.code == Some(0) && import.stderr.contains("5002 cells written in "), "{import}");
+    run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows]).exits(0).says("5002 cells written in ");
     assert_eq!(run(&["read", "@"], &[&array]).stdout.lines().count(), 5000);
 }
 
@@ -155,8 +142,7 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
 /// have changed the array.
 #[test]
 fn an_array_that_was_made_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (folder, [rows, array]) = places(["rows.csv", "array"]);
     let schema = folder.path().join("s.toml");
     let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9]\n\
                 [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\n\
@@ -174,14 +160,14 @@ fn an_array_that_was_made_stays() {
 /// Many cells, each of them twice, not in the order of coordinates.
 #[test]
 fn the_last_rows_of_many_cells_count() {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = dense(folder.path());
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "dense.toml"]);
+    write_dense(&schema);
     let row = |x: u32, b: u32| format!("1,{},p,{b}\n", x * 37 % 100 + 1);
     let text: String = (0..200).map(|line| row(line % 100, line)).collect();
     fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
-    let import = run(&["import", "@", "@", "--schema", "@", "--keep-last"], &[&array, &rows, &schema]);
-    assert!(import.code == Some(0) && import.stderr.contains("100 cells written"), "{import}");
+    run(&["import", "@", "@", "--schema", "@", "--keep-last"], &[&array, &rows, &schema])
+        .exits(0)
+        .says("100 cells written");
     let read = run(&["read", "@", "--range", "y=1", "--select", "b", "--format", "csv"], &[&array]);
     let mut found: Vec<u32> = read.stdout.lines().filter_map(|line| line.rsplit(',').next()?.parse().ok()).collect();
     found.sort_unstable();
@@ -191,8 +177,7 @@ fn the_last_rows_of_many_cells_count() {
 /// A failed import keeps and reports the fragments written before.
 #[test]
 fn fragments_that_were_written_are_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let [rows, array, schema] = ["rows.csv", "array", "s.toml"].map(|name| folder.path().join(name));
+    let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "s.toml"]);
     let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9999]\n\
                 [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\nfilters = [\"positive_delta\"]\n";
     fs::write(&schema, text).unwrap();
@@ -208,8 +193,7 @@ fn fragments_that_were_written_are_told() {
     );
 }
 
-fn dense(folder: &Path) -> std::path::PathBuf {
-    let schema = folder.join("dense.toml");
+fn write_dense(schema: &Path) {
     let dimension =
         |name| format!("[[dimension]]\nname = \"{name}\"\ndatatype = \"int32\"\ndomain = [1, 100]\ntile_extent = 10\n");
     let text = format!(
@@ -218,15 +202,13 @@ fn dense(folder: &Path) -> std::path::PathBuf {
         dimension("y"),
         dimension("x")
     );
-    fs::write(&schema, text).unwrap();
-    schema
+    fs::write(schema, text).unwrap();
 }
 
 #[test]
 fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = dense(folder.path());
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "dense.toml"]);
+    write_dense(&schema);
     let mut all = Vec::new();
     for y in 3..=40 {
         all.extend((5..=30).map(|x| {
@@ -241,12 +223,10 @@ fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
         [(&sorted, "1KiB", 2..40), (&sorted, "64MiB", 1..2), (&(header + &all.concat()), "1KiB", 1..2)]
     {
         fs::write(&rows, text).unwrap();
-        let import = run(&["import", "@", "@", "--schema", "@", "--budget", budget], &[&array, &rows, &schema]);
-        assert_eq!(import.code, Some(0), "{import}");
+        run(&["import", "@", "@", "--schema", "@", "--budget", budget], &[&array, &rows, &schema]).exits(0);
         let count = fs::read_dir(array.join("__fragments")).unwrap().count();
         assert!(fragments.contains(&count), "{count}");
-        let read = run(&["read", "@", "--range", "y=3..40", "--range", "x=5..30", "--format", "csv"], &[&array]);
-        assert_eq!(read.stdout, sorted);
+        run(&["read", "@", "--range", "y=3..40", "--range", "x=5..30", "--format", "csv"], &[&array]).prints(&sorted);
         fs::remove_dir_all(&array).unwrap();
     }
 }
@@ -255,9 +235,8 @@ fn dense_arrays_take_boxes_in_any_order_and_by_parts() {
 /// its last row.
 #[test]
 fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = dense(folder.path());
-    let [one, other, array] = ["one.csv", "other.csv", "array"].map(|name| folder.path().join(name));
+    let (_folder, [one, other, array, schema]) = places(["one.csv", "other.csv", "array", "dense.toml"]);
+    write_dense(&schema);
     for (height, width) in [(90, 90), (1, 99), (100, 1)] {
         let row = |cell: usize| {
             let (y, x) = (cell / width + 1, cell % width + 1);
@@ -273,8 +252,7 @@ fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
         fs::write(&one, format!("y,x,a,b\n{outdated}1,1,no number,z\n{}", text(first))).unwrap();
         fs::write(&other, format!("y,x,a,b\n{}", text(last))).unwrap();
         let words = ["import", "@", "@", "@", "--schema", "@", "--budget", "64KiB", "--keep-last", "--skip-rejects"];
-        let import = run(&words, &[&array, &one, &other, &schema]);
-        assert!(import.stderr.contains(&format!("{cells} cells written")), "{import}");
+        run(&words, &[&array, &one, &other, &schema]).says(&format!("{cells} cells written"));
         let fragments = fs::read_dir(array.join("__fragments")).unwrap().count();
         let wanted = if cells == 8100 { 5..30 } else { 1..2 };
         assert!(wanted.contains(&fragments), "{fragments} fragments of {cells} cells");
@@ -288,9 +266,8 @@ fn rows_of_a_dense_array_are_sorted_however_many_they_are() {
 
 #[test]
 fn a_box_with_holes_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = dense(folder.path());
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "dense.toml"]);
+    write_dense(&schema);
     for (text, told) in [
         ("1,1,p,1\n1,2,p,1\n2,1,p,1\n", "3 rows do not fill the 4 cells of the subarray y=1..2, x=1..2"),
         ("1,1,p,1\n1,2,p,1\n2,1,p,1\n2,1,p,1\n", ":5: repeats the coordinates of line 4"),
@@ -298,39 +275,37 @@ fn a_box_with_holes_is_an_error() {
         ("1,101,p,1\n", ":2: x: 101 is outside of the domain 1..100"),
     ] {
         fs::write(&rows, format!("y,x,a,b\n{text}")).unwrap();
-        let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]);
-        assert_eq!(import.code, Some(1), "{import}");
-        assert!(import.stderr.contains(told), "{import}");
+        run(&["import", "@", "@", "--schema", "@"], &[&array, &rows, &schema]).exits(1).says(told);
         assert!(!array.exists());
     }
 }
 
 #[test]
 fn the_last_row_of_each_cell_of_a_dense_array_counts() {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = dense(folder.path());
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "dense.toml"]);
+    write_dense(&schema);
     fs::write(&rows, "y,x,a,b\n1,1,p,1\n1,2,q,2\n1,1,r,3\n1,1,s,4\n").unwrap();
     let words = ["import", "@", "@", "--schema", "@"];
-    let import = run(&words, &[&array, &rows, &schema]);
-    assert_eq!(import.code, Some(1), "{import}");
+    let import = run(&words, &[&array, &rows, &schema]).exits(1);
     for told in [":4: repeats the coordinates of line 2", ":5: repeats the coordinates of line 2"] {
         assert!(import.stderr.contains(told), "{import}");
     }
-    let import = run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows, &schema]);
-    assert!(import.code == Some(0) && import.stderr.contains("2 cells written"), "{import}");
-    let read = run(&["read", "@", "--range", "y=1", "--range", "x=1..2", "--format", "csv"], &[&array]);
-    assert_eq!(read.stdout, "y,x,a,b\n1,1,s,4\n1,2,q,2\n");
+    run(&[&words[..], &["--keep-last"]].concat(), &[&array, &rows, &schema]).exits(0).says("2 cells written");
+    run(&["read", "@", "--range", "y=1", "--range", "x=1..2", "--format", "csv"], &[&array])
+        .prints("y,x,a,b\n1,1,s,4\n1,2,q,2\n");
 }
 
 #[test]
 fn wrong_use_is_told_before_anything_is_made() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (folder, [rows, array]) = places(["rows.csv", "array"]);
     fs::write(&rows, ROWS).unwrap();
     let named = folder.path().join("rows.dat");
     fs::write(&named, ROWS).unwrap();
-    let cases: [(&[&str], &Path, &str); 5] = [
+    let header = folder.path().join("header.csv");
+    fs::write(&header, "a,b\n").unwrap();
+    let cases: [(&[&str], &Path, &str); 7] = [
+        (&["--dimensions", "a"], &header, "no row"),
+        (&["--dimensions", "c"], &header, ""),
         (&[], &rows, "pass some of the columns chrom, pos, qual, alt, when with --dimensions"),
         (&["--dimensions", "chr"], &rows, "no column is named \"chr\""),
         (&["--dimensions", "qual"], &rows, "column \"qual\" cannot be a dimension: empty in 1 rows"),
@@ -338,31 +313,17 @@ fn wrong_use_is_told_before_anything_is_made() {
         (&["--dimensions", "pos", "--delimiter", "xy"], &rows, "a single ASCII character"),
     ];
     for (words, file, told) in cases {
-        let import = run(&[&["import", "@", "@"], words].concat(), &[&array, file]);
-        assert_eq!(import.code, Some(2), "{import}");
-        assert!(import.stderr.contains(told), "{import}");
+        run(&[&["import", "@", "@"], words].concat(), &[&array, file]).exits(2).says(told);
         assert!(!array.exists());
     }
     let missing = folder.path().join("missing.csv");
     assert_eq!(run(&["import", "@", "@", "--dimensions", "x"], &[&array, &missing]).code, Some(5));
 }
 
-#[test]
-fn a_header_without_rows_tells_no_types() {
-    let folder = tempfile::tempdir().unwrap();
-    let (file, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
-    fs::write(&file, "a,b\n").unwrap();
-    let made = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &file]);
-    assert!(made.code == Some(2) && made.stderr.contains("no row"), "{made}");
-    let made = run(&["import", "@", "@", "--dimensions", "c"], &[&array, &file]);
-    assert_eq!(made.code, Some(2), "{made}");
-}
-
 /// Rows are reported by line for all line endings, and all rows are imported.
 #[test]
 fn lines_end_in_any_way() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (folder, [rows, array]) = places(["rows.csv", "array"]);
     let text = "\u{feff}x,t\n1,\"a\nb\"\n\n2,c\n\n\nz,d\n1,e\n";
     for end in ["\n", "\r\n", "\r"] {
         fs::write(&rows, text.replace('\n', end)).unwrap();
@@ -388,22 +349,11 @@ fn lines_end_in_any_way() {
     }
 }
 
-/// Zeros of both signs are the same coordinate, as for readers.
-#[test]
-fn zeros_of_either_sign_are_one_place() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
-    fs::write(&rows, "x,a\n0.0,1\n1.5,2\n-0.0,3\n").unwrap();
-    let import = run(&["import", "@", "@", "--dimensions", "x", "--dry-run"], &[&array, &rows]);
-    assert!(import.stderr.contains("rows.csv:4: repeats the coordinates of line 2"), "{import}");
-}
-
 /// A pipe cannot be read twice.
 #[cfg(unix)]
 #[test]
 fn pipes_are_read_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let (pipe, array) = (folder.path().join("rows"), folder.path().join("array"));
+    let (_folder, [pipe, array]) = places(["rows", "array"]);
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let writer = std::thread::spawn({
         let pipe = pipe.clone();
@@ -412,37 +362,4 @@ fn pipes_are_read_once() {
     let import = run(&["import", "@", "@", "--format", "jsonl", "--dimensions", "x"], &[&array, &pipe]);
     writer.join().unwrap().unwrap();
     assert!(import.stderr.ends_with("2 cells written in 1 fragment\n"), "{import}");
-}
-
-/// Truncated quotes are not read as one long text.
-#[test]
-fn quotes_are_closed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
-    fs::write(&rows, "a,b\n1,x\n2,\"cut\n3,y\n4,z").unwrap();
-    let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
-    assert!(
-        import.code == Some(1) && import.stderr.contains("rows.csv:3: a quote that begins in this row"),
-        "{import}"
-    );
-    assert!(!array.exists());
-}
-
-/// An invalid JSON lines file is reported as invalid, not as empty. A byte order mark is skipped.
-#[test]
-fn what_is_no_json_lines() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.jsonl"), folder.path().join("array"));
-    for (text, told) in [
-        ("[1]\n", "rows.jsonl:1: invalid JSON object"),
-        ("{\"a\":1,\"b\":2,\"a\":3}\n", "rows.jsonl:1: invalid JSON object: two members are named \"a\""),
-        ("{\"a\":1\n", "rows.jsonl:1: invalid JSON object: EOF while parsing an object, at character "),
-    ] {
-        fs::write(&rows, text).unwrap();
-        let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
-        assert!(import.code == Some(1) && import.stderr.contains(told), "{import}");
-    }
-    fs::write(&rows, "\u{feff}{\"a\":1,\"b\":2}\n").unwrap();
-    let import = run(&["import", "@", "@", "--dimensions", "a"], &[&array, &rows]);
-    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
 }

@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use crate::support::{Run, run_on as run};
+use crate::support::{Run, places, run_on as run};
 
 /// Imports a text into a new array, and reads the array.
 fn imported(name: &str, text: &str, options: &[&str]) -> (Run, Run) {
-    let folder = tempfile::tempdir().unwrap();
-    let (file, array) = (folder.path().join(name), folder.path().join("array"));
+    let (_folder, [file, array]) = places([name, "array"]);
     fs::write(&file, text).unwrap();
     let import = run(&[&["import", "@", "@"], options].concat(), &[&array, &file]);
     let read = run(&["read", "@", "--format", "jsonl", "--order", "row-major"], &[&array]);
@@ -68,10 +67,8 @@ fn times_with_an_offset_are_read_in_utc() {
     let times: Vec<&str> = read.stdout.lines().map(|line| &line[12..31]).collect();
     assert_eq!(times, ["2026-02-13T10:00:00", "2026-02-13T08:00:00", "2026-02-14T05:00:00", "2026-02-13T10:00:00"]);
     let text = "{\"x\":1,\"t\":\"2026-02-13T10:00:00+01:00\"}\n{\"x\":2,\"t\":\"2026-02-13T10:00:00+24:00\"}\n";
-    let (_, read) = imported("a.json", text, &["--dimensions", "x"]);
-    assert!(read.stdout.contains("+24:00"), "{read}");
-    let (import, _) = imported("a.json", text, &["--dimensions", "x", "--type", "t=datetime_sec"]);
-    assert!(import.code == Some(1) && import.stderr.contains(":2: t: "), "{import}");
+    imported("a.json", text, &["--dimensions", "x"]).1.shows("+24:00");
+    imported("a.json", text, &["--dimensions", "x", "--type", "t=datetime_sec"]).0.exits(1).says(":2: t: ");
 }
 
 #[test]
@@ -110,16 +107,14 @@ fn columns_may_be_given_a_type() {
         assert!(import.stderr.contains(&format!("datatype = \"{datatype}\"")), "{import}");
     }
     assert_eq!(read.stdout, "{\"pos\":1,\"price\":1.5,\"code\":7}\n{\"pos\":2,\"price\":null,\"code\":8}\n");
-    let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", "price=int8"]);
-    assert!(
-        import.code == Some(1) && import.stderr.contains("a.csv:2: price: \"1.5\" is not a valid int8"),
-        "{import}"
-    );
+    imported("a.csv", text, &["--dimensions", "pos", "--type", "price=int8"])
+        .0
+        .exits(1)
+        .says("a.csv:2: price: \"1.5\" is not a valid int8");
     for (option, why) in
         [("price", "expected NAME=TYPE"), ("price=decimal", "no type is named"), ("cost=int8", "no column is named")]
     {
-        let (import, _) = imported("a.csv", text, &["--dimensions", "pos", "--type", option]);
-        assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");
+        imported("a.csv", text, &["--dimensions", "pos", "--type", option]).0.exits(2).says(why);
     }
     // With --type, JSON numbers become text unless the parser may have lost digits.
     let text = "{\"x\":1,\"a\":7,\"b\":\"7\"}\n{\"x\":2,\"a\":-1.5,\"b\":\"8\"}\n{\"x\":3,\"a\":true,\"b\":\"-1\"}\n";
@@ -127,11 +122,10 @@ fn columns_may_be_given_a_type() {
     let (_, read) = imported("a.jsonl", text, &types);
     let numbers = text.replace("7,\"b\":\"7\"", "\"7\",\"b\":7").replace("-1.5,\"b\":\"8\"", "\"-1.5\",\"b\":8");
     assert_eq!(read.stdout, numbers.replace("true,\"b\":\"-1\"", "\"true\",\"b\":-1"));
-    let (import, _) = imported("a.jsonl", "{\"x\":1,\"a\":123456789012345678901234}", &types[..4]);
-    assert!(
-        import.code == Some(1) && import.stderr.contains("write the number in quotes to keep all digits"),
-        "{import}"
-    );
+    imported("a.jsonl", "{\"x\":1,\"a\":123456789012345678901234}", &types[..4])
+        .0
+        .exits(1)
+        .says("write the number in quotes to keep all digits");
     let (import, read) = imported("a.jsonl", "{\"x\":1,\"a\":\"123456789012345678901234\"}", &types[..4]);
     assert!(import.code == Some(0) && read.stdout.contains("\"123456789012345678901234\""), "{import}");
 }
@@ -144,20 +138,16 @@ fn repeated_types_and_options_of_other_formats_are_refused() {
         ("a.json", json, &["--null", "NA"], "leave out --null"),
         ("a.jsonl", json, &["--delimiter", ";"], "leave out --delimiter"),
     ] {
-        let (import, _) = imported(name, text, &[&["--dimensions", "x"], more].concat());
-        assert!(import.code == Some(2) && import.stderr.contains(why), "{import}");
+        imported(name, text, &[&["--dimensions", "x"], more].concat()).0.exits(2).says(why);
     }
     // An explicit comma overrides the tab of a .tsv file.
-    let (_, read) = imported("a.tsv", "x,a\n1,2\n", &["--dimensions", "x", "--delimiter", ","]);
-    assert_eq!(read.stdout, "{\"x\":1,\"a\":2}\n");
-    let (_, read) = imported("a.tsv", "x\ta\n1\t2\n", &["--dimensions", "x"]);
-    assert_eq!(read.stdout, "{\"x\":1,\"a\":2}\n");
+    imported("a.tsv", "x,a\n1,2\n", &["--dimensions", "x", "--delimiter", ","]).1.prints("{\"x\":1,\"a\":2}\n");
+    imported("a.tsv", "x\ta\n1\t2\n", &["--dimensions", "x"]).1.prints("{\"x\":1,\"a\":2}\n");
 }
 
 #[test]
 fn values_that_a_filter_cannot_represent_are_rejected_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let (schema, array) = (folder.path().join("s.toml"), folder.path().join("array"));
+    let (folder, [schema, array]) = places(["s.toml", "array"]);
     let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9]\n\
                 [[attribute]]\nname = \"a\"\ndatatype = \"float32\"\nnullable = true\n\
                 filters = [{ filter = \"float_scale\", scale = 1.0, offset = 0.0, byte_width = 1 }]\n";
@@ -172,17 +162,14 @@ fn values_that_a_filter_cannot_represent_are_rejected_rows() {
     for (name, text) in files {
         let file = folder.path().join(name);
         fs::write(&file, text).unwrap();
-        let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &file, &schema]);
         let why = "a: float_scale cannot store 300.0, expected -128.0 to 127.0 (scale 1, offset 0, byte width 1)";
-        assert!(import.code == Some(1) && import.stderr.contains(why), "{import}");
-        assert!(import.stderr.contains("cannot import 3 of 5 rows; nothing was written"), "{import}");
+        let import = run(&["import", "@", "@", "--schema", "@"], &[&array, &file, &schema]).exits(1).says(why);
+        import.says("cannot import 3 of 5 rows; nothing was written");
         assert!(!array.exists());
     }
     let file = folder.path().join("rows.csv");
-    let import = run(&["import", "@", "@", "--schema", "@", "--skip-rejects"], &[&array, &file, &schema]);
-    assert_eq!(import.code, Some(1), "{import}");
-    let read = run(&["read", "@", "--format", "csv"], &[&array]);
-    assert_eq!(read.stdout, "x,a\n2,1.0\n4,\n", "{read}");
+    run(&["import", "@", "@", "--schema", "@", "--skip-rejects"], &[&array, &file, &schema]).exits(1);
+    run(&["read", "@", "--format", "csv"], &[&array]).prints("x,a\n2,1.0\n4,\n");
 }
 
 /// Invalid text and invalid cells are reported by file, line and column.
@@ -192,6 +179,11 @@ fn wrong_text_is_told_by_its_place() {
         ("a.csv", "x,a\r\n1,2\r\n2\r\n", "a.csv:3: found 1 fields, expected 2 as in the header"),
         ("a.csv", "x,a\n1,\"2\n", "a.csv:2: a quote that begins in this row is not closed"),
         ("a.csv", "x,x\n1,2\n", "two columns are named \"x\""),
+        ("a.csv", "x,b\n1,y\n2,\"cut\n3,y\n4,z", "a.csv:3: a quote that begins in this row"),
+        ("a.csv", "x,a\n0.0,1\n1.5,2\n-0.0,3\n", "a.csv:4: repeats the coordinates of line 2"),
+        ("a.jsonl", "[1]\n", "a.jsonl:1: invalid JSON object"),
+        ("a.jsonl", "{\"x\":1,\"b\":2,\"x\":3}\n", "a.jsonl:1: invalid JSON object: two members are named \"x\""),
+        ("a.jsonl", "{\"x\":1\n", "a.jsonl:1: invalid JSON object: EOF while parsing an object, at character "),
         (
             "a.json",
             "{\"x\":1,\"a\":\"t\"}\n{\"x\":2,\"a\":1}\n",
@@ -199,10 +191,14 @@ fn wrong_text_is_told_by_its_place() {
         ),
         ("a.json", "[{\"x\":1,\"a\":2},\n]", "a.json:2: unexpected comma at the end of the JSON array; delete it"),
     ] {
-        let (import, _) = imported(name, text, &["--dimensions", "x"]);
-        assert!(import.code != Some(0) && import.stderr.contains(place), "{import}");
+        let (import, read) = imported(name, text, &["--dimensions", "x"]);
+        assert!(matches!(import.code, Some(1 | 2)) && import.stderr.contains(place), "{import}");
+        assert_ne!(read.code, Some(0), "{read}");
     }
+    let (import, _) = imported("a.jsonl", "\u{feff}{\"x\":1,\"b\":2}\n", &["--dimensions", "x"]);
+    assert!(import.stderr.ends_with("1 cell written in 1 fragment\n"), "{import}");
     // Zero bytes are preserved, and so is a byte order mark after the start of the file.
-    let (_, read) = imported("a.csv", "\u{feff}x,a\r\n1,\0\r\n2,\u{feff}\r\n", &["--dimensions", "x"]);
-    assert_eq!(read.stdout, "{\"x\":1,\"a\":\"\\u0000\"}\n{\"x\":2,\"a\":\"\u{feff}\"}\n");
+    imported("a.csv", "\u{feff}x,a\r\n1,\0\r\n2,\u{feff}\r\n", &["--dimensions", "x"])
+        .1
+        .prints("{\"x\":1,\"a\":\"\\u0000\"}\n{\"x\":2,\"a\":\"\u{feff}\"}\n");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::run_on as run;
+use crate::support::{places, run_on as run};
 use serde_json::Value;
 use tdb_testkit::fixtures;
 
@@ -82,8 +82,7 @@ const COLUMNS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn every_type_is_told_by_its_cells() {
-    let folder = tempfile::tempdir().unwrap();
-    let [schema, file, first, again] = ["s.toml", "rows", "first", "again"].map(|name| folder.path().join(name));
+    let (_folder, [schema, file, first, again]) = places(["s.toml", "rows", "first", "again"]);
     for nulls in [false, true] {
         let head = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int64\"\ndomain = [0, 9]\n";
         let (mut text, mut wanted) = (head.to_owned(), [0, 1, 2].map(|x| format!("{{\"x\":{x}")));
@@ -101,8 +100,7 @@ fn every_type_is_told_by_its_cells() {
         let wanted = wanted.join("}\n") + "}\n";
         fs::write(&schema, text).unwrap();
         fs::write(&file, &wanted).unwrap();
-        let import = run(&["import", "@", "@", "--format", "jsonl", "--schema", "@"], &[&first, &file, &schema]);
-        assert_eq!(import.code, Some(0), "{import}");
+        run(&["import", "@", "@", "--format", "jsonl", "--schema", "@"], &[&first, &file, &schema]).exits(0);
         for format in ["jsonl", "csv"] {
             let read = |array: &Path| run(&["read", "@", "--format", format, "--order", "row-major"], &[array]).stdout;
             let printed = read(&first);
@@ -118,8 +116,7 @@ fn every_type_is_told_by_its_cells() {
                 assert_eq!(printed.lines().count(), 3);
             }
             fs::write(&file, &printed).unwrap();
-            let import = run(&["import", "@", "@", "--format", format, "--dimensions", "x"], &[&again, &file]);
-            assert_eq!(import.code, Some(0), "{import}");
+            run(&["import", "@", "@", "--format", format, "--dimensions", "x"], &[&again, &file]).exits(0);
             let (again_printed, printed) = (read(&again), printed);
             for (again, printed) in again_printed.lines().zip(printed.lines()) {
                 // Digits become numbers, whose empty cell is indistinguishable from null.
@@ -135,8 +132,7 @@ fn every_type_is_told_by_its_cells() {
 /// Values without a common type are rejected before the array is created.
 #[test]
 fn columns_of_no_type() {
-    let folder = tempfile::tempdir().unwrap();
-    let [file, array] = ["rows.jsonl", "array"].map(|name| folder.path().join(name));
+    let (_folder, [file, array]) = places(["rows.jsonl", "array"]);
     for (cells, told) in [
         (["[1]", "1"], "it contains both arrays and single values"),
         (["[\"a\"]", "[\"b\"]"], "it contains arrays whose values are not all numbers"),
@@ -155,8 +151,7 @@ fn columns_of_no_type() {
 
 #[test]
 fn what_is_read_is_imported_without_a_schema() {
-    let folder = tempfile::tempdir().unwrap();
-    let (file, again) = (folder.path().join("rows"), folder.path().join("again"));
+    let (_folder, [file, again]) = places(["rows", "again"]);
     let (mut same, mut refused) = (0, Vec::new());
     for fixture in fixtures::all() {
         let name = fixture.name();
@@ -193,8 +188,7 @@ fn what_is_read_is_imported_without_a_schema() {
 /// Digits that a number would lose stay text.
 #[test]
 fn no_digit_is_lost() {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, array) = (folder.path().join("rows.csv"), folder.path().join("array"));
+    let (_folder, [rows, array]) = places(["rows.csv", "array"]);
     let text = "x,digits,far,mixed,exact,inf\n\
                 1,1234567890123456789012345678901234567890,1e400,9007199254740993,9007199254740992,inf\n\
                 2,1,1,0.5,0.5,1.5\n";
@@ -209,13 +203,11 @@ fn no_digit_is_lost() {
 /// stays text.
 #[test]
 fn the_unit_of_dates_suits_them_all() {
-    let folder = tempfile::tempdir().unwrap();
-    let [file, array] = ["rows.csv", "array"].map(|name| folder.path().join(name));
+    let (_folder, [file, array]) = places(["rows.csv", "array"]);
     let text = "x,a,b\n1,2020-01-01T10:00:00.5,2262-04-11T23:47:16.900000000\n\
                 2,2020-01-01T10:00:00,2262-04-11T23:47:16.900000001\n";
     fs::write(&file, text).unwrap();
-    let import = run(&["import", "@", "@", "--dimensions", "x"], &[&array, &file]);
-    assert_eq!(import.code, Some(0), "{import}");
+    run(&["import", "@", "@", "--dimensions", "x"], &[&array, &file]).exits(0);
     let read = run(&["read", "@", "--order", "row-major", "--format", "csv"], &[&array]).stdout;
     assert_eq!(read, text.replace("00.5,", "00.500,").replace("00:00,", "00:00.000,"));
 }

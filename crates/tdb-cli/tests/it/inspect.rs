@@ -97,8 +97,7 @@ fn check_bytes(report: &serde_json::Value, bytes: &[u8], path: &str) {
             continue;
         }
         let (offset, length) = (field["offset"].as_u64().unwrap() as usize, field["length"].as_u64().unwrap() as usize);
-        let shown: Vec<u8> =
-            (0..hex.len()).step_by(2).map(|index| u8::from_str_radix(&hex[index..index + 2], 16).unwrap()).collect();
+        let shown = tdb_types::hex::decode(hex).unwrap();
         assert_eq!(shown, bytes[offset..offset + shown.len()], "{path} at {offset:#x}");
         covered[offset..offset + length].fill(true);
     }
@@ -119,9 +118,7 @@ fn damaged_files_show_what_precedes_the_damage() {
     let mut altered = whole.clone();
     *altered.last_mut().unwrap() ^= 1;
     fs::write(&schema, &altered).unwrap();
-    let run = copy.run("inspect", &relative, "");
-    assert_eq!(run.code, Some(3), "{run}");
-    assert!(run.stdout.contains("persisted size"), "{run}");
+    copy.run("inspect", &relative, "").exits(3).shows("persisted size");
 }
 
 #[test]
@@ -131,9 +128,7 @@ fn fragment_metadata_without_its_footer() {
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 8]).unwrap();
     let relative = file.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
-    let run = copy.run("inspect", &relative, "");
-    assert_eq!(run.code, Some(3), "{run}");
-    assert!(run.stdout.contains("shown as generic tiles") && run.stdout.contains("filter pipeline"), "{run}");
+    copy.run("inspect", &relative, "").exits(3).shows("shown as generic tiles").shows("filter pipeline");
 }
 
 #[test]
@@ -142,13 +137,10 @@ fn data_files_without_metadata() {
     fs::remove_file(copy.find("array", "__fragment_metadata.tdb")).unwrap();
     let data = copy.find("array", "a0.tdb");
     let relative = data.strip_prefix(copy.path()).unwrap().to_str().unwrap().to_owned();
-    let run = copy.run("inspect", &relative, "");
-    assert_eq!(run.code, Some(0), "{run}");
-    assert!(run.stdout.contains("tiles are read in stored order") && run.stdout.contains("tile 0"), "{run}");
+    copy.run("inspect", &relative, "").exits(0).shows("tiles are read in stored order").shows("tile 0");
     let bytes = fs::read(&data).unwrap();
     fs::write(&data, &bytes[..bytes.len() - 1]).unwrap();
-    let run = copy.run("inspect", &relative, "");
-    assert_eq!(run.code, Some(3), "{run}");
+    copy.run("inspect", &relative, "").exits(3);
 }
 
 #[test]

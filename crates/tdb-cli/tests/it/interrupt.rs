@@ -4,21 +4,11 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-use tdb_array::{Array, WriteBatch, WriteColumn};
-use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_types::Datatype;
-
-const CELLS: i64 = 200_000;
+use crate::support::dense_array;
 
 fn array() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let x = Dimension::new("x", 0i64..=CELLS - 1).with_tile(1000);
-    let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
-    let path = folder.path().join("array");
-    Array::create(&path, schema).unwrap();
-    let values: Vec<i64> = (0..CELLS).collect();
-    let cells = WriteBatch::new().with("a", WriteColumn::values(&values));
-    Array::open(&path).unwrap().write().cells(cells).unwrap();
+    dense_array(&folder.path().join("array"), 200_000, 1000);
     folder
 }
 

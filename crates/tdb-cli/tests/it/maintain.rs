@@ -86,14 +86,11 @@ fn fragments_become_one() {
         let cells = copy.run("read", ARRAY, read).stdout;
         let plan = copy.run("consolidate", ARRAY, "--plan");
         assert!(plan.code == Some(0) && !plan.stdout.is_empty(), "{plan}");
-        let run = copy.run("consolidate", ARRAY, "");
-        assert_eq!(run.code, Some(0), "{run}");
-        let run = copy.run("vacuum", ARRAY, "--format csv");
-        assert!(run.code == Some(0) && run.stdout.contains("remove,"), "{run}");
+        copy.run("consolidate", ARRAY, "").exits(0);
+        copy.run("vacuum", ARRAY, "--format csv").exits(0).shows("remove,");
         assert_eq!(copy.run("fragments", ARRAY, "--format jsonl").stdout.lines().count(), 1);
         assert_eq!(copy.run("read", ARRAY, read).stdout, cells);
-        let run = copy.run("verify", ARRAY, "");
-        assert_eq!(run.code, Some(0), "{run}");
+        copy.run("verify", ARRAY, "").exits(0);
     }
 }
 
@@ -106,8 +103,7 @@ fn what_is_done() {
         let run = copy.run("consolidate", ARRAY, &format!("--what {what}"));
         assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 1), "{run}");
         assert!(run.stdout.contains(&format!("{left}\"")) && run.stderr.contains("opening"), "{run}");
-        let run = copy.run("consolidate", ARRAY, &format!("--what {what}"));
-        assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run}");
+        copy.run("consolidate", ARRAY, &format!("--what {what}")).exits(0).prints("");
     }
     let run = copy.run("vacuum", ARRAY, "--format csv");
     assert_eq!((run.code, run.stdout.matches("remove,").count()), (Some(0), 2), "{run}");
@@ -117,13 +113,11 @@ fn what_is_done() {
     let copy = Copy::of("v22-by-2.30.0-group");
     let group = "group";
     for season in ["spring", "summer"] {
-        let run = copy.run("meta", group, &format!("--put season=string_utf8:{season}"));
-        assert_eq!(run.code, Some(0), "{run}");
+        copy.run("meta", group, &format!("--put season=string_utf8:{season}")).exits(0);
     }
     let run = copy.run("consolidate", group, "--what metadata");
     assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
-    let run = copy.run("vacuum", group, "");
-    assert!(run.code == Some(0) && run.stderr.contains("is lost"), "{run}");
+    copy.run("vacuum", group, "").exits(0).says("is lost");
     assert!(copy.run("meta", group, "--key season").stdout.contains("summer"));
 }
 
@@ -133,8 +127,7 @@ fn what_is_left_alone() {
     let copy = Copy::of("v22-by-2.30.0-sparse-consolidated");
     let list = copy.find("array/__commits", ".vac");
     std::fs::remove_file(list.with_extension("wrt")).expect("the commit of the consolidated fragment");
-    let run = copy.run("vacuum", ARRAY, "--format csv");
-    assert_eq!(run.code, Some(1), "{run}");
+    let run = copy.run("vacuum", ARRAY, "--format csv").exits(1);
     assert!(run.stdout.contains("leave,__commits/") && !run.stdout.contains("remove,"), "{run}");
 }
 
@@ -146,27 +139,27 @@ fn refusals_name_the_options() {
     std::fs::write(&lock, "process 1\non elsewhere\n").expect("a lock");
     let run = copy.run("vacuum", ARRAY, "");
     assert_eq!(run.code, Some(0), "nothing is to be done: {run}");
-    let run = copy.run("consolidate", ARRAY, "");
-    assert!(run.code == Some(5) && run.stderr.contains("locked by process 1, on elsewhere;"), "{run}");
-    assert!(run.stderr.contains("--take-over") && run.stderr.contains("--only .tdb-maintain.tmp"), "{run}");
+    copy.run("consolidate", ARRAY, "")
+        .exits(5)
+        .says("locked by process 1, on elsewhere;")
+        .says("--take-over")
+        .says("--only .tdb-maintain.tmp");
     std::fs::write(&lock, "x".repeat(5000)).expect("no lock");
     for words in ["consolidate", "consolidate --take-over"] {
-        let run = copy.run(words, ARRAY, "");
-        assert!(run.code == Some(5) && run.stderr.contains("move it elsewhere"), "{run}");
+        copy.run(words, ARRAY, "").exits(5).says("move it elsewhere");
     }
-    let run = copy.run("doctor", ARRAY, "");
-    assert!(run.code == Some(1) && run.stdout.contains("move it elsewhere"), "{run}");
+    copy.run("doctor", ARRAY, "").exits(1).shows("move it elsewhere");
     std::fs::remove_file(&lock).expect("the file exists");
-    let run = copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "");
-    assert!(run.code == Some(2) && run.stderr.contains("run `tdb fragments`"), "{run}");
+    copy.run("consolidate --fragments __1_1_nothing,__2_2_nothing", ARRAY, "").exits(2).says("run `tdb fragments`");
     let dense = Copy::of("v22-by-2.30.0-dense-2d-row-row");
-    let run = dense.run("consolidate --amplification 0.01", ARRAY, "");
-    assert!(
-        run.code == Some(0) && run.stdout.contains("not consolidated: no two of these fragments fit together"),
-        "{run}"
-    );
-    let run = dense.run("consolidate --amplification 0.01 --min-fragments 2", ARRAY, "");
-    assert!(run.code == Some(2) && run.stderr.contains("pass a larger --amplification FACTOR"), "{run}");
+    dense
+        .run("consolidate --amplification 0.01", ARRAY, "")
+        .exits(0)
+        .shows("not consolidated: no two of these fragments fit together");
+    dense
+        .run("consolidate --amplification 0.01 --min-fragments 2", ARRAY, "")
+        .exits(2)
+        .says("pass a larger --amplification FACTOR");
 }
 
 /// The next consolidation reports a killed consolidation, and completes normally.
@@ -177,8 +170,7 @@ fn what_no_commit_names_is_told() {
         copy.path().join("array/__fragments/__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22");
     std::fs::create_dir(&folder).expect("a folder");
     std::fs::write(folder.join("a0.tdb"), "cells").expect("a file");
-    let run = copy.run("consolidate", ARRAY, "");
-    assert!(run.code == Some(0) && run.stdout.contains("no commit names it"), "{run}");
+    let run = copy.run("consolidate", ARRAY, "").exits(0).shows("no commit names it");
     assert!(run.stderr.contains("tdb doctor --fix") && folder.exists(), "{run}");
     let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
     assert!(run.code == Some(0) && !folder.exists(), "{run}");
@@ -192,10 +184,8 @@ fn superseded_commits_are_harmless() {
     let list = copy.find("array/__commits", ".con");
     let other = list.with_file_name("__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22.con");
     std::fs::copy(&list, other).expect("a file");
-    let run = copy.run("doctor", ARRAY, "");
-    assert!(run.code == Some(0) && run.stdout.contains("other files contain all of its commits"), "{run}");
-    let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
-    assert!(run.code == Some(0) && run.stdout.contains("\"done\":\"yes\""), "{run}");
+    copy.run("doctor", ARRAY, "").exits(0).shows("other files contain all of its commits");
+    copy.run("doctor --fix --older-than 0s", ARRAY, "").exits(0).shows("\"done\":\"yes\"");
     assert_eq!(copy.run("doctor", ARRAY, "").stdout, "");
 }
 
@@ -204,6 +194,5 @@ fn superseded_commits_are_harmless() {
 fn a_missing_file_may_be_vacuumed() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     std::fs::remove_file(copy.find("array/__fragments", "a0.tdb")).expect("the file exists");
-    let run = copy.run("read", ARRAY, "");
-    assert!(run.code == Some(5) && run.stderr.contains("run the command again, if the array was vacuumed"), "{run}");
+    copy.run("read", ARRAY, "").exits(5).says("run the command again, if the array was vacuumed");
 }

@@ -32,36 +32,32 @@ fn in_place_and_to_another_folder() {
 #[test]
 fn keys() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let at = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
     let key = |digit: &str| {
-        let path = at(&format!("key-{digit}"));
+        let path = copy.at(&format!("key-{digit}"));
         std::fs::write(&path, digit.repeat(64)).unwrap();
         path
     };
     let (one, other) = (key("1"), key("2"));
     let cells = |name: &str, key: Option<&str>| {
-        let line = format!("read {} --format csv", at(name));
+        let line = format!("read {} --format csv", copy.at(name));
         let run = run(&format!("{line} {}", key.map_or(String::new(), |key| format!("--key-file {key}"))));
         (run.code, run.stdout)
     };
     let plain = cells("array", None);
     assert!(plain.0 == Some(0) && plain.1.lines().count() > 5, "{plain:?}");
-    let migrate = |words: &str| {
-        let run = run(&format!("migrate {} {words} --format csv", at("array")));
-        assert_eq!(run.code, Some(0), "{run}");
-        run.stderr
-    };
+    let array = copy.at("array");
+    let migrate = |words: &str| run(&format!("migrate {array} {words} --format csv")).exits(0).stderr;
     assert!(migrate(&format!("--new-key-file {one}")).ends_with("array.before-migration; it is not encrypted\n"));
     assert_eq!(cells("array", None).0, Some(6));
     assert_eq!(cells("array", Some(&one)), plain);
-    migrate(&format!("--key-file {one} --new-key-file {other} --out {}", at("other")));
+    migrate(&format!("--key-file {one} --new-key-file {other} --out {}", copy.at("other")));
     assert_eq!((cells("other", Some(&one)).0, cells("other", Some(&other))), (Some(6), plain.clone()));
-    migrate(&format!("--key-file {one} --no-key --out {}", at("again")));
+    migrate(&format!("--key-file {one} --no-key --out {}", copy.at("again")));
     assert_eq!(cells("again", None), plain);
     // Without an option for the new key, the old key is used.
-    migrate(&format!("--key-file {one} --to 12 --out {}", at("same")));
+    migrate(&format!("--key-file {one} --to 12 --out {}", copy.at("same")));
     assert_eq!((cells("same", None).0, cells("same", Some(&one))), (Some(6), plain.clone()));
-    std::fs::remove_dir_all(at("array.before-migration")).unwrap();
+    std::fs::remove_dir_all(copy.at("array.before-migration")).unwrap();
     let told = migrate(&format!("--key-file {one} --no-key"));
     assert!(told.ends_with("; it is still encrypted\n"), "{told}");
     assert_eq!(cells("array", None), plain);
@@ -71,7 +67,7 @@ fn keys() {
 #[test]
 fn wrong_keys() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let array = copy.path().join("array").to_string_lossy().into_owned();
+    let array = copy.at("array");
     let (short, key) = (Key::new(b"0123456789abcdef"), Key::new(&[7; 32]));
     let of = |key: &Key| key.words()[1].clone();
     let none = format!("{}.not-there", of(&key));
@@ -81,8 +77,7 @@ fn wrong_keys() {
         (vec!["--new-key-file", &of(&key), "--no-key"], 2, "cannot be used with"),
         (vec!["--key-file", &of(&key), "--no-key"], 6, "not encrypted, but a key was given"),
     ] {
-        let run = tdb(["migrate", &array].into_iter().chain(words));
-        assert!(run.code == Some(code) && run.stderr.contains(told), "{run}");
+        tdb(["migrate", &array].into_iter().chain(words)).exits(code).says(told);
     }
     let left: Vec<_> = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("migrat")), "{left:?}");
@@ -115,14 +110,11 @@ fn groups() {
     assert_eq!(members("group", ""), members("group.before-migration", ""));
     let (key, out) = (copy.path().join("key"), copy.path().join("out"));
     std::fs::write(&key, "7".repeat(64)).unwrap();
-    let run = copy.run(&format!("migrate --new-key-file {} --out {}", key.display(), out.display()), "group", "");
-    assert_eq!(run.code, Some(0), "{run}");
+    copy.run(&format!("migrate --new-key-file {} --out {}", key.display(), out.display()), "group", "").exits(0);
     assert_eq!(members("out", "").0, Some(6));
     assert_eq!(members("out", &format!("--key-file {}", key.display())).1, members("group", "").1);
-    let refused = copy.run("migrate", "group", "--at 2024-01-01 --flatten");
-    assert!(refused.code == Some(2) && refused.stderr.contains("need an array"), "{refused}");
-    let refused = copy.run(&format!("migrate --out {}", out.display()), "group", "");
-    assert!(refused.code == Some(2) && refused.stderr.contains("already exists"), "{refused}");
+    copy.run("migrate", "group", "--at 2024-01-01 --flatten").exits(2).says("need an array");
+    copy.run(&format!("migrate --out {}", out.display()), "group", "").exits(2).says("already exists");
 }
 
 /// A migration, killed between the two renames. Commands on the missing array print how to restore
@@ -159,7 +151,6 @@ fn interrupted_between_the_renames() {
     // A similar name gives no such hint.
     let run = copy.run("info", "arrays", "");
     assert!(run.code == Some(5) && !run.stderr.contains("interrupted"), "{run}");
-    let run = copy.run("migrate", "array", "");
-    assert!(run.code == Some(0) && run.stderr.contains("completed an interrupted migration"), "{run}");
+    copy.run("migrate", "array", "").exits(0).says("completed an interrupted migration");
     assert_eq!(copy.run("info", "array", "").code, Some(0));
 }

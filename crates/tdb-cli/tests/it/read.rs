@@ -60,10 +60,10 @@ fn enumerations() {
 #[test]
 fn dates() {
     assert_snapshot!("dates", run(&format!("read {DATES} --range day=1969-12-30..1970-01-02 --format table")));
-    let by_date = run(&format!("read {DATES} --range day=1969-12-30..1970-01-02"));
-    assert_eq!(by_date.stdout, run(&format!("read {DATES} --range day=-2..1")).stdout);
-    let month = run(&format!("read {DATES} --range day=1970-01-01..1970-01-20"));
-    assert_eq!(month.stdout, run(&format!("read {DATES} --range day=0..")).stdout);
+    run(&format!("read {DATES} --range day=1969-12-30..1970-01-02"))
+        .prints(&run(&format!("read {DATES} --range day=-2..1")).stdout);
+    run(&format!("read {DATES} --range day=1970-01-01..1970-01-20"))
+        .prints(&run(&format!("read {DATES} --range day=0..")).stdout);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn ranges() {
     assert_eq!(open, run(&format!("{line} --range x=20..29 --range y=-10..0")).stdout);
     assert_eq!(run(&format!("{line} --range x=28")).stdout, run(&format!("{line} --range x=28..=28")).stdout);
     let names = "read v22-by-2.30.0-sparse-strings/array --order row-major";
-    let quoted = tdb(names.split(' ').chain(["--range", r#"name="a".."m""#]));
-    assert_eq!(quoted.stdout, run(&format!("{names} --range name=a..m")).stdout);
+    let quoted = tdb(names.split(' ').chain(["--range", r#"name="a".."m""#]))
+        .prints(&run(&format!("{names} --range name=a..m")).stdout);
     assert!(!quoted.stdout.is_empty());
 }
 
@@ -100,8 +100,7 @@ fn ranges_without_their_end_and_prefixes() {
     let prefixes =
         all.lines().skip(1).filter_map(|name| name.get(..1)).filter(|first| first.chars().all(char::is_alphanumeric));
     let prefix = prefixes.max().unwrap();
-    let found = tdb(names.split(' ').chain(["--range", &format!("name={prefix}*")]));
-    assert_eq!(found.stdout, begin(prefix));
+    let found = tdb(names.split(' ').chain(["--range", &format!("name={prefix}*")])).prints(&begin(prefix));
     assert!(found.stdout.lines().count() > 1 && found.stdout != all);
 }
 
@@ -138,8 +137,8 @@ fn points() {
 #[test]
 fn ranges_of_labels() {
     const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
-    let by_label = run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"));
-    assert_eq!(by_label.stdout, run(&format!("read {LABELS} --range y=2.. --range x=2..4")).stdout);
+    run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"))
+        .prints(&run(&format!("read {LABELS} --range y=2.. --range x=2..4")).stdout);
     assert_snapshot!("label", run(&format!("read {LABELS} --range height=8 --range name=\"b\"..c")));
     assert_snapshot!("label_none", run(&format!("read {LABELS} --range height=9..10")));
     assert_snapshot!("label_wrong", run(&format!("read {LABELS} --range height=tall")));
@@ -212,11 +211,9 @@ fn explain_run() {
     assert_snapshot!("explain_run", run(""));
     assert_snapshot!("explain_run_json", run("--format json --limit 1"));
     if cfg!(target_os = "linux") {
-        let run = tdb(["read", SPARSE, "--explain", "--run"]);
-        assert!(run.stdout.contains("\nmemory    "), "{run}");
+        tdb(["read", SPARSE, "--explain", "--run"]).shows("\nmemory    ");
     }
-    let run = tdb(["read", SPARSE, "--run"]);
-    assert_eq!(run.code, Some(2), "{run}");
+    tdb(["read", SPARSE, "--run"]).exits(2);
 }
 
 #[test]
@@ -257,9 +254,7 @@ fn a_reader_that_has_enough() {
         let mut stdout = child.stdout.take().unwrap();
         stdout.read_exact(&mut first).unwrap();
         drop(stdout);
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{format}");
+        support::Run::of(format, child.wait_with_output().unwrap()).quiet();
     }
 }
 

@@ -56,7 +56,7 @@ fn coordinate(value: &Value) -> String {
 fn bytes(datatype: Datatype, value: &Value) -> Vec<u8> {
     match value {
         Value::Array(values) => values.iter().flat_map(|value| bytes(datatype, value)).collect(),
-        Value::Object(object) => hex(object["hex"].as_str().unwrap()),
+        Value::Object(object) => tdb_types::hex::decode(object["hex"].as_str().unwrap()).unwrap(),
         Value::Bool(value) => vec![u8::from(*value)],
         Value::String(text) if datatype.is_float() => number(datatype, text),
         Value::String(text) => match datatype.size() {
@@ -72,10 +72,6 @@ fn bytes(datatype: Datatype, value: &Value) -> Vec<u8> {
 fn number(datatype: Datatype, text: &str) -> Vec<u8> {
     let scalar = tdb_types::Scalar::parse(datatype.physical(), text);
     scalar.unwrap_or_else(|| panic!("{text} is no {datatype}")).to_le_bytes().to_vec()
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|index| u8::from_str_radix(&text[index..index + 2], 16).unwrap()).collect()
 }
 
 /// The cells of a column of `expected.json`, with all NaNs made equal.

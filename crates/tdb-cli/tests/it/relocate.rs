@@ -9,28 +9,24 @@ const ARRAY: &str = "array";
 fn a_copy_without_history_has_the_cells_of_a_time() {
     let copy = Copy::of("v22-by-2.30.0-sparse-deletes");
     let read = "--order row-major --format csv";
-    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
     let names = copy.run("fragments", ARRAY, "--format csv").stdout;
     let first =
         names.lines().nth(1).and_then(|line| line.split(',').find(|word| word.starts_with("__"))).expect("a name");
     let time = first.split('_').nth(3).expect("a time").to_owned();
     for (name, at) in [("now", String::new()), ("then", format!("--at {time}"))] {
-        let run = copy.run(&format!("copy --flatten {at}"), ARRAY, &place(name));
-        assert!(run.code == Some(0) && run.stdout.contains("\"fragments\":1"), "{run}");
+        copy.run(&format!("copy --flatten {at}"), ARRAY, &copy.at(name)).exits(0).shows("\"fragments\":1");
         assert_eq!(copy.run("read", name, read).stdout, copy.run(&format!("read {at}"), ARRAY, read).stdout);
     }
     assert_ne!(copy.run("read", "now", read).stdout, copy.run("read", "then", read).stdout);
-    let run = copy.run(&format!("copy --at {time}"), ARRAY, &place("bytes"));
-    assert!(run.code == Some(2) && run.stderr.contains("--flatten"), "{run}");
+    copy.run(&format!("copy --at {time}"), ARRAY, &copy.at("bytes")).exits(2).says("--flatten");
     // Compares single fragments.
     let all: Vec<&str> =
         names.lines().skip(1).filter_map(|line| line.split(',').find(|word| word.starts_with("__"))).collect();
-    let same = copy.run(&format!("diff --fragment {first} --other-fragment {first}"), ARRAY, "");
-    assert_eq!(same.code, Some(0), "{same}");
-    let other = copy.run(&format!("diff --fragment {first} --other-fragment {}", all[1]), ARRAY, "--format csv");
-    assert_eq!(other.code, Some(1), "{other}");
-    let none = copy.run("diff --fragment __1_1_nothing", ARRAY, &place("now"));
-    assert!(none.code == Some(2) && none.stderr.contains("no fragment is named __1_1_nothing"), "{none}");
+    copy.run(&format!("diff --fragment {first} --other-fragment {first}"), ARRAY, "").exits(0);
+    copy.run(&format!("diff --fragment {first} --other-fragment {}", all[1]), ARRAY, "--format csv").exits(1);
+    copy.run("diff --fragment __1_1_nothing", ARRAY, &copy.at("now"))
+        .exits(2)
+        .says("no fragment is named __1_1_nothing");
 }
 
 #[test]
@@ -38,25 +34,23 @@ fn arrays_go_where_they_are_told() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     let read = "--order row-major --format csv";
     let cells = copy.run("read", ARRAY, read).stdout;
-    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
-    assert_snapshot!(copy.run("copy", ARRAY, &place("other")).to_string().replace(&place(""), "COPY/"), @r#"
+    assert_snapshot!(copy.run("copy", ARRAY, &copy.at("other")).to_string().replace(&copy.at(""), "COPY/"), @r#"
     $ tdb copy COPY/array COPY/other
     {"what":"copied","path":null,"files":15,"size":13358}
     "#);
     assert_eq!(copy.run("read", "other", read).stdout, cells);
-    let again = copy.run("copy", ARRAY, &place("other"));
-    assert_snapshot!(again.to_string().replace(&place(""), "COPY/"), @r#"
+    let again = copy.run("copy", ARRAY, &copy.at("other"));
+    assert_snapshot!(again.to_string().replace(&copy.at(""), "COPY/"), @r#"
     $ tdb copy COPY/array COPY/other
     --- stderr
     tdb: error: COPY/other: already exists, and nothing is overwritten
     --- exit code 2
     "#);
-    assert_snapshot!(copy.run("move", "other", &place("third")).to_string().replace(&place(""), "COPY/"), @r#"
+    assert_snapshot!(copy.run("move", "other", &copy.at("third")).to_string().replace(&copy.at(""), "COPY/"), @r#"
     $ tdb move COPY/other COPY/third
     {"what":"renamed","path":null,"files":null,"size":null}
     "#);
-    let run = copy.run("move --by-copying", "third", &place("fourth"));
-    assert!(run.code == Some(0) && run.stdout.contains("copied"), "{run}");
+    copy.run("move --by-copying", "third", &copy.at("fourth")).exits(0).shows("copied");
     assert_eq!(copy.run("read", "fourth", read).stdout, cells);
     assert!(!copy.path().join("third").exists() && !copy.path().join("other").exists());
     assert_snapshot!(copy.run("remove --plan", "fourth", ""), @r#"
@@ -84,24 +78,19 @@ fn arrays_go_where_they_are_told() {
     tdb: error: COPY/fourth: neither an array nor a group; other files are not copied, moved or removed
     --- exit code 5
     "#);
-    let run = copy.run("copy", ARRAY, &place("array/inside"));
-    assert!(run.code == Some(2) && run.stderr.contains("the destination is inside the source"), "{run}");
+    copy.run("copy", ARRAY, &copy.at("array/inside")).exits(2).says("the destination is inside the source");
 }
 
 /// The commands report groups with the moved array as a member.
 #[test]
 fn groups_hear_of_members_that_go() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
     assert_eq!(copy.run("group create", "g", "").code, Some(0));
-    assert_eq!(copy.run("move", ARRAY, &place("g/a")).code, Some(0));
+    assert_eq!(copy.run("move", ARRAY, &copy.at("g/a")).code, Some(0));
     assert_eq!(copy.run("group add", "g", "a").code, Some(0));
-    let run = copy.run("move", "g/a", &place("g/b"));
-    assert!(run.code == Some(0) && run.stderr.contains("the group COPY/g still has it as a member"), "{run}");
-    let run = copy.run("doctor", "g", "");
-    assert!(run.code == Some(1) && run.stdout.contains("a missing member"), "{run}");
-    let run = copy.run("remove --recursive --yes", "g", "");
-    assert!(run.code == Some(0) && run.stdout.contains("\"leave\""), "{run}");
+    copy.run("move", "g/a", &copy.at("g/b")).exits(0).says("the group COPY/g still has it as a member");
+    copy.run("doctor", "g", "").exits(1).shows("a missing member");
+    copy.run("remove --recursive --yes", "g", "").exits(0).shows("\"leave\"");
     assert!(copy.path().join("g/b").exists(), "it is no member");
 }
 
@@ -113,11 +102,10 @@ fn what_was_set_aside_is_kept() {
     std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
     let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
     assert!(run.code == Some(0) && aside.exists(), "{run}");
-    let run = copy.run("move --by-copying", ARRAY, &copy.path().join("other").to_string_lossy());
+    let run = copy.run("move --by-copying", ARRAY, &copy.at("other"));
     assert!(run.code == Some(0) && copy.path().join("other/.tdb-aside/1/1-.tdb-4711-0.tmp").exists(), "{run}");
     for words in ["remove --plan", "remove --yes"] {
-        let run = copy.run(words, "other", "");
-        assert!(run.code == Some(2) && run.stderr.contains("--with-aside") && run.stderr.contains("--undo"), "{run}");
+        copy.run(words, "other", "").exits(2).says("--with-aside").says("--undo");
     }
     assert!(copy.path().join("other/__schema").exists());
     let run = copy.run("remove --yes --with-aside", "other", "");
@@ -128,14 +116,12 @@ fn what_was_set_aside_is_kept() {
 #[test]
 fn places_that_are_not_there() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let place = |name: &str| copy.path().join(name).to_string_lossy().into_owned();
     for words in ["copy", "copy --flatten", "move", "move --by-copying"] {
-        let run = copy.run(words, ARRAY, &place("no/folder"));
-        assert!(run.code == Some(5) && run.stderr.contains("the folder does not exist"), "{run}");
+        let run = copy.run(words, ARRAY, &copy.at("no/folder")).exits(5).says("the folder does not exist");
         assert!(!run.stderr.contains("the array names it"), "{run}");
     }
     for words in ["copy", "move"] {
-        let run = copy.run(words, "nothing", &place("other"));
+        let run = copy.run(words, "nothing", &copy.at("other"));
         assert!(run.code == Some(5) && !run.stderr.contains("the array names it"), "{run}");
     }
 }

@@ -1,19 +1,9 @@
 //! Tests that `tdb import` reads the files of `tdb export` as the same cells, bit for bit.
 
-use std::path::Path;
-
 use crate::every_type::{Cells, Field, check, create, fields};
-use crate::support::{Run, tdb};
+use crate::support::good_on as run;
 use tdb_testkit::hostile::SplitMix64;
 use tdb_types::CellValNum;
-
-fn run(words: &[&str], paths: &[&Path]) -> Run {
-    let mut paths = paths.iter();
-    let run =
-        tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }));
-    assert_eq!(run.code, Some(0), "{run}");
-    run
-}
 
 /// NaT is exported as null, and stays null in a nullable field.
 fn copied(field: &Field) -> Cells {
@@ -35,7 +25,7 @@ fn exported_cells_of_every_type_import_unchanged() {
         create(&array, &fields, seed == 1);
         let expected: Vec<Cells> = fields.iter().map(copied).collect();
         let schema = folder.path().join("schema.toml");
-        std::fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[&array]).stdout).unwrap();
+        std::fs::write(&schema, run(&["schema", "@", "--format", "toml"], &[&array])).unwrap();
         for format in ["csv", "json", "jsonl"] {
             let (file, copy) = (folder.path().join(format!("cells.{format}")), folder.path().join(format));
             run(&["export", "@", "@"], &[&array, &file]);

@@ -16,12 +16,10 @@ fn rows(text: &str) -> Vec<Value> {
 fn sound_arrays_and_groups() {
     let good = run("verify v22-by-2.30.0-sparse-2d/array v22-by-2.30.0-group/group");
     assert_eq!((good.code, good.stdout.as_str(), good.stderr.as_str()), (Some(0), "", ""), "{good}");
-    let table = run("verify v22-by-2.30.0-dense-2d-row-row --format table");
-    assert_eq!(table.code, Some(0), "{table}");
+    let table = run("verify v22-by-2.30.0-dense-2d-row-row --format table").exits(0);
     assert!(table.stdout.starts_with("1 array, ") && table.stdout.ends_with(": no problems found\n"), "{table}");
     // An oddity is a note, not a finding.
-    let odd = run("verify v22-by-2.30.0-sparse-unsorted/array");
-    assert_eq!(odd.code, Some(0), "{odd}");
+    let odd = run("verify v22-by-2.30.0-sparse-unsorted/array").exits(0);
     let notes = rows(&odd.stdout);
     assert!(!notes.is_empty() && notes.iter().all(|note| note["severity"] == "note"), "{odd}");
     assert_eq!(notes[0]["kind"], "cell-order");
@@ -46,8 +44,7 @@ fn a_changed_cell_is_found_by_statistics() {
         now.code == Some(0) && now.stdout != sound
     });
     assert!(changes.is_some(), "readers get another cell, and notice nothing");
-    let found = copy.run("verify", "array", "");
-    assert_eq!(found.code, Some(1), "{found}");
+    let found = copy.run("verify", "array", "").exits(1);
     let rows = rows(&found.stdout);
     assert!(rows.iter().any(|row| row["kind"] == "sum" && row["field"] == "a" && row["tile"].is_u64()), "{found}");
     assert!(rows.iter().all(|row| row["what"].as_str().unwrap().starts_with("stored ")), "{found}");
@@ -62,8 +59,7 @@ fn files_that_are_cut_or_gone_are_found() {
     let (cut, gone) = (copy.find("array/__fragments", "/a0.tdb"), copy.find("array/__commits", ".wrt"));
     let bytes = fs::read(&cut).unwrap();
     fs::write(&cut, &bytes[..bytes.len() - 1]).unwrap();
-    let found = copy.run("verify", "array", "");
-    assert_eq!(found.code, Some(1), "{found}");
+    let found = copy.run("verify", "array", "").exits(1);
     assert!(rows(&found.stdout).iter().any(|row| row["kind"] == "file-size"), "{found}");
     fs::write(&cut, &bytes).unwrap();
     fs::remove_file(&gone).unwrap();
@@ -74,7 +70,7 @@ fn files_that_are_cut_or_gone_are_found() {
 #[test]
 fn digests_find_what_nothing_else_shows() {
     let copy = Copy::of(ARRAY);
-    let digest = copy.path().join("digest.sha256").to_string_lossy().into_owned();
+    let digest = copy.at("digest.sha256");
     let verify = || copy.run("verify", "array", &format!("--digest {digest}"));
     assert_eq!(verify().code, Some(0));
     let lines = fs::read_to_string(&digest).unwrap().lines().count();
@@ -92,7 +88,7 @@ fn digests_find_what_nothing_else_shows() {
     assert!(rows(&verify().stdout).iter().any(|row| row["kind"] == "missing"));
     fs::write(&digest, "no digest").unwrap();
     assert_eq!(verify().code, Some(2));
-    let inside = copy.path().join("array/digest").to_string_lossy().into_owned();
+    let inside = copy.at("array/digest");
     assert_eq!(copy.run("verify", "array", &format!("--digest {inside}")).code, Some(2));
 }
 
@@ -102,9 +98,7 @@ fn what_cannot_be_looked_at() {
     assert_eq!(run("verify filters").code, Some(5), "a folder without arrays");
     assert_eq!(run("verify").code, Some(2));
     let array = "v22-by-2.30.0-sparse-encrypted/array";
-    let without = run(&format!("verify {array}"));
-    assert_eq!(without.code, Some(6), "{without}");
+    run(&format!("verify {array}")).exits(6);
     let key = Key::new(&fixtures::named("v22-by-2.30.0-sparse-encrypted").expected().key().unwrap());
-    let with = tdb(["verify".to_owned(), array.to_owned()].into_iter().chain(key.words()));
-    assert_eq!(with.code, Some(0), "{with}");
+    tdb(["verify".to_owned(), array.to_owned()].into_iter().chain(key.words())).exits(0);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Run, tdb};
+use crate::support::{good_on, run_on};
 
 const SCHEMA: &str = r#"
 array_type = "sparse"
@@ -28,23 +28,12 @@ const ROWS: &str = r#"{"day":"2015-12-31","at":"2023-12-31T23:59:59.999","year":
 {"day":"-4000000000D","at":"253402300800000ms","year":"NaT"}
 "#;
 
-fn run(words: &[&str], array: &Path) -> Run {
-    tdb(words.iter().map(|word| if *word == "@" { array.as_os_str() } else { (*word).as_ref() }))
-}
-
-fn good(words: &[&str], array: &Path) -> String {
-    let run = run(words, array);
-    assert_eq!(run.code, Some(0), "{run}");
-    run.stdout
-}
-
 /// An array of these rows in a new folder.
 fn imported(folder: &Path, rows: &str, format: &str) -> std::path::PathBuf {
     let [schema, file, array] = ["schema.toml", "rows", format].map(|name| folder.join(name));
     fs::write(&schema, SCHEMA).unwrap();
     fs::write(&file, rows).unwrap();
-    let (schema, file) = (schema.to_str().unwrap(), file.to_str().unwrap());
-    good(&["import", "@", file, "--format", format, "--schema", schema], &array);
+    good_on(&["import", "@", "@", "--format", format, "--schema", "@"], &[&array, &file, &schema]);
     array
 }
 
@@ -54,7 +43,7 @@ fn four_digits_are_a_year_wherever_cells_are_asked_for() {
     let array = imported(folder.path(), ROWS, "jsonl");
     let days = |more: &[&str]| -> Vec<String> {
         let words = [&["read", "@", "--select", "day", "--format", "csv", "--order", "row-major"], more].concat();
-        good(&words, &array).lines().skip(1).map(str::to_owned).collect()
+        good_on(&words, &[&array]).lines().skip(1).map(str::to_owned).collect()
     };
     assert_eq!(days(&["--range", "day=2016..2018"]), ["2016-01-01", "2018-12-31"]);
     assert_eq!(days(&["--range", "day=2015"]), ["2015-12-31"]);
@@ -81,14 +70,13 @@ fn numbers_that_look_like_dates_are_refused_with_both_readings() {
         ["info", "@", "--between", "20160101.."],
         ["delete", "@", "--fragments", "20160101.."],
     ] {
-        let run = run(&words, &array);
-        assert_eq!(run.code, Some(2), "{run}");
+        let run = run_on(&words, &[&array]).exits(2);
         let unit = if words[2] == "--range" || words[2] == "--where" { "D for days" } else { "ms for milliseconds" };
         assert!(run.stderr.contains(&format!("write a date as in 2024-05-01, or 20160101{unit} since 1970")), "{run}");
     }
     let file = folder.path().join("more.csv");
     fs::write(&file, "day,at,year\n2019-01-01,2024,2019\n").unwrap();
-    let run = run(&["import", "@", file.to_str().unwrap()], &array);
+    let run = run_on(&["import", "@", file.to_str().unwrap()], &[&array]);
     assert!(run.code != Some(0) && run.stderr.contains("\"2024\" covers several values of datetime_ms"), "{run}");
 }
 
@@ -96,7 +84,7 @@ fn numbers_that_look_like_dates_are_refused_with_both_readings() {
 fn dates_without_an_iso_form_go_there_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let array = imported(folder.path(), ROWS, "jsonl");
-    let read = |array: &Path, format| good(&["read", "@", "--format", format, "--order", "row-major"], array);
+    let read = |array: &Path, format| good_on(&["read", "@", "--format", format, "--order", "row-major"], &[array]);
     let printed = read(&array, "jsonl");
     for shown in [r#""day":"-4000000000D""#, r#""at":"253402300800000ms""#, r#""year":"8030Y""#, r#""year":"2024""#] {
         assert!(printed.contains(shown), "{printed}");

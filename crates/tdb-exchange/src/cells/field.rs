@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, Column};
-use tdb_schema::{Enumeration, FieldRef};
+use tdb_schema::{ArraySchema, Enumeration, FieldRef};
 use tdb_types::datetime::NOT_A_TIME;
 use tdb_types::{CellValNum, Datatype, Scalar};
 
@@ -39,6 +39,23 @@ impl Values {
     }
 }
 
+/// Returns the type of a field, `true` if it is nullable, and the name of its enumeration.
+///
+/// # Panics
+/// If the schema does not have the field.
+pub(crate) fn type_of(schema: &ArraySchema, field: FieldRef) -> (Datatype, CellValNum, bool, Option<&str>) {
+    match field {
+        FieldRef::Dimension(index) => {
+            let dimension = &schema.dimensions()[index];
+            (dimension.datatype(), dimension.cell_val_num(), false, None)
+        }
+        FieldRef::Attribute(index) => {
+            let attribute = &schema.attributes()[index];
+            (attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable(), attribute.enumeration())
+        }
+    }
+}
+
 impl Field {
     /// Creates the printer of a field of `array`. `raw` prints stored integers instead of dates and
     /// enumeration values.
@@ -48,18 +65,8 @@ impl Field {
     pub fn of(array: &Array, field: FieldRef, raw: bool) -> Result<Self, ArrayError> {
         let schema = array.schema();
         let name = schema.field_name(field).unwrap_or_default();
-        let (datatype, number, nullable, enumeration) = match field {
-            FieldRef::Dimension(index) => {
-                let dimension = &schema.dimensions()[index];
-                (dimension.datatype(), dimension.cell_val_num(), false, None)
-            }
-            FieldRef::Attribute(index) => {
-                let attribute = &schema.attributes()[index];
-                let enumeration = attribute.enumeration().filter(|_| !raw);
-                (attribute.datatype(), attribute.cell_val_num(), attribute.is_nullable(), enumeration)
-            }
-        };
-        let enumeration = enumeration.map(|name| array.enumeration(name)).transpose()?;
+        let (datatype, number, nullable, enumeration) = type_of(schema, field);
+        let enumeration = enumeration.filter(|_| !raw).map(|name| array.enumeration(name)).transpose()?;
         Ok(Self { nullable, ..Self::new(name, datatype, number, enumeration, raw) })
     }
 

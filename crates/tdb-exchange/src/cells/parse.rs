@@ -375,26 +375,8 @@ mod tests {
     }
 
     fn datatypes() -> impl Strategy<Value = (Datatype, CellValNum)> {
-        let datatypes = [
-            Datatype::Int8,
-            Datatype::UInt64,
-            Datatype::Int64,
-            Datatype::Float32,
-            Datatype::Float64,
-            Datatype::Bool,
-            Datatype::DatetimeNs,
-            Datatype::DatetimeDay,
-            Datatype::DatetimeYear,
-            Datatype::TimeMs,
-            Datatype::Char,
-            Datatype::StringAscii,
-            Datatype::StringUtf8,
-            Datatype::StringUtf16,
-            Datatype::StringUcs4,
-            Datatype::Blob,
-        ];
         let numbers = [CellValNum::ONE, CellValNum::Var];
-        (prop::sample::select(datatypes.to_vec()), prop::sample::select(numbers.to_vec()))
+        (prop::sample::select(Datatype::ALL), prop::sample::select(numbers.to_vec()))
     }
 
     proptest! {

@@ -58,13 +58,13 @@ impl Cells {
 impl Field {
     /// Calls `reject` for each cell that the field cannot hold.
     fn reject(&self, given: &Given<'_>, mut reject: impl FnMut(usize, String)) {
-        if !self.nullable && given.has_nulls() && (self.no_time().is_none() || !given.is_there()) {
-            for cell in (0..given.len()).filter(|cell| given.is_null(*cell)) {
+        if !self.nullable && given.has_nulls() && (self.no_time().is_none() || given.column.is_none()) {
+            for cell in (0..given.len).filter(|cell| given.is_null(*cell)) {
                 reject(cell, "null, but the field is not nullable".to_owned());
             }
         }
         if self.is_restricted() {
-            for cell in (0..given.len()).filter(|cell| !given.is_null(*cell)) {
+            for cell in (0..given.len).filter(|cell| !given.is_null(*cell)) {
                 if let Err(why) = self.check(given.bytes(cell..cell + 1)) {
                     reject(cell, why);
                 }

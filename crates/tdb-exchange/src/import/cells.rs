@@ -11,7 +11,7 @@ use tdb_schema::{ArraySchema, Enumeration, FieldRef};
 use tdb_types::Datatype;
 
 use super::column::Column;
-use crate::cells::CellParser;
+use crate::cells::{CellParser, type_of};
 use crate::error::{Error, Result};
 use crate::range;
 use crate::rows::{Entry, Row};
@@ -20,7 +20,7 @@ use crate::rows::{Entry, Row};
 #[derive(Debug)]
 pub(crate) struct Cells {
     pub(super) fields: Vec<Field>,
-    known: HashSet<String>,
+    pub(super) known: HashSet<String>,
     /// `true` to skip columns without a field.
     ignore: bool,
     /// `true` if the coordinates of a cell fit into a `u128`.
@@ -44,7 +44,7 @@ pub(super) struct Field {
     parser: CellParser,
     datatype: Datatype,
     pub(super) nullable: bool,
-    is_dimension: bool,
+    pub(super) is_dimension: bool,
     /// The bounds of valid coordinates.
     bounds: Option<(DimensionKind, DimRange)>,
     /// The values accepted by the filters, or `None` if the filters accept all values.
@@ -63,21 +63,13 @@ impl Cells {
         enumeration: impl Fn(&str) -> Option<Enumeration>,
         ignore: bool,
     ) -> Result<Self> {
-        let dimensions = (0..schema.dimensions().len()).map(FieldRef::Dimension);
-        let all = dimensions.chain((0..schema.attributes().len()).map(FieldRef::Attribute));
-        let mut fields = Vec::new();
-        for field in all {
-            fields.push(Field::new(schema, &enumeration, field)?);
-        }
+        let fields =
+            schema.fields().map(|field| Field::new(schema, &enumeration, field)).collect::<Result<Vec<_>>>()?;
         let known = fields.iter().map(|field| field.name.clone()).collect();
         let mut dimensions = fields.iter().filter(|field| field.is_dimension);
-        let size = dimensions.try_fold(0, |sum, field| Some(sum + field.column.cell_size()?));
+        let size = dimensions.try_fold(0, |sum, field| Some(sum + field.column.cell_size?));
         let are_places_numbers = size.is_some_and(|size| size <= size_of::<u128>());
         Ok(Self { fields, known, ignore, are_places_numbers, len: 0 })
-    }
-
-    pub(super) fn has_field(&self, name: &str) -> bool {
-        self.known.contains(name)
     }
 
     /// Permits JSON numbers and booleans in a text field.
@@ -111,10 +103,6 @@ impl Cells {
             }
             _ => Ok(()),
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// Bytes of memory of all columns.
@@ -208,17 +196,7 @@ impl Field {
         field: FieldRef,
     ) -> Result<Self> {
         let name = schema.field_name(field).unwrap_or_default().to_owned();
-        let (datatype, number, nullable, enumeration) = match field {
-            FieldRef::Dimension(index) => {
-                let dimension = &schema.dimensions()[index];
-                (dimension.datatype(), dimension.cell_val_num(), false, None)
-            }
-            FieldRef::Attribute(index) => {
-                let attribute = &schema.attributes()[index];
-                let nullable = attribute.is_nullable();
-                (attribute.datatype(), attribute.cell_val_num(), nullable, attribute.enumeration())
-            }
-        };
+        let (datatype, number, nullable, enumeration) = type_of(schema, field);
         let parser = CellParser::new(datatype, number);
         let parser = match enumeration {
             Some(name) => {
@@ -267,10 +245,6 @@ impl Field {
     pub(super) fn no_time(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         (!self.nullable && self.parser.no_time(&mut bytes)).then_some(bytes)
-    }
-
-    pub(super) fn is_dimension(&self) -> bool {
-        self.is_dimension
     }
 
     /// The ordered key of the coordinate of a cell. Both zeros of a float have the same key.

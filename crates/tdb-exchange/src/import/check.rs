@@ -139,7 +139,7 @@ impl Visitor for Check<'_> {
 
     fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()> {
         self.checked.rows += rows.len() as u64;
-        let first = cells.len() - rows.len();
+        let first = cells.len - rows.len();
         for (cell, at) in (first..).zip(rows) {
             if self.is_dense {
                 cells.keys(cell, &mut self.keys);

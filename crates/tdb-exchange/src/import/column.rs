@@ -9,7 +9,7 @@ pub(super) struct Column {
     /// Bytes per value.
     value_size: usize,
     /// Bytes per cell, or `None` if cells are of variable length.
-    cell_size: Option<usize>,
+    pub(super) cell_size: Option<usize>,
     pub(super) values: Vec<u8>,
     /// Offsets of variable-length cells, counted in values.
     offsets: Option<Vec<u64>>,
@@ -31,11 +31,6 @@ impl Column {
         self.cell_size.is_none()
     }
 
-    /// Bytes per cell, or `None` if cells are of variable length.
-    pub(super) fn cell_size(&self) -> Option<usize> {
-        self.cell_size
-    }
-
     pub(super) fn is_nullable(&self) -> bool {
         self.valid.is_some()
     }
@@ -52,12 +47,7 @@ impl Column {
     }
 
     pub(super) fn cell(&self, cell: usize) -> &[u8] {
-        match (&self.offsets, self.cell_size) {
-            (Some(offsets), _) => {
-                &self.values[offsets[cell] as usize * self.value_size..offsets[cell + 1] as usize * self.value_size]
-            }
-            (None, size) => &self.values[cell * size.unwrap_or(0)..(cell + 1) * size.unwrap_or(0)],
-        }
+        &self.values[self.end(cell)..self.end(cell + 1)]
     }
 
     /// Ends a cell after the values that were appended to `values`. Fills a null cell of fixed
@@ -188,8 +178,9 @@ fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
 /// Cells of a field from a file of columns. Without a column all cells are null.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
-    column: Option<&'a WriteColumn<'a>>,
-    len: usize,
+    /// `None` if the file lacks the column.
+    pub(super) column: Option<&'a WriteColumn<'a>>,
+    pub(super) len: usize,
     value_size: usize,
     cell_size: Option<usize>,
 }
@@ -213,18 +204,9 @@ impl<'a> Given<'a> {
         fits.then_some(Self { column: given, len, value_size, cell_size })
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
     pub(super) fn is_null(&self, cell: usize) -> bool {
         let Some(column) = self.column else { return true };
         column.validity().is_some_and(|bits| bits[cell / 8] >> (cell % 8) & 1 == 0)
-    }
-
-    /// `true` if the file has the column.
-    pub(super) fn is_there(&self) -> bool {
-        self.column.is_some()
     }
 
     /// `true` if cells may be null.
@@ -234,12 +216,10 @@ impl<'a> Given<'a> {
 
     pub(super) fn bytes(&self, cells: std::ops::Range<usize>) -> &[u8] {
         let Some(column) = self.column else { return &[] };
-        let range = match (column.offsets(), self.cell_size) {
-            (Some(offsets), _) => {
-                offsets[cells.start] as usize * self.value_size..offsets[cells.end] as usize * self.value_size
-            }
-            (None, size) => cells.start * size.unwrap_or(0)..cells.end * size.unwrap_or(0),
+        let at = |cell: usize| match column.offsets() {
+            Some(offsets) => offsets[cell] as usize * self.value_size,
+            None => cell * self.cell_size.unwrap_or(0),
         };
-        &column.as_bytes()[range]
+        &column.as_bytes()[at(cells.start)..at(cells.end)]
     }
 }

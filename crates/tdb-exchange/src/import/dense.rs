@@ -17,7 +17,7 @@ pub(crate) struct Bounds {
     rows: u64,
     last: Vec<u64>,
     /// `true` if the rows are in row-major order.
-    sorted: bool,
+    pub(crate) sorted: bool,
 }
 
 impl Bounds {
@@ -57,10 +57,6 @@ impl Bounds {
         let cut = self.cut();
         let length = self.low.get(cut).zip(self.high.get(cut)).and_then(|(low, high)| (high - low).checked_add(1));
         self.volume().unwrap_or(u64::MAX) / length.unwrap_or(u64::MAX)
-    }
-
-    pub(crate) fn is_sorted(&self) -> bool {
-        self.sorted
     }
 
     /// The row-major index of the cell within the subarray, or `None` if the coordinates are

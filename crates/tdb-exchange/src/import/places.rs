@@ -24,7 +24,7 @@ pub(super) struct At {
 
 /// A file index and a line or row number, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Line(u64);
+pub(super) struct Line(pub(super) u64);
 
 /// Bits of the line number. The file index has the other 24 bits.
 const LINE_BITS: u32 = 40;
@@ -32,14 +32,6 @@ const LINE_BITS: u32 = 40;
 impl Line {
     pub(super) fn new(file: usize, line: u64) -> Self {
         Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
-    }
-
-    pub(super) fn to_u64(self) -> u64 {
-        self.0
-    }
-
-    pub(super) fn from_u64(bits: u64) -> Self {
-        Self(bits)
     }
 
     /// Index of the file, from 0.
@@ -161,7 +153,7 @@ fn write_run(rows: &[Row]) -> io::Result<File> {
     for (place, At { number, line }) in rows {
         file.write_all(&place.to_le_bytes())?;
         file.write_all(&number.to_le_bytes())?;
-        file.write_all(&line.to_u64().to_le_bytes())?;
+        file.write_all(&line.0.to_le_bytes())?;
     }
     let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.seek(SeekFrom::Start(0))?;
@@ -192,8 +184,7 @@ impl Merge {
                 let (number, line) = at.split_at(8);
                 let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).map_err(io::Error::other);
                 let place = u128::from_le_bytes(place.try_into().map_err(io::Error::other)?);
-                self.next
-                    .push(Reverse(((place, At { number: word(number)?, line: Line::from_u64(word(line)?) }), run)));
+                self.next.push(Reverse(((place, At { number: word(number)?, line: Line(word(line)?) }), run)));
                 Ok(())
             }
             // The end of the run, since runs hold complete rows.

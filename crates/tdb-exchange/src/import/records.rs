@@ -6,7 +6,7 @@ use super::column::Column;
 impl Cells {
     /// Appends the bytes of a cell, without its coordinates.
     pub(super) fn record(&self, cell: usize, bytes: &mut Vec<u8>) {
-        for field in self.fields.iter().filter(|field| !field.is_dimension()) {
+        for field in self.fields.iter().filter(|field| !field.is_dimension) {
             field.column.record(cell, bytes);
         }
     }
@@ -26,7 +26,7 @@ impl Cells {
     /// Removes the dimensions and all cells. Cells appended later have no coordinates.
     pub(super) fn without_dimensions(&mut self) {
         self.clear();
-        self.fields.retain(|field| !field.is_dimension());
+        self.fields.retain(|field| !field.is_dimension);
     }
 }
 
@@ -56,7 +56,7 @@ impl Column {
                 return Some(bytes);
             }
         }
-        let size = match self.cell_size() {
+        let size = match self.cell_size {
             Some(size) => size,
             None => {
                 let (size, rest) = bytes.split_first_chunk()?;

@@ -53,7 +53,7 @@ impl Runs {
     ) -> Result<()> {
         let mut order: Vec<usize> = (0..positions.len().min(lines.len())).collect();
         order.sort_unstable_by_key(|row| positions[*row]);
-        let mut record = Record { position: 0, line: Line::from_u64(0), row: Vec::new() };
+        let mut record = Record { position: 0, line: Line(0), row: Vec::new() };
         let write = |run: &mut BufWriter<File>| {
             for row in order {
                 (record.position, record.line) = (positions[row], lines[row]);
@@ -120,7 +120,7 @@ fn run(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result
 impl Record {
     fn write(&self, run: &mut impl Write) -> io::Result<()> {
         run.write_all(&self.position.to_le_bytes())?;
-        run.write_all(&self.line.to_u64().to_le_bytes())?;
+        run.write_all(&self.line.0.to_le_bytes())?;
         run.write_all(&(self.row.len() as u64).to_le_bytes())?;
         run.write_all(&self.row)
     }
@@ -143,7 +143,7 @@ impl Merge {
             Ok(()) => {
                 let mut words = head.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes));
                 let mut word = || words.next().unwrap_or(0);
-                self.next.push(Reverse((word(), Line::from_u64(word()), word(), run)));
+                self.next.push(Reverse((word(), Line(word()), word(), run)));
                 Ok(())
             }
             // The end of the run, since runs hold complete rows.

@@ -169,7 +169,7 @@ impl RowWalk<'_> {
 fn columns(files: &dyn ColumnFiles, target: Target<'_>, cells: &mut Cells, visitor: &mut dyn Visitor) -> Result<()> {
     let names: Vec<String> = files.columns().iter().map(|column| column.name.clone()).collect();
     cells.assign(&names)?;
-    let fields: Vec<String> = names.into_iter().filter(|name| cells.has_field(name)).collect();
+    let fields: Vec<String> = names.into_iter().filter(|name| cells.known.contains(name)).collect();
     let mut before = 0;
     files.walk(target.definition, &fields, &mut |batch| {
         let at = |row: usize| {

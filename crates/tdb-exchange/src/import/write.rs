@@ -63,7 +63,7 @@ impl Import {
             cells.without_dimensions();
             pass.merge(&mut cells)?;
         }
-        match cells.len() {
+        match cells.len {
             0 => Ok(()),
             count => pass.flush(&mut cells, count),
         }
@@ -99,10 +99,10 @@ impl Visitor for Writer<'_> {
         }
         self.lines.extend(rows.iter().map(|at| at.line));
         if !self.array.schema().is_dense() {
-            return if self.fits(cells, self.import.budget) { Ok(()) } else { self.flush(cells, cells.len()) };
+            return if self.fits(cells, self.import.budget) { Ok(()) } else { self.flush(cells, cells.len) };
         }
         self.locate(cells, before, rows)?;
-        match self.checked.bounds.is_sorted() {
+        match self.checked.bounds.sorted {
             true => self.flush_slices(cells),
             false if self.fits(cells, self.import.budget.max(LEAST_RUN)) => Ok(()),
             false => self.spill(cells),
@@ -126,9 +126,9 @@ impl Writer<'_> {
     /// Records the positions of the last rows in the subarray. `before` rows precede them.
     fn locate(&mut self, cells: &Cells, before: u64, rows: &[At]) -> Result<()> {
         for (row, at) in rows.iter().enumerate() {
-            cells.keys(cells.len() - rows.len() + row, &mut self.keys);
+            cells.keys(cells.len - rows.len() + row, &mut self.keys);
             match self.checked.bounds.position(&self.keys) {
-                Some(position) if !self.checked.bounds.is_sorted() => self.positions.push(position),
+                Some(position) if !self.checked.bounds.sorted => self.positions.push(position),
                 Some(position) if position == before + row as u64 => {}
                 _ => return Err(self.moved(at.line)),
             }
@@ -168,7 +168,7 @@ impl Writer<'_> {
         if self.fits(cells, self.import.budget) {
             return Ok(());
         }
-        match self.checked.bounds.whole_slices(self.imported.cells, cells.len(), self.array.schema()) {
+        match self.checked.bounds.whole_slices(self.imported.cells, cells.len, self.array.schema()) {
             0 => Ok(()),
             count => self.flush(cells, count),
         }

@@ -16,13 +16,14 @@ pub(crate) fn dimension(
     seen: Option<(i128, i128)>,
 ) -> Result<Dimension> {
     let physical = datatype.physical();
+    let new = |low, high| Ok(Dimension::new(name, low..=high).with_datatype(datatype));
     match (datatype, number) {
         (Datatype::StringAscii | Datatype::StringUtf8, CellValNum::Var) => Ok(Dimension::string(name)),
-        (Datatype::Float64, CellValNum::ONE) => Ok(Dimension::new(name, f64::MIN..=f64::MAX).with_datatype(datatype)),
-        (Datatype::Float32, CellValNum::ONE) => Ok(Dimension::new(name, f32::MIN..=f32::MAX).with_datatype(datatype)),
+        (Datatype::Float64, CellValNum::ONE) => new(Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)),
+        (Datatype::Float32, CellValNum::ONE) => new(Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)),
         (_, CellValNum::ONE) if datatype.is_datetime() || datatype.is_time() => {
             // The minimum represents NaT.
-            Ok(Dimension::new(name, i64::MIN + 1..=i64::MAX - 1).with_datatype(datatype))
+            new(Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1))
         }
         (_, CellValNum::ONE) if is_integer(datatype) => {
             let bits = 8 * physical.size() as u32;
@@ -37,7 +38,7 @@ pub(crate) fn dimension(
             // first of a signed type.
             let is_signed = at(least).to_integer() != Some(0);
             let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
-            Ok(Dimension::new(name, at(u64::from(is_signed && !is_there))..=at(most - 1)).with_datatype(datatype))
+            new(at(u64::from(is_signed && !is_there)), at(most - 1))
         }
         _ => Err(Error::NoDimension {
             column: name.to_owned(),
@@ -48,17 +49,7 @@ pub(crate) fn dimension(
 
 /// `true` if the type is an integer type. Datetime types are not.
 pub(crate) fn is_integer(datatype: Datatype) -> bool {
-    matches!(
-        datatype,
-        Datatype::Int8
-            | Datatype::Int16
-            | Datatype::Int32
-            | Datatype::Int64
-            | Datatype::UInt8
-            | Datatype::UInt16
-            | Datatype::UInt32
-            | Datatype::UInt64
-    )
+    datatype.is_integer() && datatype != Datatype::Bool
 }
 
 /// The tile extent that divides the coordinates into about a hundred tiles, as a number and as a

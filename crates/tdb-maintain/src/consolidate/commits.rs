@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use tdb_array::{Array, CommitInventory, CommitList, Names, TimeRange};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
-use tdb_storage::EntryKind;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
 use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
 
@@ -66,10 +65,8 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
     let entries =
         entries.map(|commit| ConsolidatedCommit { path: commit.path, commit: commit.bytes.as_deref(), offset: 0 });
     ConsolidatedCommits { entries: entries.collect() }.write(&mut file);
-    let is_file = |entry: &&tdb_storage::Entry| entry.kind == EntryKind::File;
-    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
     let steps = vec![Planned::write(path, file.into_bytes(), WHAT, commits.len())];
-    Ok(Draft { steps, savings: savings(&inventory, own.map(|own| own.path)), ..Draft::default() })
+    Ok(Draft { steps, savings: savings(&inventory, own_commits(&listing).map(|own| own.path)), ..Draft::default() })
 }
 
 /// Returns an ignore file for writes whose separate commits were deleted during the consolidation.
@@ -81,9 +78,7 @@ pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Optio
     let inventory = array.commit_inventory(&listing)?;
     let (new, others): (Vec<&CommitList>, Vec<&CommitList>) =
         inventory.gathered.iter().partition(|list| list.path == written.step.path);
-    let is_file = |entry: &&tdb_storage::Entry| entry.kind == EntryKind::File;
-    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
-    let mut there: HashSet<String> = own.map(|own| own.path).collect();
+    let mut there: HashSet<String> = own_commits(&listing).map(|own| own.path).collect();
     there.extend(others.into_iter().flat_map(|list| &list.names).cloned());
     let gathered = new.into_iter().flat_map(|list| &list.names);
     let gone = gathered.filter(|path| CommitKind::of(path) == Some(CommitKind::Write) && !there.contains(*path));

@@ -9,10 +9,10 @@ use tdb_array::tdb_rtree::NdRange;
 use tdb_types::ArrayType;
 
 use super::choice::{Choice, factor};
-use super::facts::{Facts, cells_in, expanded, names_of};
+use super::facts::{Facts, names_of, union};
 use super::partition::groups;
 use super::sound::{Asked, check, stays_refused};
-use tdb_job::Refusal;
+use tdb_job::{Refusal, cells_in, whole_tiles};
 
 /// Reasons why no group is chosen.
 #[derive(Debug, Default)]
@@ -178,7 +178,7 @@ impl Sums {
         let (mut cells, mut boxes) = (Vec::new(), Vec::new());
         if schema.array_type() == ArrayType::Dense {
             let of_tiles =
-                |facts: &Facts| facts.domain.as_ref().map_or(0, |domain| cells_in(&expanded(schema, domain)));
+                |facts: &Facts| facts.domain.as_ref().map_or(0, |domain| cells_in(&whole_tiles(schema, domain)));
             cells = sums(&of_tiles);
             boxes = boxes_of(candidates);
         }
@@ -194,7 +194,7 @@ impl Sums {
     fn amplification(&self, run: Range<usize>) -> Option<f64> {
         let level = usize::try_from(run.len().checked_ilog2()?).ok()?;
         let boxes = self.boxes.get(level)?;
-        let union = join(boxes[run.start].as_ref(), boxes[run.end - (1 << level)].as_ref())?;
+        let union = union([&boxes[run.start], &boxes[run.end - (1 << level)]].into_iter().flatten())?;
         let cells = self.cells[run.end].saturating_sub(self.cells[run.start]);
         Some(factor(cells_in(&union), cells))
     }
@@ -208,18 +208,10 @@ fn boxes_of(candidates: &[&Facts]) -> Vec<Vec<Option<NdRange>>> {
     {
         let half = 1 << (boxes.len() - 1);
         let pairs = last.iter().zip(&last[half..]);
-        let next = pairs.map(|(one, other)| join(one.as_ref(), other.as_ref())).collect();
+        let next = pairs.map(|(one, other)| union(one.iter().chain(other))).collect();
         boxes.push(next);
     }
     boxes
-}
-
-/// Returns the MBR of two MBRs.
-fn join(one: Option<&NdRange>, other: Option<&NdRange>) -> Option<NdRange> {
-    let (Some(one), Some(other)) = (one, other) else { return one.or(other).cloned() };
-    let mut both = one.clone();
-    both.expand(other);
-    Some(both)
 }
 
 /// Returns `true` if a size is smaller by a fifth.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::tdb_rtree::NdRange;
 use tdb_array::tdb_schema::{ArraySchema, Attribute};
 use tdb_array::{Array, Fragment};
 use tdb_types::TimestampedName;
@@ -76,7 +76,7 @@ impl Facts {
             name: TimestampedName::new(first.name.form(), start, last.name.end(), (number as u128) << 64),
             folder: String::new(),
             bytes: some.iter().map(|facts| facts.bytes).fold(0, u64::saturating_add),
-            domain: union(some),
+            domain: union(some.iter().filter_map(|facts| facts.domain.as_ref())),
             has_times: true,
             dropped: Vec::new(),
         })
@@ -102,35 +102,12 @@ fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Returns the MBR of fragments.
-pub(super) fn union(some: &[&Facts]) -> Option<NdRange> {
-    let mut domains = some.iter().filter_map(|facts| facts.domain.as_ref());
+/// Returns the bounding range of all subarrays, or `None` without one.
+pub(super) fn union<'d>(domains: impl IntoIterator<Item = &'d NdRange>) -> Option<NdRange> {
+    let mut domains = domains.into_iter();
     let mut union = domains.next()?.clone();
     domains.for_each(|domain| union.expand(domain));
     Some(union)
-}
-
-/// Expands a subarray of a dense array to whole tiles.
-pub(super) fn expanded(schema: &ArraySchema, domain: &NdRange) -> NdRange {
-    let ranges = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
-        match (range, dimension.domain_keys(), dimension.extent_cells()) {
-            (DimRange::Fixed { lo, hi }, Some((low, _)), Some(extent)) => DimRange::Fixed {
-                lo: lo - (lo - low) % extent,
-                hi: hi.saturating_add(extent - 1 - (hi - low) % extent),
-            },
-            _ => range.clone(),
-        }
-    });
-    NdRange(ranges.collect())
-}
-
-/// Returns the number of cells in a subarray of a dense array.
-pub(super) fn cells_in(domain: &NdRange) -> u128 {
-    let along = |range: &DimRange| match range {
-        DimRange::Fixed { lo, hi } => u128::from(hi - lo) + 1,
-        DimRange::Var { .. } => 0,
-    };
-    domain.0.iter().map(along).fold(1, u128::saturating_mul)
 }
 
 /// Collects names for lookups.

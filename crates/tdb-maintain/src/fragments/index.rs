@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::facts::union;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 
 /// Maximum number of MBRs in a leaf.
@@ -40,9 +41,8 @@ impl<'b> Index<'b> {
 
     fn build(&mut self, start: usize, end: usize, dimension: usize) -> usize {
         let own = self.nodes.len();
-        let mut all = self.order[start..end].iter().filter_map(|number| self.boxes[*number]);
-        let Some(mut bounds) = all.next().cloned() else { return own };
-        all.for_each(|other| bounds.expand(other));
+        let all = self.order[start..end].iter().filter_map(|number| self.boxes[*number]);
+        let Some(bounds) = union(all) else { return own };
         let count = bounds.0.len().max(1);
         self.nodes.push(Node { bounds, start, end, second: None });
         if end - start > LEAF {

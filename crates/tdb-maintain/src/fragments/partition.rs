@@ -21,8 +21,9 @@ use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::ArraySchema;
 
 use super::choice::{Choice, factor};
-use super::facts::{Facts, cells_in, expanded};
+use super::facts::{Facts, union};
 use super::index::{Index, difference};
+use tdb_job::{cells_in, whole_tiles};
 
 /// Maximum number of open groups. Older groups are closed.
 const OPEN: usize = 64;
@@ -116,10 +117,9 @@ impl<'a> Partition<'a> {
     /// Builds a group from fragments in time order.
     fn group(&self, members: Vec<usize>) -> Option<Group> {
         let domains = || members.iter().filter_map(|number| self.all[*number].domain.as_ref());
-        let mut bounds = domains().next()?.clone();
-        domains().for_each(|domain| bounds.expand(domain));
-        let cells = domains().map(|domain| cells_in(&expanded(self.schema, domain))).fold(0, u128::saturating_add);
-        let covered = expanded(self.schema, &bounds);
+        let bounds = union(domains())?;
+        let cells = domains().map(|domain| cells_in(&whole_tiles(self.schema, domain))).fold(0, u128::saturating_add);
+        let covered = whole_tiles(self.schema, &bounds);
         let end = members.iter().map(|number| self.all[*number].name.end()).max()?;
         Some(Group { number: *members.first()?, members, bounds, covered, cells, end })
     }
@@ -162,7 +162,7 @@ impl<'a> Partition<'a> {
     /// With many fragments, takes the most central gap of at least half the width. Splitting off
     /// single fragments would take quadratic time.
     fn halves(&self, part: &[usize]) -> Option<[Vec<usize>; 2]> {
-        let tiles = |number: &usize| Some((expanded(self.schema, self.all[*number].domain.as_ref()?), *number));
+        let tiles = |number: &usize| Some((whole_tiles(self.schema, self.all[*number].domain.as_ref()?), *number));
         let tiles: Vec<(NdRange, usize)> = part.iter().filter_map(tiles).collect();
         let mut gaps: Vec<(u64, usize, usize, u64)> = Vec::new();
         for dimension in 0..self.schema.dimensions().len() {
@@ -243,7 +243,7 @@ impl<'a> Partition<'a> {
     /// Chooses a group for a fragment and returns the group's number.
     fn place(&mut self, number: usize, domain: &NdRange) -> Option<usize> {
         let facts = &self.all[number];
-        let covered = expanded(self.schema, domain);
+        let covered = whole_tiles(self.schema, domain);
         let cells = cells_in(&covered);
         let mut choices: Vec<(f64, usize)> = Vec::new();
         for (place, group) in self.open.iter().enumerate() {
@@ -260,7 +260,7 @@ impl<'a> Partition<'a> {
             let group = &self.open[place];
             let mut bounds = group.bounds.clone();
             bounds.expand(domain);
-            let covered = expanded(self.schema, &bounds);
+            let covered = whole_tiles(self.schema, &bounds);
             let is_other = |other: usize| other < number && self.group_of[other] != Some(group.number);
             if difference(&covered, &group.covered).iter().any(|part| self.index.intersects(part, is_other)) {
                 continue;

@@ -4,8 +4,8 @@ use tdb_array::Array;
 use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature};
 
-use super::facts::{Facts, expanded, union};
-use tdb_job::Refusal;
+use super::facts::{Facts, union};
+use tdb_job::{Refusal, whole_tiles};
 
 /// The requested options with an effect on the conditions.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +55,8 @@ pub(super) fn check<'f>(
     {
         return Some(Refusal::Undated { fragment: fragment.name.clone(), other: other.name.clone() });
     }
-    let domain = union(chosen)?;
-    let covered = if is_dense { expanded(schema, &domain) } else { domain };
+    let domain = union(chosen.iter().filter_map(|facts| facts.domain.as_ref()))?;
+    let covered = if is_dense { whole_tiles(schema, &domain) } else { domain };
     let start = chosen.iter().map(|facts| facts.name.start()).min()?;
     let end = chosen.iter().map(|facts| facts.name.end()).max()?;
     let mut rest = chosen.iter().peekable();

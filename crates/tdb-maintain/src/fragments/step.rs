@@ -126,11 +126,9 @@ fn publish_joined(
 
 /// Fails if the journal is gone: another process treated the run as interrupted.
 fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
-    match storage.exists(path)? {
-        true => Ok(()),
-        false => {
-            let what = format!("another process has removed {path}");
-            Err(MaintainError::Conflict { path: storage.describe(""), what })
-        }
+    if storage.exists(path)? {
+        return Ok(());
     }
+    let what = format!("another process has removed {path}");
+    Err(MaintainError::Conflict { path: storage.describe(""), what })
 }

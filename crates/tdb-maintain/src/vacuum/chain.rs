@@ -9,30 +9,24 @@ use tdb_types::TimestampedName;
 
 use crate::draft::Reason;
 
-/// A vacuum file.
-pub(super) trait Replacement {
-    /// Returns the name of the consolidated file, in the form used in vacuum files.
-    fn replacement(&self) -> &str;
-    /// Returns the listed files.
-    fn targets(&self) -> &[String];
-}
-
 /// Decides for each vacuum file whether the listed files may be deleted.
 ///
-/// `is_sane` checks the vacuum file itself. `check` checks that the consolidated file exists. The
+/// `parts` returns the name of the consolidated file, in the form used in vacuum files, and the
+/// listed files. `is_sane` checks the vacuum file itself. `check` checks that the consolidated file exists. The
 /// argument of `check` is `true` if the consolidated file is superseded and may be deleted.
-pub(super) fn verdicts<T: Replacement>(
+pub(super) fn verdicts<T>(
     all: &[T],
+    parts: impl Fn(&T) -> (&str, &[String]),
     is_sane: impl Fn(&T) -> Result<(), Reason>,
     check: impl Fn(&T, bool) -> Result<(), Reason>,
 ) -> Vec<Result<(), Reason>> {
     let mut listed_by: HashMap<&str, usize> = HashMap::new();
     for (index, vacuum) in all.iter().enumerate() {
-        for target in vacuum.targets() {
+        for target in parts(vacuum).1 {
             listed_by.entry(target.as_str()).or_insert(index);
         }
     }
-    let next = |index: usize| all.get(index).and_then(|vacuum| listed_by.get(vacuum.replacement()).copied());
+    let next = |index: usize| all.get(index).and_then(|vacuum| listed_by.get(parts(vacuum).0).copied());
     let mut verdicts: Vec<Option<Result<(), Reason>>> = all.iter().map(|_| None).collect();
     for start in 0..all.len() {
         let mut path = Vec::new();
@@ -71,29 +65,19 @@ pub(super) fn in_its_time<'a>(
 mod tests {
     use super::*;
 
-    struct Vacuum(&'static str, Vec<String>);
-
-    impl Replacement for Vacuum {
-        fn replacement(&self) -> &str {
-            self.0
-        }
-
-        fn targets(&self) -> &[String] {
-            &self.1
-        }
-    }
+    type Vacuum = (&'static str, Vec<String>);
 
     /// Returns the executed vacuum files, given the existing consolidated files.
     fn carried_out(all: &[(&'static str, &[&str])], there: &[&str]) -> Vec<&'static str> {
         let of = |(name, targets): &(&'static str, &[&str])| {
-            Vacuum(name, targets.iter().map(|target| (*target).to_owned()).collect())
+            (*name, targets.iter().map(|target| (*target).to_owned()).collect())
         };
         let all: Vec<Vacuum> = all.iter().map(of).collect();
         let check = |vacuum: &Vacuum, held: bool| match held || there.contains(&vacuum.0) {
             true => Ok(()),
             false => Err(Reason::NoReplacement),
         };
-        let verdicts = verdicts(&all, |_| Ok(()), check);
+        let verdicts = verdicts(&all, |vacuum| (vacuum.0, &vacuum.1), |_| Ok(()), check);
         assert_eq!(verdicts.len(), all.len());
         all.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_ok()).map(|(vacuum, _)| vacuum.0).collect()
     }

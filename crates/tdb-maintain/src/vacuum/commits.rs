@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use tdb_array::{Array, CommitInventory, CommitList};
 use tdb_metadata::CommitKind;
-use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::COMMITS_FOLDER;
 
 use crate::draft::Draft;
@@ -16,10 +15,8 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
     let lists = Lists::of(&inventory);
-    let is_file = |entry: &&Entry| entry.kind == EntryKind::File;
-    let own = own_commits(listing.root.iter().filter(is_file), listing.commits.iter().filter(is_file));
     let mut steps = Vec::new();
-    for own in own {
+    for own in own_commits(&listing) {
         let goes = match own.kind {
             // An ignored write is visible only by a separate commit.
             CommitKind::Write => lists.counts(&own.path),

@@ -12,8 +12,6 @@ use tdb_job::journal::folder_of;
 use tdb_types::TimestampedName;
 use tdb_types::names::file_name;
 
-use super::chain::Replacement;
-
 /// A vacuum file of fragments.
 pub(super) struct FragmentVacuum<'a> {
     pub(super) list: &'a CommitList,
@@ -24,16 +22,6 @@ pub(super) struct FragmentVacuum<'a> {
     pub(super) targets: Vec<String>,
     /// `true` if the file lists its own fragment. Then the consolidation left no cell.
     pub(super) is_for_nothing: bool,
-}
-
-impl Replacement for FragmentVacuum<'_> {
-    fn replacement(&self) -> &str {
-        &self.folder
-    }
-
-    fn targets(&self) -> &[String] {
-        &self.targets
-    }
 }
 
 impl<'a> FragmentVacuum<'a> {

@@ -138,7 +138,8 @@ impl<'a> There<'a> {
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
         let families = Families { committed: &self.committed, vacuums };
         // The replacement of a first fragment is no proof for the remaining new fragments.
-        let mut verdicts = verdicts(vacuums, is_sane, |vacuum, _| self.check(array, &families, vacuum));
+        let check = |vacuum: &FragmentVacuum<'a>, _| self.check(array, &families, vacuum);
+        let mut verdicts = verdicts(vacuums, |vacuum| (&vacuum.folder, &vacuum.targets), is_sane, check);
         while let Some((index, list)) = self.waiting(vacuums, &verdicts) {
             verdicts[index] = Err(Reason::Waits { list });
         }

@@ -5,22 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use tdb_array::{ArrayError, SmallFiles, TimeRange};
 use tdb_metadata::MetadataValue;
 
-use super::chain::{Replacement, in_its_time, verdicts};
+use super::chain::{in_its_time, verdicts};
+use super::complete::unsound;
 use crate::draft::{Draft, Reason, Retained};
 use crate::step::Planned;
 use tdb_job::Result;
 use tdb_job::Target;
 use tdb_job::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
-
-impl Replacement for MetadataVacuum {
-    fn replacement(&self) -> &str {
-        self.replacement.as_str()
-    }
-
-    fn targets(&self) -> &[String] {
-        &self.targets
-    }
-}
 
 /// Vacuum files, the existing listed files, and the permission to delete the latter.
 type Judged<'a> = Vec<(&'a MetadataVacuum, Vec<&'a MetadataFile>, Result<(), Reason>)>;
@@ -39,7 +30,7 @@ fn judged<'a>(files: &SmallFiles, all: &'a MetadataFiles) -> Judged<'a> {
         true => Ok(()),
         false => check(files, vacuum, by_name.get(vacuum.replacement.as_str()), &there(vacuum)),
     };
-    let verdicts = verdicts(&all.vacuums, is_sane, check);
+    let verdicts = verdicts(&all.vacuums, |vacuum| (vacuum.replacement.as_str(), &vacuum.targets), is_sane, check);
     all.vacuums.iter().zip(verdicts).map(|(vacuum, verdict)| (vacuum, there(vacuum), verdict)).collect()
 }
 
@@ -122,10 +113,6 @@ fn check(
             if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) }
         }
     }
-}
-
-fn unsound(error: ArrayError) -> Reason {
-    Reason::Unsound(Box::new(error))
 }
 
 /// Checks that a file has the same content as the listed files together.

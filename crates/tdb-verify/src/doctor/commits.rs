@@ -33,7 +33,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
                 fragment.entry.name
             );
             let one = Diagnosis::file(folder.clone(), 0, "a fragment without metadata", why).with(Remedy::None);
-            found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
+            found.push(one.of(EntryKind::Folder));
         }
     }
     for (fragment, commit) in &gone {

@@ -123,9 +123,7 @@ impl Diagnosis {
 
     /// Creates a note about a file or folder without a known problem.
     pub(super) fn note(path: String, entry: &Entry, what: &'static str, why: &str) -> Self {
-        let of_file = Self::file(path, entry.size, what, why);
-        let files = if entry.kind == EntryKind::File { of_file.files.clone() } else { Vec::new() };
-        Self { kind: entry.kind, remedy: Remedy::None, severity: Severity::Note, files, ..of_file }
+        Self::file(path, entry.size, what, why).of(entry.kind).with(Remedy::None).harmless()
     }
 
     /// Returns `true` if path, description and remedy are equal.

@@ -34,8 +34,7 @@ impl Labels {
                     Err(error) if error.category() == ErrorCategory::Unavailable => {
                         let why = format!("cannot read the values of dimension label {:?}: {error}", label.name);
                         let one = Diagnosis::file(label.uri.clone(), 0, "the missing array of a dimension label", why);
-                        let one = one.with(Remedy::None);
-                        all.found.push(Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one });
+                        all.found.push(one.with(Remedy::None).of(EntryKind::Folder));
                     }
                     Err(error) => return Err(error.into()),
                 }

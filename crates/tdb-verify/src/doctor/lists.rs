@@ -9,7 +9,6 @@ use tdb_types::names::{
 use tdb_types::{ByteReader, TimestampedName};
 
 use super::diagnosis::{Diagnosis, Remedy};
-use crate::verify::Severity;
 use tdb_job::Result;
 use tdb_job::footer_files;
 use tdb_job::{Target, list};
@@ -117,8 +116,7 @@ fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     let lies_here = |line: &String| line.strip_prefix(&here).is_some_and(|rest| rest.starts_with('/'));
     Ok((!list.paths.iter().all(lies_here)).then(|| {
         let why = "lists files by the former path of the group: the reference library still reads the files as metadata, with the same result; run `tdb vacuum` to delete the files and the list";
-        let one = Diagnosis::file(path, bytes, "the vacuum file of metadata", why).with(Remedy::None);
-        Diagnosis { severity: Severity::Note, ..one }
+        Diagnosis::file(path, bytes, "the vacuum file of metadata", why).with(Remedy::None).harmless()
     }))
 }
 

@@ -6,7 +6,6 @@ use tdb_types::names::{GROUP_FOLDER, MAINTENANCE_LOCK, METADATA_FOLDER, is_of_ma
 
 use super::diagnosis::{Diagnosis, Remedy};
 use super::locks;
-use crate::verify::Severity;
 use tdb_job::Result;
 use tdb_job::{kind_of, list};
 
@@ -34,8 +33,7 @@ pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
         let twice = places.iter().find(|(place, _)| **place == member.place && **place != MemberPlace::Elsewhere);
         if let Some((_, other)) = twice {
             let why = format!("{other} is the same array or group; run `tdb group remove` to remove one of the two");
-            let one = of(member, "a duplicate member", why, Remedy::None);
-            found.push(Diagnosis { severity: Severity::Note, ..one });
+            found.push(of(member, "a duplicate member", why, Remedy::None).harmless());
         }
         places.push((&member.place, member.key()));
     }
@@ -43,8 +41,7 @@ pub(super) fn look(group: &Group, found: &mut Vec<Diagnosis>) -> Result<()> {
 }
 
 fn of(member: &Member, what: &'static str, why: String, remedy: Remedy) -> Diagnosis {
-    let one = Diagnosis::file(member.key(), 0, what, why).with(remedy);
-    Diagnosis { kind: EntryKind::Folder, files: Vec::new(), ..one }
+    Diagnosis::file(member.key(), 0, what, why).with(remedy).of(EntryKind::Folder)
 }
 
 fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {

@@ -73,13 +73,8 @@ fn is_known(kind: MemberKind, folder: &str, entry: &Entry) -> bool {
             matches!(name, LEGACY_SCHEMA | LOCK_FILE) || has_time && is_list
         }
         (MemberKind::Array, "") => OF_ARRAY.contains(&name) || name == ASIDE || has_time && extension.is_none(),
-        (_, SCHEMA_FOLDER) => {
-            if is_file {
-                has_time
-            } else {
-                name == ENUMERATIONS_FOLDER
-            }
-        }
+        (_, SCHEMA_FOLDER) if is_file => has_time,
+        (_, SCHEMA_FOLDER) => name == ENUMERATIONS_FOLDER,
         (_, FRAGMENTS_FOLDER) => !is_file && has_time && extension.is_none(),
         (_, COMMITS_FOLDER) => is_file && has_time && CommitKind::of(name).is_some(),
         (_, FRAGMENT_META_FOLDER) => is_file && has_time && extension == Some(FOOTERS_EXTENSION),

@@ -13,7 +13,7 @@ use tdb_types::{Feature, FormatVersion};
 use super::walk::{Cut, Stored, walk};
 use tdb_job::RebuildProblem;
 use tdb_job::Result;
-use tdb_job::list;
+use tdb_job::{fixed_size, list};
 
 /// The schema and the stored fields of a fragment.
 pub(super) struct Shape {
@@ -166,7 +166,7 @@ impl Shape {
             }
         }
         let mut tiles = tiles.unwrap_or_default();
-        let size = self.cell_size(field);
+        let size = fixed_size(&self.schema, field);
         let is_var = parts(&self.schema, field)[1];
         for tile in &mut tiles {
             // Strings may contain their offsets. The separate tile of offsets is then empty.
@@ -174,20 +174,5 @@ impl Shape {
             tile.cells = is_known.then(|| tile.fixed.unfiltered / size.max(1));
         }
         Ok((tiles, problem))
-    }
-
-    /// Returns the size of a cell or of its offset in bytes.
-    fn cell_size(&self, field: FragmentField) -> u64 {
-        match field {
-            FragmentField::Attribute(index) => self.schema.attributes()[index].cell_size().unwrap_or(8),
-            FragmentField::Dimension(index) => {
-                let dimension = &self.schema.dimensions()[index];
-                if dimension.is_var() { 8 } else { dimension.datatype().size() as u64 }
-            }
-            FragmentField::Coordinates => {
-                self.schema.dimensions().iter().map(|dimension| dimension.datatype().size() as u64).sum()
-            }
-            _ => 8,
-        }
     }
 }

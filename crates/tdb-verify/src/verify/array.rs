@@ -10,9 +10,9 @@ use tdb_types::Datatype;
 use tdb_types::names::{LABELS_FOLDER, METADATA_FOLDER};
 
 use super::Verify;
-use super::finding::{Finding, FindingKind, unreadable};
+use super::finding::{Finding, FindingKind, kept, unreadable};
 use super::fragment::check_fragment;
-use super::lists::{check_lists, unlisted, unread};
+use super::lists::{check_lists, unread};
 use super::report::VerifyReport;
 use super::rounds::settled;
 use super::unfinished::{check_commits, check_journals};
@@ -58,22 +58,9 @@ impl Verify {
     }
 
     fn check_fragments(&self, array: &Array, sound: &mut Sound, report: &mut VerifyReport) -> Result<()> {
-        let fragments = match array.fragments() {
-            Ok(fragments) => fragments,
-            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
-            Err(error) => {
-                report.push_new(unreadable(&array.storage().describe(""), &error));
-                &[]
-            }
-        };
-        let (replaced, damaged) = match array.superseded_fragments() {
-            Ok(replaced) => replaced,
-            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
-            Err(error) => {
-                report.push_new(unreadable(&array.storage().describe(""), &error));
-                Default::default()
-            }
-        };
+        let mut tell = |error: ArrayError| report.push_new(unreadable(&array.storage().describe(""), &error));
+        let fragments = kept(array.fragments())?.map_err(&mut tell).unwrap_or_default();
+        let (replaced, damaged) = kept(array.superseded_fragments())?.map_err(tell).unwrap_or_default();
         let mut found: Vec<Finding> =
             array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
         // An unreadable list appears in the errors of both kinds of fragments.
@@ -102,21 +89,13 @@ impl Verify {
 
     /// Verifies the arrays of dimension labels inside of an array.
     fn check_labels(&self, storage: &Arc<dyn Storage>, report: &mut VerifyReport) -> Result<()> {
-        let entries = match list(&**storage, LABELS_FOLDER) {
-            Ok(entries) => entries,
-            Err(error) => {
-                report.push(unlisted(&**storage, LABELS_FOLDER, &error));
-                return Ok(());
-            }
-        };
+        let entries = list(&**storage, LABELS_FOLDER);
+        let entries = entries.inspect_err(|error| report.push(unreadable(&storage.describe(LABELS_FOLDER), error)));
+        let Ok(entries) = entries else { return Ok(()) };
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {
             match storage.sub(&format!("{LABELS_FOLDER}/{}", entry.name)) {
                 Ok(label) => self.check_array(&label, false, report)?,
-                Err(error) => report.push(Finding::wrong(
-                    FindingKind::Unreadable,
-                    storage.describe(LABELS_FOLDER),
-                    error.to_string(),
-                )),
+                Err(error) => report.push(unreadable(&storage.describe(LABELS_FOLDER), &error)),
             }
         }
         Ok(())
@@ -155,13 +134,8 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
     let mut enumerations = HashSet::new();
     for path in array.schema_paths() {
         let file = array.storage().describe(path);
-        let schema = match array.schema_at(path) {
-            Ok(schema) => schema,
-            Err(error) => {
-                found.push(unreadable(&file, &error));
-                continue;
-            }
-        };
+        let schema = array.schema_at(path).inspect_err(|error| found.push(unreadable(&file, error)));
+        let Ok(schema) = schema else { continue };
         for reference in schema.enumerations() {
             if !enumerations.insert(reference.file_name.clone()) {
                 continue;
@@ -200,7 +174,7 @@ fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     check_journals(array, found);
     check_lists(&Target::Array(array.clone()), found);
     let leftovers = array.leftovers().unwrap_or_else(|error| {
-        unread(array.storage().describe(""), &error.into(), found);
+        unread(&array.storage().describe(""), &error.into(), found);
         Vec::new()
     });
     // Damaged fragments are reported elsewhere.

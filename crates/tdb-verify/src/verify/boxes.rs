@@ -37,16 +37,9 @@ impl Boxes {
     pub(super) fn of(checked: &mut Checked<'_>) -> Option<Self> {
         let file = checked.metadata_file();
         let kinds = checked.fragment.schema().domain().kinds();
-        match checked.fragment.rtree() {
-            Ok(tree) => {
-                let found = Found::default();
-                Some(Self { file, kinds, tree, taken: 0, known: 0, own: None, is_complete: true, found })
-            }
-            Err(error) => {
-                checked.found.push(unreadable(&file, &error));
-                None
-            }
-        }
+        let tree = checked.fragment.rtree().inspect_err(|error| checked.found.push(unreadable(&file, error))).ok()?;
+        let found = Found::default();
+        Some(Self { file, kinds, tree, taken: 0, known: 0, own: None, is_complete: true, found })
     }
 
     /// Compares the MBR of the next tile. `None` is an unreadable tile.

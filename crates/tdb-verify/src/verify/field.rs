@@ -50,13 +50,9 @@ impl<'a> Checked<'a> {
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
         let (fragment, workers) = (self.fragment, self.workers);
-        let tiles = match fragment.stored_tiles(field) {
-            Ok(tiles) => tiles,
-            Err(error) => {
-                self.found.push(unreadable(&self.metadata_file(), &error).of_field(&name));
-                return Ok(());
-            }
-        };
+        let tiles = fragment.stored_tiles(field);
+        let unread = |error: &_| self.found.push(unreadable(&self.metadata_file(), error).of_field(&name));
+        let Ok(tiles) = tiles.inspect_err(unread) else { return Ok(()) };
         let kind = StatisticsKind::of(fragment.schema(), field);
         let read = |tile: u64, reader: &mut TileReader<'_>| {
             let cells = tiles.read(tile, reader)?;

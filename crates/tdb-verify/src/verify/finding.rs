@@ -159,6 +159,6 @@ pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayEr
 }
 
 /// Reports an unreadable file.
-pub(super) fn unreadable(file: &str, error: &ArrayError) -> Finding {
+pub(super) fn unreadable(file: &str, error: &impl fmt::Display) -> Finding {
     Finding::wrong(FindingKind::Unreadable, file, error.to_string())
 }

@@ -35,13 +35,8 @@ pub(super) fn check_fragment(
     report.fragments += 1;
     workers.check()?;
     // The fragment's metadata file is authoritative, and consolidated footers must agree.
-    let own = match fragment.reread() {
-        Ok(own) => own,
-        Err(error) => {
-            report.push(unreadable(&folder, &error));
-            return Ok(());
-        }
-    };
+    let own = fragment.reread().inspect_err(|error| report.push(unreadable(&folder, error)));
+    let Ok(own) = own else { return Ok(()) };
     let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Found::default() };
     if own.footer() != fragment.footer() && !differs_in_places_only(&own, fragment) {
         let what = "the footer differs from the copy in consolidated fragment metadata";
@@ -131,10 +126,7 @@ impl Checked<'_> {
     fn check_files(&mut self) {
         let entries = match self.array.storage().list(self.fragment.folder()) {
             Ok(entries) => entries,
-            Err(error) => {
-                self.found.push(Finding::wrong(FindingKind::Unreadable, self.folder(), error.to_string()));
-                return;
-            }
+            Err(error) => return self.found.push(unreadable(&self.folder(), &error)),
         };
         let fields = self.fragment.footer().slots().iter();
         let files: Vec<(Part, String, u64)> = fields.flat_map(|field| self.fragment.files_of(field)).collect();

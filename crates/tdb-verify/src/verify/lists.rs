@@ -8,7 +8,7 @@ use tdb_storage::{EntryKind, Storage};
 use tdb_types::names::{COMMITS_FOLDER, METADATA_FOLDER, VACUUM_EXTENSION, file_name};
 use tdb_types::{ByteReader, TimestampedName};
 
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, unreadable};
 use tdb_job::MaintainError;
 use tdb_job::{Target, list};
 use tdb_maintain::{Reason, Retained};
@@ -36,7 +36,7 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
             let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
             found.extend(left.map(|Retained { path, why, .. }| hides(array.storage(), path, why)));
         }
-        Err(error) => unread(array.storage().describe(""), &error, found),
+        Err(error) => unread(&array.storage().describe(""), &error, found),
     }
 }
 
@@ -44,7 +44,7 @@ fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
 fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
     let lists = match metadata_lists(target) {
         Ok(lists) => lists,
-        Err(error) => return unread(target.storage().describe(""), &error, found),
+        Err(error) => return unread(&target.storage().describe(""), &error, found),
     };
     for list in lists {
         match (list.verdict, list.renamed) {
@@ -67,16 +67,11 @@ fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
     Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
 }
 
-/// Reports a folder that exists but cannot be listed.
-pub(super) fn unlisted(storage: &dyn Storage, folder: &str, error: &MaintainError) -> Finding {
-    Finding::wrong(FindingKind::Unreadable, storage.describe(folder), error.to_string())
-}
-
 /// Reports an unreadable file, unless it is already reported.
-pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Finding>) {
-    let what = error.to_string();
-    if !found.iter().any(|finding| finding.what == what) {
-        found.push(Finding::wrong(FindingKind::Unreadable, file, what));
+pub(super) fn unread(file: &str, error: &MaintainError, found: &mut Vec<Finding>) {
+    let finding = unreadable(file, error);
+    if !found.iter().any(|other| other.what == finding.what) {
+        found.push(finding);
     }
 }
 
@@ -85,11 +80,7 @@ pub(super) fn unread(file: String, error: &MaintainError, found: &mut Vec<Findin
 fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
     let entries = match list(&**files.storage(), folder) {
         Ok(entries) => entries,
-        Err(error) => {
-            let what = error.to_string();
-            found.push(Finding::wrong(FindingKind::Unreadable, files.storage().describe(folder), what));
-            return;
-        }
+        Err(error) => return found.push(unreadable(&files.storage().describe(folder), &error)),
     };
     let is_list =
         |name: &str| CommitKind::of(name) == Some(CommitKind::Vacuum) && TimestampedName::parse(name).is_some();
@@ -101,7 +92,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
             // The vacuum file was deleted meanwhile.
             Err(ArrayError::Storage(error)) if error.is_not_found() => continue,
             Err(error) => {
-                unread(file, &error.into(), found);
+                unread(&file, &error.into(), found);
                 continue;
             }
         };
@@ -115,7 +106,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
             }
         };
         if let Err(source) = PathList::for_each(&mut ByteReader::new(&bytes), look) {
-            unread(file.clone(), &ArrayError::Commits { file, source }.into(), found);
+            unread(&file, &ArrayError::Commits { file: file.clone(), source }.into(), found);
             continue;
         }
         let named_after = entry.name.strip_suffix(&format!(".{VACUUM_EXTENSION}")).unwrap_or(&entry.name);

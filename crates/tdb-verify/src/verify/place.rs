@@ -35,7 +35,7 @@ impl Verify {
             Ok(root) => root,
             Err(error) if depth == 0 => return Err(error.into()),
             Err(error) => {
-                report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(""), error.to_string()));
+                report.push(unreadable(&storage.describe(""), &error));
                 return Ok(());
             }
         };
@@ -65,9 +65,7 @@ impl Verify {
             let folder: Option<PathBuf> = folder.map(|folder| folder.join(name));
             match storage.sub(name) {
                 Ok(inner) => self.check_place(&inner, folder.as_deref(), depth + 1, places, report)?,
-                Err(error) => {
-                    report.push(Finding::wrong(FindingKind::Unreadable, storage.describe(name), error.to_string()));
-                }
+                Err(error) => report.push(unreadable(&storage.describe(name), &error)),
             }
         }
         Ok(())

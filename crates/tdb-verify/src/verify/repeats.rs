@@ -4,7 +4,7 @@ use tdb_array::tdb_schema::Dimension;
 use tdb_array::{Array, ArrayError, Coordinate, Order};
 use tdb_types::Scalar;
 
-use super::finding::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind, kept};
 use super::fragment::Checked;
 use tdb_job::Result;
 
@@ -24,12 +24,8 @@ impl Checked<'_> {
         if is_allowed {
             return Ok(());
         }
-        let repeats = match repeats_in(&self.array.of_fragment(self.fragment)) {
-            Err(ArrayError::Cancelled) => return Err(ArrayError::Cancelled.into()),
-            // Unreadable tiles are already reported.
-            Err(_) => return Ok(()),
-            Ok(repeats) => repeats,
-        };
+        // Unreadable tiles are already reported.
+        let Ok(repeats) = kept(repeats_in(&self.array.of_fragment(self.fragment)))? else { return Ok(()) };
         let Some(first) = repeats.first else { return Ok(()) };
         let what = format!(
             "expected each coordinate once, as the array does not allow duplicates, found {} cells with the coordinates of \

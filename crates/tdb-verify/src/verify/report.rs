@@ -86,7 +86,7 @@ impl VerifyReport {
     }
 
     /// Adds the report of a part.
-    pub(super) fn absorb(&mut self, part: Self) {
+    pub fn absorb(&mut self, part: Self) {
         self.groups += part.groups;
         self.arrays += part.arrays;
         self.fragments += part.fragments;

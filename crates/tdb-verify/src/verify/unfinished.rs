@@ -7,8 +7,7 @@ use tdb_storage::{Entry, EntryKind};
 use tdb_types::names::{FRAGMENT_METADATA, FRAGMENTS_FOLDER, MAINTENANCE_LOCK};
 use tdb_types::{Feature, TimestampedName};
 
-use super::finding::{Finding, FindingKind};
-use super::lists::unlisted;
+use super::finding::{Finding, FindingKind, unreadable};
 use tdb_job::journal::journals;
 use tdb_job::list;
 use tdb_job::lock::{is_held, is_held_here};
@@ -17,7 +16,7 @@ use tdb_job::lock::{is_held, is_held_here};
 pub(super) fn check_journals(array: &Array, found: &mut Vec<Finding>) {
     let storage = &**array.storage();
     let journals = journals(storage).unwrap_or_else(|error| {
-        found.push(unlisted(storage, "", &error));
+        found.push(unreadable(&storage.describe(""), &error));
         Vec::new()
     });
     for path in journals {
@@ -41,7 +40,7 @@ pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
         directory.fragments.iter().chain(&directory.replaced).map(|entry| entry.folder.as_str()).collect();
     for parent in ["", FRAGMENTS_FOLDER] {
         let entries = list(storage, parent).unwrap_or_else(|error| {
-            found.push(unlisted(storage, parent, &error));
+            found.push(unreadable(&storage.describe(parent), &error));
             Vec::new()
         });
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Folder) {

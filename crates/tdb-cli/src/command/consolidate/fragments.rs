@@ -2,7 +2,9 @@
 
 use tdb_array::{Array, TimeRange};
 use tdb_maintain::ConsolidateFragments;
+use tdb_types::saturating_len;
 
+use crate::args::with;
 use crate::failure::Result;
 use crate::session;
 use crate::size;
@@ -76,30 +78,14 @@ impl FragmentArgs {
         if !self.fragments.is_empty() {
             options = options.fragments(self.fragments.iter().cloned());
         }
-        if let Some(time) = time {
-            options = options.between(time);
-        }
-        if let Some(steps) = self.steps {
-            options = options.steps(steps);
-        }
-        if let Some(count) = self.min_fragments {
-            options = options.step_min_fragments(count);
-        }
-        if let Some(count) = self.max_fragments {
-            options = options.step_max_fragments(count);
-        }
-        if let Some(ratio) = self.size_ratio {
-            options = options.step_size_ratio(ratio);
-        }
-        if let Some(factor) = self.amplification {
-            options = options.amplification(factor);
-        }
-        if let Some(bytes) = self.max_fragment_size {
-            options = options.max_fragment_size(bytes);
-        }
-        if let Some(bytes) = self.memory {
-            options = options.budget(usize::try_from(bytes).unwrap_or(usize::MAX));
-        }
+        options = with(options, time, ConsolidateFragments::between);
+        options = with(options, self.steps, ConsolidateFragments::steps);
+        options = with(options, self.min_fragments, ConsolidateFragments::step_min_fragments);
+        options = with(options, self.max_fragments, ConsolidateFragments::step_max_fragments);
+        options = with(options, self.size_ratio, ConsolidateFragments::step_size_ratio);
+        options = with(options, self.amplification, ConsolidateFragments::amplification);
+        options = with(options, self.max_fragment_size, ConsolidateFragments::max_fragment_size);
+        options = with(options, self.memory.map(saturating_len), ConsolidateFragments::budget);
         options.purge(self.purge_deleted).flatten_history(self.flatten_history)
     }
 }

@@ -13,7 +13,8 @@ use crate::files::{self, FolderExport, FolderFormat, Whole};
 use crate::interrupt;
 use crate::key::Key;
 use crate::new_file::STDOUT;
-use crate::progress::CopyProgress;
+use crate::progress::{CELLS, CopyProgress};
+use crate::size::counted;
 use crate::target::{self, Kind};
 use tdb_print::Terminal;
 
@@ -39,14 +40,13 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
         arrays: target::options(args.threads, &args.time, key),
         budget: saturating_len(args.budget),
         threads: args.threads,
-        observer: Box::new(bar.cell_observer(&monitor)),
+        observer: Box::new(bar.observer(CELLS, &monitor)),
     };
     let is_group = matches!(target::find(&args.array), Ok((_, Kind::Group)));
     let written = if is_group { group(args, format, export, key) } else { array(args, format, export, key) };
     bar.finish();
     let cells = written.map_err(|failure| if monitor.is_cancelled() { Failure::interrupted() } else { failure })?;
-    let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
-    eprintln!("{cells} written");
+    eprintln!("{} written", counted(cells, "cell"));
     Ok(())
 }
 

@@ -6,11 +6,11 @@ use tdb_array::{ArrayError, Monitor};
 use tdb_types::saturating_len;
 
 use super::args::Args;
-use super::counted::counted;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FolderFormat, FolderImport, Target};
 use crate::key::Key;
-use crate::progress::CopyProgress;
+use crate::progress::{CELLS, CopyProgress};
+use crate::size::counted;
 use crate::{interrupt, location, session, stores};
 use tdb_print::Terminal;
 
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
         names: args.stamp.names(),
         budget: saturating_len(args.budget),
         threads: args.threads,
-        observer: Box::new(bar.cell_observer(&monitor)),
+        observer: Box::new(bar.observer(CELLS, &monitor)),
     });
     bar.finish();
     let imported = imported.map_err(|failure| if monitor.is_cancelled() { Failure::interrupted() } else { failure })?;

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tdb_array::Array;
 use tdb_array::tdb_filters::FilterPipeline;
 use tdb_migrate::Migrate;
 use tdb_types::{FormatVersion, Layout, PhysicalType, Scalar, saturating_len};
 
+use crate::args::with;
+use crate::command::create::version;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::size;
@@ -60,12 +62,12 @@ pub(crate) struct Args {
     capacity: Option<u64>,
 
     /// New order of cells in tiles
-    #[arg(long, value_enum)]
-    cell_order: Option<CellOrder>,
+    #[arg(long, value_name = "CELL_ORDER", value_parser = layouts(["row-major", "col-major", "hilbert"]))]
+    cell_order: Option<Layout>,
 
     /// New order of tiles
-    #[arg(long, value_enum)]
-    tile_order: Option<TileOrder>,
+    #[arg(long, value_name = "TILE_ORDER", value_parser = layouts(["row-major", "col-major"]))]
+    tile_order: Option<Layout>,
 
     /// New filters of a field as printed by `tdb schema`, or `no filters` (repeatable). The shared
     /// filters are named __coords, __offsets and __validity
@@ -102,22 +104,8 @@ pub(crate) struct Args {
     pub(super) format: Option<RowFormat>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CellOrder {
-    RowMajor,
-    ColMajor,
-    Hilbert,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TileOrder {
-    RowMajor,
-    ColMajor,
-}
-
-fn version(text: &str) -> Result<FormatVersion, String> {
-    let number = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
-    FormatVersion::new(number).map_err(|error| error.to_string())
+fn layouts<const N: usize>(names: [&'static str; N]) -> impl TypedValueParser<Value = Layout> {
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Layout>())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -157,10 +145,7 @@ impl Args {
 
     /// The requested migration. `array` is `None` for a group.
     pub(super) fn migrate(&self, array: Option<&Array>) -> Result<Migrate> {
-        let mut migrate = Migrate::new();
-        if let Some(version) = self.to {
-            migrate = migrate.to(version);
-        }
+        let mut migrate = with(Migrate::new(), self.to, Migrate::to);
         for (name, extent) in &self.tile_extent {
             let Some(array) = array else {
                 return Err(Failure::usage("--tile-extent needs a single array, but this is a group"));
@@ -171,20 +156,9 @@ impl Args {
                 || Failure::usage(format!("--tile-extent {name}={extent}: not a valid number for the dimension"));
             migrate = migrate.tile_extent(name, Scalar::parse(physical, extent).ok_or_else(wrong)?);
         }
-        if let Some(cells) = self.capacity {
-            migrate = migrate.capacity(cells);
-        }
-        migrate = match self.cell_order {
-            Some(CellOrder::RowMajor) => migrate.cell_order(Layout::RowMajor),
-            Some(CellOrder::ColMajor) => migrate.cell_order(Layout::ColMajor),
-            Some(CellOrder::Hilbert) => migrate.cell_order(Layout::Hilbert),
-            None => migrate,
-        };
-        migrate = match self.tile_order {
-            Some(TileOrder::RowMajor) => migrate.tile_order(Layout::RowMajor),
-            Some(TileOrder::ColMajor) => migrate.tile_order(Layout::ColMajor),
-            None => migrate,
-        };
+        migrate = with(migrate, self.capacity, Migrate::capacity);
+        migrate = with(migrate, self.cell_order, Migrate::cell_order);
+        migrate = with(migrate, self.tile_order, Migrate::tile_order);
         for (name, filters) in &self.filters {
             let wrong = |error| Failure::usage(format!("--filters {name}={filters}: {error}"));
             migrate = migrate.filters(name, filters.parse::<FilterPipeline>().map_err(wrong)?);
@@ -192,10 +166,7 @@ impl Args {
         if self.flatten {
             migrate = migrate.flatten();
         }
-        Ok(match self.budget {
-            Some(bytes) => migrate.budget(saturating_len(bytes)),
-            None => migrate,
-        })
+        Ok(with(migrate, self.budget.map(saturating_len), Migrate::budget))
     }
 }
 

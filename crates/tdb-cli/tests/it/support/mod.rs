@@ -3,10 +3,13 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::{fmt, fs};
 
+use tdb_array::{Array, WriteBatch, WriteColumn};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
+use tdb_types::{Datatype, Scalar};
 
 /// The result of a run of `tdb`.
 pub(crate) struct Run {
@@ -28,6 +31,50 @@ impl fmt::Display for Run {
             Some(code) => writeln!(f, "--- exit code {code}"),
             None => writeln!(f, "--- killed"),
         }
+    }
+}
+
+impl Run {
+    /// The result of `tdb` with these words.
+    pub(crate) fn of(words: &str, output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Self { line: format!("tdb {words}"), code: output.status.code(), stdout, stderr }
+    }
+
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// Asserts success without a message.
+    #[track_caller]
+    pub(crate) fn quiet(self) -> Self {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self}");
+        self
+    }
+
+    /// Asserts what is on standard output.
+    #[track_caller]
+    pub(crate) fn prints(self, text: &str) -> Self {
+        assert_eq!(self.stdout, text, "{self}");
+        self
+    }
+
+    /// Asserts that standard output contains a text.
+    #[track_caller]
+    pub(crate) fn shows(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "{self}");
+        self
+    }
+
+    /// Asserts that standard error contains a text.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "{self}");
+        self
     }
 }
 
@@ -64,14 +111,7 @@ pub(crate) fn tdb<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Run {
     if let Some(folder) = &folder {
         command.current_dir(folder.path());
     }
-    let output = command.args(&args).output().expect("the binary runs");
-    let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
-    Run {
-        line: format!("tdb {}", words.join(" ")),
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    Run::of(&words.join(" "), command.args(&args).output().expect("the binary runs"))
 }
 
 /// Runs `tdb` with the words of a line.
@@ -83,6 +123,49 @@ pub(crate) fn run(line: &str) -> Run {
 pub(crate) fn run_on(words: &[&str], paths: &[&Path]) -> Run {
     let mut paths = paths.iter();
     tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
+}
+
+/// Runs the command, which must succeed, and returns its output.
+pub(crate) fn good<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> String {
+    tdb(args).exits(0).stdout
+}
+
+/// Runs the command on paths as [`run_on`] does. The command must succeed.
+pub(crate) fn good_on(words: &[&str], paths: &[&Path]) -> String {
+    run_on(words, paths).exits(0).stdout
+}
+
+/// Splits a line at spaces, except between single quotes.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    words.collect()
+}
+
+/// Runs the command with the words of a line, in which `@` is a folder.
+pub(crate) fn run_in(folder: &Path, line: &str) -> Run {
+    let folder = folder.to_string_lossy();
+    tdb(words(line).iter().map(|word| word.replace('@', &folder)))
+}
+
+/// Creates a temporary folder, and paths of files in it.
+pub(crate) fn places<const N: usize>(names: [&str; N]) -> (tempfile::TempDir, [PathBuf; N]) {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = names.map(|name| folder.path().join(name));
+    (folder, paths)
+}
+
+/// Creates a dense array with the attribute `a`, whose cells have their coordinates as values.
+pub(crate) fn dense_array(path: &Path, cells: i64, extent: i64) {
+    let x = Dimension::new("x", 0i64..=cells - 1);
+    let builder = SchemaBuilder::dense().dimension(x.with_tile(extent));
+    let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
+    Array::create(path, schema).unwrap();
+    let values: Vec<i64> = (0..cells).collect();
+    Array::open(path).unwrap().write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
 }
 
 /// A key file.
@@ -115,6 +198,11 @@ impl Copy {
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A path in the copy, as a word of a command line.
+    pub(crate) fn at(&self, name: &str) -> String {
+        self.path().join(name).to_string_lossy().into_owned()
     }
 
     /// Runs `tdb` on a path in the copy. The path of the copy is `COPY` in the output.
