@@ -157,9 +157,7 @@ fn widened(case: &Case) -> Case {
 /// Converts the coordinates of a result from the wide array back to those of the case.
 pub fn narrowed(case: &Case, mut result: ReadResult) -> ReadResult {
     for column in &mut result.columns {
-        let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == column.column.name) else {
-            continue;
-        };
+        let Some(dimension) = case.array.dimension(&column.column.name) else { continue };
         let physical = dimension.datatype.physical();
         let value = |cell: &[u8]| integer_of(Datatype::Int64.physical(), cell) + low(dimension);
         let cells = column.column.values.chunks(8).flat_map(|cell| integer_bytes(physical, value(cell)).0);

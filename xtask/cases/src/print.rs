@@ -122,9 +122,9 @@ fn write_text(case: &Case, write: &WriteSpec) -> String {
         let _ = write!(text, " over {}", Vec::from_iter(ranges).join(" x "));
     }
     text.push('\n');
-    let attributes = all_attributes(case);
+    let attributes = case.all_attributes();
     for column in &write.cells {
-        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == column.name);
+        let dimension = case.array.dimension(&column.name);
         let attribute = attributes.iter().find(|attribute| attribute.name == column.name);
         let (datatype, number) = match (dimension, attribute) {
             (Some(dimension), _) => (dimension.datatype, Some(1)),
@@ -136,24 +136,12 @@ fn write_text(case: &Case, write: &WriteSpec) -> String {
     text
 }
 
-fn all_attributes(case: &Case) -> Vec<AttributeSpec> {
-    let added = case.steps.iter().flat_map(|step| match step {
-        Step::Evolve(evolution) => evolution.add_attributes.clone(),
-        _ => Vec::new(),
-    });
-    case.array.attributes.iter().cloned().chain(added).collect()
-}
-
 fn column_text(column: &Column, datatype: Datatype, number: Option<u32>) -> String {
     let size = datatype.size() * number.unwrap_or(1) as usize;
-    let cells: Vec<&[u8]> = match &column.offsets {
-        Some(offsets) => offsets.windows(2).map(|ends| &column.values[ends[0] as usize..ends[1] as usize]).collect(),
-        None => column.values.chunks(size).collect(),
-    };
+    let cells = column.cells(size);
     let text = |(index, cell): (usize, &&[u8])| {
-        let valid = column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
         let value = bytes_as_text(datatype, cell);
-        if valid { value } else { format!("null({value})") }
+        if column.is_valid(index) { value } else { format!("null({value})") }
     };
     let shown: Vec<String> = cells.iter().enumerate().take(SHOWN_CELLS).map(text).collect();
     let more = cells.len().saturating_sub(SHOWN_CELLS);
@@ -174,7 +162,7 @@ pub fn question(case: &Case, question: &Question) -> String {
     let _ =
         writeln!(text, "; budget {:?}, then {}; {} threads", question.budget, question.tiny_budget, question.threads);
     for ranges in ranges {
-        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == ranges.dimension);
+        let dimension = case.array.dimension(&ranges.dimension);
         let datatype = dimension.map_or(Datatype::UInt8, |dimension| dimension.datatype);
         let list: Vec<String> = ranges.ranges.iter().map(|ends| range(datatype, ends)).collect();
         let _ = writeln!(text, "  {:?} in {}", ranges.dimension, list.join(", "));
@@ -197,8 +185,7 @@ fn selection(case: &Case, selection: &Selection) -> String {
     let mut text = String::new();
     let dimensions = &case.array.dimensions;
     for Form { dimension, range: ends, interval } in &selection.forms {
-        let datatype = dimensions.iter().find(|known| known.name == *dimension).map(|known| known.datatype);
-        let datatype = datatype.unwrap_or(Datatype::UInt8);
+        let datatype = case.array.dimension(dimension).map_or(Datatype::UInt8, |known| known.datatype);
         let (from, to) = (range(datatype, ends), interval_text(datatype, interval));
         let _ = writeln!(text, "  {dimension:?} in {from}, given as {to}");
     }

@@ -1,7 +1,6 @@
 //! Runs cases of any kind in parallel, with a timeout per case, and shrinks failing cases.
 
 mod kind;
-mod running;
 mod settings;
 mod shared;
 #[cfg(test)]
@@ -15,7 +14,7 @@ use std::thread;
 use super::tally::Tally;
 use shared::Shared;
 
-pub use kind::CaseKind;
+pub use kind::{CaseKind, Run};
 pub use settings::{Amount, Settings};
 
 /// Runs cases, prints failing cases, and counts the results.

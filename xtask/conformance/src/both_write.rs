@@ -20,32 +20,24 @@ use tdb_cases::make_ours::write;
 use tdb_cases::place::{Place, is_on_store};
 use tdb_cases::tally::Counts;
 use tdb_cases::their_errors::their_failure;
-use tdb_cases::verdict::Verdict;
+use tdb_cases::verdict::{End, Failure, Verdict, ask_all};
 use tdb_cases::writer::{make, set_key};
 use tdb_cases::{ours, overhang};
 use tdb_filters::Filter;
+use tdb_reference::Reference;
 use tdb_reference::model::Bytes;
-use tdb_reference::{Reference, Result};
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_types::{FormatVersion, Limits, TimestampedName};
 
 use super::examine::{compare_facts, compare_questions};
 
-pub use ask::{Answer, ask};
+pub use ask::ask;
 
 /// Counts of files that are identical on both sides, and of differences.
-#[derive(Debug, Default)]
-pub struct Files {
-    data: (u64, u64),
-    /// Number of data files whose differences a filter permits.
-    free: u64,
-    metadata: (u64, u64),
-    /// Number of metadata files with differences only in compressed sizes, or in statistics that
-    /// the library gets wrong.
-    explained: u64,
-    /// The loss of lossy images, compared with the original pixels.
-    loss: pixels::Loss,
-    /// Descriptions of all other differences.
+#[derive(Debug)]
+pub struct Files<'a> {
+    pub counts: &'a mut Counts,
+    /// Unexplained differences.
     pub others: Vec<String>,
 }
 
@@ -56,19 +48,6 @@ const FREE_DATA: &str = "data files with differences that a filter permits";
 const METADATA: &str = "files of fragment metadata";
 const SAME_METADATA: &str = "equal files of fragment metadata";
 const EXPLAINED_METADATA: &str = "files of fragment metadata with known differences";
-
-impl Files {
-    /// Adds these counts to `counts`.
-    pub fn count(&self, counts: &mut Counts) {
-        counts.add(SAME_DATA, self.data.0);
-        counts.add(DATA, self.data.1);
-        counts.add(FREE_DATA, self.free);
-        counts.add(SAME_METADATA, self.metadata.0);
-        counts.add(METADATA, self.metadata.1);
-        counts.add(EXPLAINED_METADATA, self.explained);
-        self.loss.count(counts);
-    }
-}
 
 /// Returns the summary lines about files.
 pub fn lines(counts: &Counts) -> Vec<String> {
@@ -97,72 +76,44 @@ pub fn examine(
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
     folder: &Path,
-    files: &mut Files,
-) -> Result<Verdict> {
+    files: &mut Files<'_>,
+) -> Result<Verdict, End> {
     set_key(reference, case.encrypted);
-    let place = Place::new(folder)?;
+    let place = Place::new(folder);
     let [theirs, ours, given] = ["theirs", "ours", "given"].map(|name| place.uri(name));
-    if overhang::is_beyond(&case.array) {
-        return beyond(case, (index, version), reference, (&place, &ours), files);
+    let their_end = |error| their_failure(case, None, &error);
+    // The library's array has other coordinates if the last tile ends at or beyond the end of the
+    // datatype.
+    if let Some(wide) = overhang::wide_array(case, reference, &place).map_err(their_end)? {
+        write_ours(case, (index, version), reference, [&wide.uri, &ours], files)?;
+        return compare_questions(case, &[], reference, [&ours, &ours], Some(&wide));
     }
     let as_given = pixels::as_given(case);
-    for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
-        if let Some(case) = case
-            && let Err(error) = make(case, reference, uri)
-        {
-            return Ok(their_failure(case, None, &error));
-        }
-    }
-    if let Some(verdict) = write_ours(case, (index, version), reference, [&theirs, &ours], files)? {
-        return Ok(verdict);
-    }
-    compare_reads(case, |index| match &as_given {
-        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], &mut files.loss),
-        None => ask(case, index, &[], reference, [&theirs, &ours]),
+    make(case, reference, &theirs).map_err(their_end)?;
+    as_given.iter().try_for_each(|case| make(case, reference, &given)).map_err(their_end)?;
+    write_ours(case, (index, version), reference, [&theirs, &ours], files)?;
+    ask_all(case.questions.len(), |index, _| match &as_given {
+        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], files.counts),
+        None => Ok(ask(case, index, &[], reference, [&theirs, &ours])?.cells),
     })
 }
 
-/// Runs a case whose last tile ends at or beyond the end of the datatype. The library's array has
-/// other coordinates.
-fn beyond(
-    case: &Case,
-    (index, version): (u64, FormatVersion),
-    reference: &mut Reference,
-    (place, ours): (&Place, &str),
-    files: &mut Files,
-) -> Result<Verdict> {
-    let wide = match overhang::wide_array(case, reference, place) {
-        Ok(Some(wide)) => wide,
-        Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
-        Err(error) => return Ok(their_failure(case, None, &error)),
-    };
-    if let Some(verdict) = write_ours(case, (index, version), reference, [&wide.uri, ours], files)? {
-        return Ok(verdict);
-    }
-    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
-}
-
-/// Writes tdb's array and compares its facts and files with the library's array. Returns a verdict
-/// if the case ends early.
+/// Writes tdb's array and compares its facts and files with the library's array.
 fn write_ours(
     case: &Case,
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
     [theirs, ours]: [&str; 2],
-    files: &mut Files,
-) -> Result<Option<Verdict>> {
-    if let Some(verdict) = write(case, (index, version), reference, ours)? {
-        return Ok(Some(verdict));
-    }
+    files: &mut Files<'_>,
+) -> Result<(), End> {
+    write(case, (index, version), reference, ours)?;
     let is_newest = version == FormatVersion::DEFAULT;
-    if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
-        failure.detail = format!("our array: {}", failure.detail);
-        return Ok(Some(Verdict::Failed(failure)));
-    }
+    let of_ours = |failure: Failure| Failure { detail: format!("our array: {}", failure.detail), ..failure };
+    compare_facts(case, reference, ours, is_newest).map_err(of_ours)?;
     if is_newest {
         compare_files(case, theirs, ours, files);
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Returns why arrays of both sides cannot hold the same cells, or `None` if they can.
@@ -170,25 +121,9 @@ pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     pixels::as_given(case).map(|_| "lossy images, or images with transparent pixels whose colors the library changes")
 }
 
-fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {
-    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
-    for index in 0..case.questions.len() {
-        match ask(index)? {
-            Answer::Same(expected) => {
-                reads += 1;
-                cells += expected.cells as u64;
-            }
-            Answer::Excused(reason) => excuses.push(reason),
-            Answer::Endless(reason) => return Ok(Verdict::Excused(reason)),
-            Answer::Failed(failure) => return Ok(Verdict::Failed(failure)),
-        }
-    }
-    Ok(Verdict::Agreed { reads, cells, excuses })
-}
-
 /// Compares the files of fragments of both sides with equal timestamps. Skips encrypted arrays,
 /// because encryption never yields the same bytes twice.
-fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
+fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files<'_>) {
     // The order of cells with equal coordinates is not defined. Files on a store cannot be
     // inspected.
     if case.encrypted || case.array.allows_dups || is_on_store() {
@@ -226,7 +161,7 @@ fn compare_fragment(
     ours: &(String, Array),
     their_folder: &Path,
     our_folder: &Path,
-    files: &mut Files,
+    files: &mut Files<'_>,
 ) {
     let mut names: Vec<_> = [their_folder, our_folder]
         .into_iter()
@@ -238,22 +173,22 @@ fn compare_fragment(
     for name in names {
         let [expected, got] = [their_folder, our_folder].map(|folder| fs::read(folder.join(&name)).ok());
         if name != FRAGMENT_METADATA_FILE {
-            files.data.1 += 1;
+            files.counts.add(DATA, 1);
             if expected.is_some() && expected == got {
-                files.data.0 += 1;
+                files.counts.add(SAME_DATA, 1);
             } else if is_free(&ours.1, &name) {
-                files.free += 1;
+                files.counts.add(FREE_DATA, 1);
             } else {
                 files.others.push(format!("{}/{name}: {}", our_folder.display(), first_difference(expected, got)));
             }
             continue;
         }
-        files.metadata.1 += 1;
+        files.counts.add(METADATA, 1);
         let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
         match said {
-            Some((expected, got)) if expected == got => files.metadata.0 += 1,
+            Some((expected, got)) if expected == got => files.counts.add(SAME_METADATA, 1),
             Some((expected, got)) => match unexplained(&expected, &got) {
-                None => files.explained += 1,
+                None => files.counts.add(EXPLAINED_METADATA, 1),
                 Some(line) => files.others.push(format!("{}: metadata: {line}", our_folder.display())),
             },
             None => files.others.push(format!("{}: no metadata", our_folder.display())),

@@ -15,8 +15,7 @@ use super::change::{self, Change};
 use super::create::{self, Create};
 use super::filters::{self, Filters};
 use super::maintain::{self, Maintain};
-use super::on_store::OnStore;
-use super::read::{Read, Written};
+use super::read::{Manner, Read};
 use super::{both_write, corruption, migrate, old_formats, releases, soak};
 
 /// Number of cases of `read --short`, which fits a run of continuous integration.
@@ -223,7 +222,8 @@ pub fn run_on_store(store: Store, arguments: &CaseArguments) -> Result<(), Box<d
     let folder = tempfile::tempdir_in(scratch_folder())?;
     let started = Instant::now();
     let (amount, settings) = (arguments.amount(STORES), arguments.settings());
-    let tally = of_newest(OnStore::new(arguments.seed), amount, &settings, folder.path())?;
+    let kind = Read { seed: arguments.seed, manner: Manner::Stores };
+    let tally = of_newest(kind, amount, &settings, folder.path())?;
     summed_up(&tally, &both_write::lines(&tally.counts), started)
 }
 
@@ -261,21 +261,14 @@ type Outcome = (Tally, fn(&Counts) -> Vec<String>);
 
 fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
     let (seed, settings) = (shared.seed, shared.settings());
+    let read = |manner, count| -> Result<Outcome, String> {
+        Ok((of_newest(Read { seed, manner }, shared.amount(count), &settings, folder)?, both_write::lines))
+    };
     Ok(match what {
-        What::Read(ReadArguments { short }) => {
-            let written = if *short { Written::Some } else { Written::None };
-            let amount = shared.amount(if *short { SHORT } else { READ });
-            let kind = Read { seed, written, conditions: false, names_files: false };
-            (of_newest(kind, amount, &settings, folder)?, both_write::lines)
-        }
-        What::Query => {
-            let kind = Read { seed, written: Written::None, conditions: true, names_files: false };
-            (of_newest(kind, shared.amount(QUERY), &settings, folder)?, both_write::lines)
-        }
-        What::Write { bytes } => {
-            let kind = Read { seed, written: Written::All, conditions: false, names_files: *bytes };
-            (of_newest(kind, shared.amount(READ), &settings, folder)?, both_write::lines)
-        }
+        What::Read(ReadArguments { short: true }) => read(Manner::Short, SHORT)?,
+        What::Read(ReadArguments { short: false }) => read(Manner::Read, READ)?,
+        What::Query => read(Manner::Query, QUERY)?,
+        What::Write { bytes } => read(Manner::Write { names_files: *bytes }, READ)?,
         What::Create => (of_newest(Create { seed }, shared.amount(CREATE), &settings, folder)?, create::lines),
         What::Change => (of_newest(Change { seed }, shared.amount(CHANGE), &settings, folder)?, change::lines),
         What::Maintain { short } => {

@@ -4,11 +4,12 @@ use std::error::Error;
 use std::path::Path;
 
 use tdb_cases::case::{Case, seed_of};
-use tdb_cases::runner::{Amount, CaseKind, Settings};
-use tdb_cases::tally::{Counts, Tally};
-use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::runner::{Amount, CaseKind, Run, Settings};
+use tdb_cases::shrink::smaller_cases;
+use tdb_cases::tally::Tally;
+use tdb_cases::verdict::{End, Verdict, verdict_of};
 use tdb_cases::writer::{Writer, start};
-use tdb_cases::{generate, limits, print, shrink};
+use tdb_cases::{generate, limits, print};
 use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, Result};
 use tdb_types::ArrayType;
 
@@ -87,25 +88,19 @@ impl CaseKind for OfRelease {
             .filter(|case| later_writers.is_empty() || can_be_passed_on(case, writer))
     }
 
-    fn examine(
-        &self,
-        case: &Case,
-        _: u64,
-        (writer, reader): &mut Self::Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict> {
-        Ok(match examine(case, Some(writer), reader, folder)? {
+    fn examine(&self, case: &Case, run: Run<'_, Self::Sides>) -> std::result::Result<Verdict, End> {
+        let (writer, reader) = run.sides;
+        Ok(match verdict_of(examine(case, Some(writer), reader, run.folder))? {
             Verdict::Excused(reason) => Verdict::Excused(format!("{reason} (release {})", self.writer.library)),
             verdict => {
-                counts.add(FRAGMENTS, case.writes().count() as u64);
+                run.counts.add(FRAGMENTS, case.writes().count() as u64);
                 verdict
             }
         })
     }
 
-    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
-        shrink::shrink(case, failure, fails)
+    fn smaller(&self, case: &Case) -> Vec<Case> {
+        smaller_cases(case)
     }
 
     fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {

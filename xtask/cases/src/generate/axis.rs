@@ -1,11 +1,11 @@
 //! Random dimensions, with a pool of coordinates that the cells of an array share.
 
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use super::super::random::Random;
 use super::filters::{self, Purpose};
 use super::text;
-use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
+use crate::scalars::{float_bytes, float_of, integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
 /// A dimension with a pool of coordinates.
@@ -248,7 +248,7 @@ impl Axis {
 }
 
 fn float_pool(random: &mut Random, datatype: Datatype, (low, high): (&Bytes, &Bytes), count: usize) -> Vec<Bytes> {
-    let value = |bytes: &Bytes| Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64);
+    let value = |bytes: &Bytes| float_of(datatype, bytes);
     let (first, last) = (value(low), value(high));
     let mut pool: Vec<Bytes> = (0..count)
         .map(|_| {

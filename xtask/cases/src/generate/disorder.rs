@@ -28,7 +28,7 @@ pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) -> bool {
 }
 
 fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: &mut WriteSpec) {
-    let count = cell_count(axes, write);
+    let count = array.cells_of(write);
     let mut places: Vec<usize> = (0..count).collect();
     // Positions along the Hilbert curve are not computed here.
     if array.cell_order != Layout::Hilbert {
@@ -54,14 +54,4 @@ fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: 
     for column in &mut write.cells {
         *column = column.of_places(count, places.iter().copied());
     }
-}
-
-/// Returns the number of cells of a write.
-fn cell_count(axes: &[Axis], write: &WriteSpec) -> usize {
-    let Some(axis) = axes.first() else { return 0 };
-    let column = write.cells.iter().find(|column| column.name == axis.spec.name);
-    column.map_or(0, |column| match &column.offsets {
-        Some(offsets) => offsets.len() - 1,
-        None => column.values.len() / axis.spec.datatype.size(),
-    })
 }

@@ -62,11 +62,7 @@ pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
 fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
     let times: Vec<Option<u64>> = whole.writes().map(|write| write.timestamp).collect();
     let is_anonymous = case.array.attributes.iter().any(|attribute| attribute.name.is_empty());
-    let writes = case.steps.iter_mut().filter_map(|step| match step {
-        Step::Write(write) => Some(write),
-        _ => None,
-    });
-    for (write, time) in writes.zip(times) {
+    for (write, time) in case.writes_mut().zip(times) {
         write.timestamp = time;
         let renamed = write.cells.iter_mut().filter(|column| is_anonymous && column.name == "__attr");
         renamed.for_each(|column| column.name.clear());
@@ -94,7 +90,7 @@ fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     let steps = steps(random, &array, &axes, gaps)?;
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(10) && !evolved;
-    Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false, repeated: false })
+    Some(Case { steps, encrypted, ..Case::of(array) })
 }
 
 /// Reduces a case to the features of an older release. Returns the case with that release's format.
@@ -144,10 +140,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
         let when = if evolves { time } else { when };
         let place = if spots.is_empty() { axes } else { random.pick(&spots) };
         let write = writes::write(random, array, place, &history.attributes, when);
-        let cells = write.cells.iter().map(|column| {
-            column.offsets.as_ref().map_or(column.values.len() / 16, |offsets| offsets.len().saturating_sub(1))
-        });
-        if cells.max().unwrap_or(0) > MOST_CELLS {
+        if write.cells.iter().any(|column| column.count(16) > MOST_CELLS) {
             return None;
         }
         let condition =
@@ -179,12 +172,8 @@ fn keep_fill_values(attribute: &mut AttributeSpec) {
 
 /// Returns the attributes with these names in their state before the drop.
 fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
-    let added = steps.iter().flat_map(|step| match step {
-        Step::Evolve(evolution) => evolution.add_attributes.clone(),
-        _ => Vec::new(),
-    });
-    let all = array.attributes.iter().cloned().chain(added);
-    all.filter(|attribute| names.contains(&attribute.name)).collect()
+    let all = Case { steps: steps.to_vec(), ..Case::of(array.clone()) }.all_attributes();
+    all.into_iter().filter(|attribute| names.contains(&attribute.name)).collect()
 }
 
 /// Assigns each step to a random side, and adds maintenance in between.

@@ -12,7 +12,7 @@ use super::{join, sorted};
 fn case() -> Case {
     let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int32, [0i32, 9], 5)).to_vec();
     let array = ArraySpec::sparse(dimensions, Vec::new());
-    Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false, repeated: false }
+    Case::of(array)
 }
 
 fn value(value: i32) -> Bytes {
