@@ -49,6 +49,14 @@ pub struct Question {
     pub threads: usize,
 }
 
+impl Question {
+    /// Creates a question without a selection and aggregates.
+    pub fn of(query: QuerySpec) -> Self {
+        let (selection, aggregates) = (Selection::default(), Vec::new());
+        Self { query, selection, aggregates, budget: None, tiny_budget: usize::MAX, threads: 1 }
+    }
+}
+
 impl Case {
     /// Creates a case without steps and questions.
     pub fn of(array: ArraySpec) -> Self {

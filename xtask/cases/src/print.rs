@@ -65,8 +65,7 @@ pub fn array(case: &Case) -> String {
         let _ = writeln!(text, "  enumeration {:?} {}", enumeration.name, enumeration.datatype.name());
     }
     if let Some(current) = &array.current_domain {
-        let ranges = current.iter().zip(&array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
-        let _ = writeln!(text, "  current domain {}", Vec::from_iter(ranges).join(" x "));
+        let _ = writeln!(text, "  current domain {}", region(case, current));
     }
     text
 }
@@ -117,9 +116,7 @@ pub fn step(case: &Case, step: &Step) -> String {
 fn write_text(case: &Case, write: &WriteSpec) -> String {
     let mut text = format!("write {} at {:?}", write.layout.name(), write.timestamp);
     if let Some(subarray) = &write.subarray {
-        let ranges =
-            subarray.iter().zip(&case.array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
-        let _ = write!(text, " over {}", Vec::from_iter(ranges).join(" x "));
+        let _ = write!(text, " over {}", region(case, subarray));
     }
     text.push('\n');
     let attributes = case.all_attributes();
@@ -232,6 +229,11 @@ fn interval_text(datatype: Datatype, interval: &Interval) -> String {
             format!("{start}..{end}")
         }
     }
+}
+
+fn region(case: &Case, ranges: &[(Bytes, Bytes)]) -> String {
+    let along = case.array.dimensions.iter().zip(ranges).map(|(dimension, ends)| range(dimension.datatype, ends));
+    Vec::from_iter(along).join(" x ")
 }
 
 fn range(datatype: Datatype, (low, high): &(Bytes, Bytes)) -> String {

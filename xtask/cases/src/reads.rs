@@ -11,14 +11,18 @@ use super::ours;
 use super::verdict::{Failure, Kind, caught, no_difference};
 use crate::evaluation::{merge, places};
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
-use tdb_reference::{Error, Reference, Result};
+use tdb_reference::{Error, Reference};
 
 /// Approximate maximum number of batches of the second read.
 const MOST_BATCHES: usize = 100;
 
 /// Reads with the library, and retries once after a crash. The second value is `true` after a
 /// crash.
-pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
+pub fn read_again(
+    reference: &mut Reference,
+    uri: &str,
+    query: &QuerySpec,
+) -> (tdb_reference::Result<ReadResult>, bool) {
     match reference.read(uri, query) {
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
         read => (read, false),
@@ -104,12 +108,7 @@ fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
 }
 
 /// Compares tdb's reads, in large and in tiny batches, with the library's cells.
-pub fn compare_cells(
-    case: &Case,
-    question: &Question,
-    uri: &str,
-    theirs: &ReadResult,
-) -> std::result::Result<(), Failure> {
+pub fn compare_cells(case: &Case, question: &Question, uri: &str, theirs: &ReadResult) -> Result<(), Failure> {
     compare_in_order(case, question, uri, theirs, &settled(case, question, theirs))
 }
 
@@ -120,7 +119,7 @@ pub fn compare_in_order(
     uri: &str,
     theirs: &ReadResult,
     order: &Settled,
-) -> std::result::Result<(), Failure> {
+) -> Result<(), Failure> {
     caught("read", || {
         let array = ours::open(uri, case, question).map_err(Failure::ours)?;
         ours::plan(&array, question).map_err(Failure::ours)?;

@@ -4,7 +4,7 @@
 mod judge;
 mod plain;
 
-use tdb_array::{Array, Fragment};
+use tdb_array::Fragment;
 use tdb_cases::case::{Case, Question};
 use tdb_cases::defects;
 use tdb_cases::evaluation::{choose, typed};
@@ -12,6 +12,7 @@ use tdb_cases::generate::is_theirs;
 use tdb_cases::ours::{self, Reading};
 use tdb_cases::print::bytes_as_text;
 use tdb_cases::reads::merged;
+use tdb_cases::selection::Selection;
 use tdb_cases::their_errors::{as_failure, excuse};
 use tdb_cases::values::Kind;
 use tdb_cases::verdict::{self, Failure, no_difference};
@@ -63,9 +64,13 @@ impl<'a> Known<'a> {
         let reading = match question.selection.is_plain() {
             true => {
                 let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
-                ours::all_matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?
+                ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() }, &Selection::default())?
             }
-            false => chosen(case, question, &array, fields)?,
+            false => {
+                let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
+                let whole = typed(&array, ours::matching(&array, &all, &Selection::default())?);
+                Reading::of(&choose(case, question, &whole))
+            }
         };
         let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
         Ok(Self { case, question, reading, fragments })
@@ -92,16 +97,12 @@ impl<'a> Known<'a> {
         };
         let theirs = match theirs {
             Ok(theirs) => theirs,
-            Err(error) => match excuse(self.case, None, &error).or_else(|| self.excuse(&aggregates, &error)) {
-                Some(reason) => {
-                    excuses.push(reason);
-                    return Ok(());
-                }
-                None => {
-                    let failure = as_failure(None, &error);
-                    return Err(Failure { detail: format!("aggregates: {error}"), ..failure });
-                }
-            },
+            Err(error) => {
+                let known = excuse(self.case, None, &error).or_else(|| self.excuse(&aggregates, &error));
+                let unknown = || Failure { detail: format!("aggregates: {error}"), ..as_failure(None, &error) };
+                excuses.push(known.ok_or_else(unknown)?);
+                return Ok(());
+            }
         };
         for (aggregate, column) in aggregates.iter().zip(&theirs) {
             let theirs = column.valid_cells().first().copied().flatten();
@@ -270,10 +271,4 @@ fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bo
     };
     let newest = |cell: usize| boxes.iter().find(|(ranges, _)| holds(ranges, cell));
     (0..reading.cells).map(|cell| newest(cell).is_some_and(|(_, has_field)| *has_field)).collect()
-}
-
-/// Reads all cells with tdb and selects those of the question with a plain evaluator.
-fn chosen(case: &Case, question: &Question, array: &Array, fields: Vec<String>) -> Result<Reading, String> {
-    let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
-    Ok(Reading::of(&choose(case, question, &typed(array, ours::all_matching(array, &all)?))))
 }

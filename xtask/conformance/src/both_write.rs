@@ -16,7 +16,7 @@ use tdb_array::tdb_fragment::{
     ValueStatistics,
 };
 use tdb_cases::case::Case;
-use tdb_cases::make_ours::write;
+use tdb_cases::ours::make as make_ours;
 use tdb_cases::place::{Place, is_on_store};
 use tdb_cases::tally::Counts;
 use tdb_cases::their_errors::their_failure;
@@ -27,9 +27,10 @@ use tdb_filters::Filter;
 use tdb_reference::Reference;
 use tdb_reference::model::Bytes;
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
-use tdb_types::{FormatVersion, Limits, TimestampedName};
+use tdb_types::{FormatVersion, Limits};
 
 use super::examine::{compare_facts, compare_questions};
+use super::maintain::names_in;
 
 pub use ask::ask;
 
@@ -106,7 +107,7 @@ fn write_ours(
     [theirs, ours]: [&str; 2],
     files: &mut Files<'_>,
 ) -> Result<(), End> {
-    write(case, (index, version), reference, ours)?;
+    make_ours(case, (index, version), reference, ours)?;
     let is_newest = version == FormatVersion::DEFAULT;
     let of_ours = |failure: Failure| Failure { detail: format!("our array: {}", failure.detail), ..failure };
     compare_facts(case, reference, ours, is_newest).map_err(of_ours)?;
@@ -144,26 +145,20 @@ fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files<'_>) {
             continue;
         }
         let folder = |side: &(String, Array), name: &str| Path::new(&side.0).join("__fragments").join(name);
-        compare_fragment(&theirs, &ours, &folder(&theirs, their_name), &folder(&ours, our_name), files);
+        let (their_folder, our_folder) = (folder(&theirs, their_name), folder(&ours, our_name));
+        compare_fragment((&theirs.1, &their_folder), (&ours.1, &our_folder), files);
     }
 }
 
 /// Returns the timestamps and names of the fragments that were not consolidated.
 fn fragments(uri: &str) -> Vec<(u64, String)> {
-    let entries = fs::read_dir(Path::new(uri).join("__fragments")).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let named = names.filter_map(|name| TimestampedName::parse(&name));
-    named.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
+    let names = names_in(&Path::new(uri).join("__fragments"), "").into_iter();
+    names.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
 }
 
-fn compare_fragment(
-    theirs: &(String, Array),
-    ours: &(String, Array),
-    their_folder: &Path,
-    our_folder: &Path,
-    files: &mut Files<'_>,
-) {
-    let mut names: Vec<_> = [their_folder, our_folder]
+fn compare_fragment(theirs: (&Array, &Path), ours: (&Array, &Path), files: &mut Files<'_>) {
+    let our_folder = ours.1.display();
+    let mut names: Vec<_> = [theirs.1, ours.1]
         .into_iter()
         .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -171,27 +166,27 @@ fn compare_fragment(
     names.sort();
     names.dedup();
     for name in names {
-        let [expected, got] = [their_folder, our_folder].map(|folder| fs::read(folder.join(&name)).ok());
+        let [expected, got] = [theirs.1, ours.1].map(|folder| fs::read(folder.join(&name)).ok());
         if name != FRAGMENT_METADATA_FILE {
             files.counts.add(DATA, 1);
             if expected.is_some() && expected == got {
                 files.counts.add(SAME_DATA, 1);
-            } else if is_free(&ours.1, &name) {
+            } else if is_free(ours.0, &name) {
                 files.counts.add(FREE_DATA, 1);
             } else {
-                files.others.push(format!("{}/{name}: {}", our_folder.display(), first_difference(expected, got)));
+                files.others.push(format!("{our_folder}/{name}: {}", first_difference(expected, got)));
             }
             continue;
         }
         files.counts.add(METADATA, 1);
-        let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
+        let said = metadata(theirs, expected).zip(metadata(ours, got));
         match said {
             Some((expected, got)) if expected == got => files.counts.add(SAME_METADATA, 1),
             Some((expected, got)) => match unexplained(&expected, &got) {
                 None => files.counts.add(EXPLAINED_METADATA, 1),
-                Some(line) => files.others.push(format!("{}: metadata: {line}", our_folder.display())),
+                Some(line) => files.others.push(format!("{our_folder}: metadata: {line}")),
             },
-            None => files.others.push(format!("{}: no metadata", our_folder.display())),
+            None => files.others.push(format!("{our_folder}: no metadata")),
         }
     }
 }
@@ -206,13 +201,14 @@ fn is_free(array: &Array, file: &str) -> bool {
         let index = name.get(1..).and_then(|index| index.parse().ok())?;
         Some(if name.starts_with('a') { FieldRef::Attribute(index) } else { FieldRef::Dimension(index) })
     };
+    let of = |field: Option<FieldRef>| field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default();
     let filters = match (name.strip_suffix("_validity"), name.strip_suffix("_var"), field(name)) {
         (Some(_), _, _) => schema.validity_filters().clone(),
-        (_, Some(name), _) => field(name).map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+        (_, Some(name), _) => of(field(name)),
         (_, _, Some(field)) if schema.field_type(field).is_some_and(|kind| kind.is_var()) => {
             schema.offsets_filters().clone()
         }
-        (_, _, field) => field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+        (_, _, field) => of(field),
     };
     let is_open =
         |filter: &Filter| matches!(filter, Filter::Gzip { .. } | Filter::BitWidthReduction { .. } | Filter::WebP(_));
@@ -246,7 +242,7 @@ impl PartialEq for Metadata {
     }
 }
 
-fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<Metadata> {
+fn metadata((array, folder): (&Array, &Path), bytes: Option<Vec<u8>>) -> Option<Metadata> {
     let name = folder.file_name()?.to_str()?;
     let fragment = array.fragments().ok()?.iter().find(|fragment| fragment.name().as_str() == name)?;
     let place = FragmentFolder { version: fragment.version(), has_coordinates: !array.schema().is_dense() };

@@ -11,12 +11,16 @@ use tdb_cases::runner::{self, Amount, CaseKind, Settings};
 use tdb_cases::tally::{Counts, Tally};
 use tdb_reference::{NEWEST, Reference, Release, release};
 
+use super::by_release::{self, Row};
 use super::change::{self, Change};
 use super::create::{self, Create};
 use super::filters::{self, Filters};
 use super::maintain::{self, Maintain};
+use super::migrate::{self, Migration};
+use super::old_formats::{self, OldFormat};
 use super::read::{Manner, Read};
-use super::{both_write, corruption, migrate, old_formats, releases, soak};
+use super::releases::{self, OfRelease};
+use super::{both_write, corruption, soak};
 
 /// Number of cases of `read --short`, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -279,16 +283,16 @@ fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcom
         What::Soak { .. } | What::Corruption => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
-            let amount = shared.amount_of_release(OF_RELEASE);
-            (releases::run((only.release()?, *append), &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |writer| OfRelease::new(seed, writer, *append), releases::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(OF_RELEASE), &settings, folder)?, |_| Vec::new())
         }
         What::Migrate { only } => {
-            let amount = shared.amount_of_release(MIGRATE);
-            (migrate::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |older| Migration { seed, older }, migrate::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(MIGRATE), &settings, folder)?, |_| Vec::new())
         }
         What::OldFormats { only } => {
-            let amount = shared.amount_of_release(OLD_FORMATS);
-            (old_formats::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |older| OldFormat { seed, older }, old_formats::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(OLD_FORMATS), &settings, folder)?, |_| Vec::new())
         }
     })
 }

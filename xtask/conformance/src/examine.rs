@@ -4,7 +4,6 @@ use std::path::Path;
 
 use tdb_cases::case::{Case, Question};
 use tdb_cases::compare::{Settled, difference};
-use tdb_cases::make_ours::write;
 use tdb_cases::ours::{self, Reading};
 use tdb_cases::overhang::{self, WideArray};
 use tdb_cases::place::Place;
@@ -48,7 +47,7 @@ pub fn examine(
             Some(writer) => writer.make(case, uri),
             // tdb writes where the library would crash.
             None if overhang::is_written(case) => {
-                write(case, (0, FormatVersion::DEFAULT), reference, uri)?;
+                ours::make(case, (0, FormatVersion::DEFAULT), reference, uri)?;
                 continue;
             }
             None => make(case, reference, uri),

@@ -8,6 +8,7 @@ use tdb_cases::ours::describe;
 use tdb_filters::FilterPipeline;
 use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 use tdb_rtree::DimRange;
+use tdb_schema::{Attribute, Dimension};
 use tdb_types::{ByteWriter, Scalar};
 
 fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
@@ -59,12 +60,7 @@ fn pipeline_bytes(pipeline: &FilterPipeline, array: &Array) -> Result<Vec<u8>, S
     Ok(writer.into_bytes())
 }
 
-fn dimension_facts(
-    given: &DimensionSpec,
-    ours: &tdb_schema::Dimension,
-    case: &Case,
-    array: &Array,
-) -> Result<(), String> {
+fn dimension_facts(given: &DimensionSpec, ours: &Dimension, case: &Case, array: &Array) -> Result<(), String> {
     equal("name", &given.name.as_str(), &ours.name())?;
     equal("datatype", &given.datatype, &ours.datatype())?;
     let bytes = |scalar: Scalar| Bytes(scalar.to_le_bytes().to_vec());
@@ -80,12 +76,7 @@ fn dimension_facts(
     equal("filters", &given.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
 }
 
-fn attribute_facts(
-    given: &AttributeSpec,
-    ours: &tdb_schema::Attribute,
-    case: &Case,
-    array: &Array,
-) -> Result<(), String> {
+fn attribute_facts(given: &AttributeSpec, ours: &Attribute, case: &Case, array: &Array) -> Result<(), String> {
     equal("name", &given.name.as_str(), &ours.name())?;
     equal("datatype", &given.datatype, &ours.datatype())?;
     equal("values per cell", &given.cell_val_num, &ours.cell_val_num().fixed())?;
@@ -129,7 +120,7 @@ fn ends(range: &DimRange) -> Ends {
     }
 }
 
-fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends {
+fn keys((low, high): &(Bytes, Bytes), dimension: &Dimension) -> Ends {
     let key = |bytes: &Bytes| match Scalar::from_le_bytes(dimension.physical(), bytes) {
         Some(scalar) if !dimension.is_var() => scalar.key().to_le_bytes().to_vec(),
         _ => bytes.to_vec(),

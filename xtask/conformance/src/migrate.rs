@@ -11,16 +11,13 @@ mod moved;
 mod refusal;
 mod run;
 
-use std::error::Error;
-use std::path::Path;
-
 use tdb_cases::case::seed_of;
-use tdb_cases::runner::{Amount, CaseKind, Run, Settings};
+use tdb_cases::runner::{CaseKind, Run};
 use tdb_cases::tally::Tally;
 use tdb_cases::verdict::{End, Verdict};
-use tdb_reference::{Release, Result};
+use tdb_reference::Release;
 
-use super::by_release::{self, Sides};
+use super::by_release::Sides;
 use super::maintain;
 use moved::Moved;
 
@@ -43,22 +40,7 @@ const BACK: &str = "times read after the way back";
 /// Times at which the release also misreads an array by the release itself.
 const NEITHER: &str = "reads its own no better";
 
-/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
-/// releases.
-///
-/// # Errors
-/// Fails if a release cannot be started or cannot create its arrays.
-pub fn run(
-    only: Option<Release>,
-    amount: &Amount,
-    settings: &Settings,
-    folder: &Path,
-) -> std::result::Result<Tally, Box<dyn Error>> {
-    let kind = |older| Migration { seed: settings.seed, older };
-    by_release::run((only, kind), row, amount, settings, folder)
-}
-
-fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned())];
     row.extend([MIGRATED, REFUSED, FLATTENED, CHANGED, ALL_OTHERS, OLDER, NEWEST, BACK].map(count));
@@ -70,9 +52,9 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
 }
 
 /// Cases for one release.
-struct Migration {
-    seed: u64,
-    older: Release,
+pub struct Migration {
+    pub seed: u64,
+    pub older: Release,
 }
 
 impl CaseKind for Migration {
@@ -83,7 +65,7 @@ impl CaseKind for Migration {
         format!("migrate --only {}", self.older.library)
     }
 
-    fn start(&self) -> Result<Sides> {
+    fn start(&self) -> tdb_reference::Result<Sides> {
         Sides::start(self.older)
     }
 
@@ -91,7 +73,7 @@ impl CaseKind for Migration {
         Moved::of(seed_of(self.seed ^ 0x0310_7a7e, index), index, self.older)
     }
 
-    fn examine(&self, moved: &Moved, run: Run<'_, Sides>) -> std::result::Result<Verdict, End> {
+    fn examine(&self, moved: &Moved, run: Run<'_, Sides>) -> Result<Verdict, End> {
         run::run(moved, self.older, run)
     }
 

@@ -9,19 +9,16 @@ mod labels;
 mod made_twice;
 mod metadata_and_groups;
 
-use std::error::Error;
-use std::path::Path;
-
 use tdb_cases::case::{Case, seed_of};
-use tdb_cases::runner::{Amount, CaseKind, Run, Settings};
+use tdb_cases::runner::{CaseKind, Run};
 use tdb_cases::shrink::smaller_cases;
 use tdb_cases::tally::Tally;
 use tdb_cases::verdict::{End, Failure, Verdict, verdict_of};
 use tdb_cases::{build, generate, limits, overhang, print};
-use tdb_reference::{Ability, Release, Result};
+use tdb_reference::{Ability, Release};
 use tdb_types::Layout;
 
-use super::by_release::{self, Sides};
+use super::by_release::Sides;
 use made_twice::Share;
 
 /// Names of counters, and headings of their columns.
@@ -48,23 +45,8 @@ const VACUUMED: &str = "vacuumed";
 /// writes an array with dimension labels.
 const GROUP: u64 = 4;
 
-/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
-/// releases.
-///
-/// # Errors
-/// Fails if a release cannot be started or cannot create its arrays.
-pub fn run(
-    only: Option<Release>,
-    amount: &Amount,
-    settings: &Settings,
-    folder: &Path,
-) -> std::result::Result<Tally, Box<dyn Error>> {
-    let kind = |older| OldFormat { seed: settings.seed, older };
-    by_release::run((only, kind), row, amount, settings, folder)
-}
-
 /// Returns the headings and cells of a table row.
-fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned()), ("arrays", tally.agreed.to_string())];
     row.extend([CREATED, WRITES, FIRST_FORMATS, NEWEST, OLDER].map(count));
@@ -77,9 +59,9 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
 }
 
 /// Cases in the format of one release.
-struct OldFormat {
-    seed: u64,
-    older: Release,
+pub struct OldFormat {
+    pub seed: u64,
+    pub older: Release,
 }
 
 impl CaseKind for OldFormat {
@@ -90,7 +72,7 @@ impl CaseKind for OldFormat {
         format!("old-formats --only {}", self.older.library)
     }
 
-    fn start(&self) -> Result<Sides> {
+    fn start(&self) -> tdb_reference::Result<Sides> {
         Sides::start(self.older)
     }
 
@@ -111,7 +93,7 @@ impl CaseKind for OldFormat {
         Some(case)
     }
 
-    fn examine(&self, case: &Case, run: Run<'_, Sides>) -> std::result::Result<Verdict, End> {
+    fn examine(&self, case: &Case, run: Run<'_, Sides>) -> Result<Verdict, End> {
         let Run { index, sides, folder, counts } = run;
         let (cells, excuses) = match verdict_of(made_twice::examine(case, index, sides, folder, counts))? {
             Verdict::Agreed { cells, excuses, .. } => (cells, excuses),

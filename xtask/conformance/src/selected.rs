@@ -91,7 +91,7 @@ fn check(case: &Case, question: &Question, uri: &str) -> Result<(), Failure> {
         Failure { detail, ..failure }
     })?;
     if question.query.condition.is_some() && case.is_dense() {
-        let whole = ours::all_matching(&array, &all).map_err(Failure::ours)?;
+        let whole = ours::matching(&array, &all, &Selection::default()).map_err(Failure::ours)?;
         let expected = choose(case, question, &typed(&array, whole));
         let spec = QuerySpec { fields: all.fields, ..question.query.clone() };
         let reading = ours::matching(&array, &spec, &question.selection).map_err(Failure::ours)?;

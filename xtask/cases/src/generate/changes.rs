@@ -6,8 +6,7 @@ use tdb_types::ArrayType;
 use super::super::case::{Case, Step};
 use super::super::random::Random;
 use super::axis::Axis;
-use super::times::FIRST_TIMESTAMP;
-use super::{conditions, writes};
+use super::{FIRST_TIMESTAMP, conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 

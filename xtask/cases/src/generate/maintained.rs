@@ -7,8 +7,7 @@ use super::super::case::{Case, Step};
 use super::super::defects::repeats_times;
 use super::super::random::Random;
 use super::super::{limits, overhang};
-use super::times::FIRST_TIMESTAMP;
-use super::{Axis, History, conditions, schema, writes};
+use super::{Axis, FIRST_TIMESTAMP, History, conditions, schema, writes};
 use crate::build::state_extents;
 use crate::entries::entries;
 use crate::history::{Deed, History as Maintained, Join, Side, Small, Turn};
@@ -179,9 +178,6 @@ fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<Attribute
 /// Assigns each step to a random side, and adds maintenance in between.
 fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
     let times: Vec<u64> = case.steps.iter().filter_map(|step| Deed::Step(step.clone()).time()).collect();
-    let is_dense = case.array.array_type == ArrayType::Dense;
-    let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
-    let facts = Facts { is_dense, has_deletes, repeats: repeats_times(case) };
     let mut turns = Vec::new();
     let mut written = 0;
     for (index, step) in case.steps.iter().enumerate() {
@@ -198,26 +194,17 @@ fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
             continue;
         }
         for _ in 0..random.between(1, if last { 4 } else { 2 }) {
-            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], facts);
+            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], case);
             turns.push(Turn { side: side(random), deed });
         }
     }
     turns
 }
 
-/// Facts that restrict maintenance.
-#[derive(Clone, Copy)]
-struct Facts {
-    is_dense: bool,
-    has_deletes: bool,
-    /// `true` if several writes have the same timestamp.
-    repeats: bool,
-}
-
-fn upkeep(random: &mut Random, times: &[u64], facts: Facts) -> Deed {
+fn upkeep(random: &mut Random, times: &[u64], case: &Case) -> Deed {
     let small = *random.pick(&[Small::Commits, Small::Footers, Small::Metadata]);
     match random.weighted(&[45, 20, 15, 15, 3]) {
-        0 => Deed::Join(join(random, times, facts)),
+        0 => Deed::Join(join(random, times, case)),
         1 => Deed::VacuumFragments,
         2 => {
             let between = (small == Small::Metadata && random.percent(25)).then(|| range(random, times));
@@ -236,9 +223,9 @@ fn range(random: &mut Random, times: &[u64]) -> (u64, u64) {
     (a.min(b), a.max(b))
 }
 
-fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repeats }: Facts) -> Join {
+fn join(random: &mut Random, times: &[u64], case: &Case) -> Join {
     let mut join = Join { budget: *random.pick(&[1, 50_000, 16 << 20]), ..Join::default() };
-    if is_dense && random.percent(80) {
+    if case.is_dense() && random.percent(80) {
         join.amplification = Some(*random.pick(&[1e9, 1e9, 1e9, 0.5, 0.8, 2.0]));
     }
     match random.below(10) {
@@ -257,9 +244,10 @@ fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repea
         _ => {}
     }
     // Dense cells have no coordinates, which would show equal write times.
-    if is_dense && repeats {
+    if case.is_dense() && repeats_times(case) {
         join.max_fragment_size = None;
     }
+    let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
     join.purge = has_deletes && random.percent(25);
     join
 }

@@ -3,6 +3,7 @@
 use tdb_types::{ArrayType, Layout};
 
 use super::super::case::{Case, Step};
+use super::super::overhang;
 use super::super::random::Random;
 use tdb_reference::model::{ArraySpec, WriteSpec};
 
@@ -41,5 +42,20 @@ fn repeat_in(random: &mut Random, array: &ArraySpec, write: &mut WriteSpec) {
     }
     for column in write.cells.iter_mut().filter(|column| array.dimension(&column.name).is_some()) {
         *column = column.of_places(count, places.iter().copied());
+    }
+}
+
+/// Gives some writes the timestamp of the previous write. The random fragment names decide which
+/// write wins, and both sides must read the same array.
+pub fn repeat_times(random: &mut Random, case: &mut Case) {
+    if overhang::is_beyond(&case.array) {
+        return;
+    }
+    let mut before = None;
+    for write in case.writes_mut() {
+        if before.is_some() && random.percent(60) {
+            write.timestamp = before;
+        }
+        before = write.timestamp;
     }
 }

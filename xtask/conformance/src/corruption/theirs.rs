@@ -119,7 +119,9 @@ impl Theirs {
 
     fn look_at_array(&mut self, uri: &str, queries: &[QuerySpec], seen: &mut DefaultHasher) -> Result<(), Error> {
         format!("{:?}", self.reference.metadata(uri, None)?).hash(seen);
-        format!("{:?}", domains(&self.reference.fragments(uri)?)).hash(seen);
+        let fragments = self.reference.fragments(uri)?;
+        let domains = fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice());
+        format!("{:?}", domains.collect::<Vec<_>>()).hash(seen);
         for query in queries {
             hash_cells(&self.reference.read(uri, query)?, seen);
         }
@@ -183,11 +185,6 @@ fn hull(fragments: &[FragmentSummary], dimension: usize, datatype: Datatype) -> 
     let first = ends().map(|(first, _)| first).min_by_key(|first| order_of(datatype, first));
     let last = ends().map(|(_, last)| last).max_by_key(|last| order_of(datatype, last));
     (first.unwrap_or_default(), last.unwrap_or_default())
-}
-
-/// Returns the non-empty domains of the fragments.
-fn domains(fragments: &[FragmentSummary]) -> Vec<&[(Bytes, Bytes)]> {
-    fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice()).collect()
 }
 
 /// Hashes the cells independently of their order. Cells with equal coordinates may be returned in

@@ -8,7 +8,7 @@ use tdb_cases::ours::{self, Manner, describe};
 use tdb_cases::writer::carry_out;
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Refusal, Vacuum};
-use tdb_reference::{Job, Reference, Result};
+use tdb_reference::{Job, Reference};
 
 /// The result of an operation by tdb.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub enum Done {
 ///
 /// # Errors
 /// Fails if the operation fails without being refused.
-pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::result::Result<Done, String> {
+pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Result<Done, String> {
     let open = || {
         let options = ours::options(&history.case()).threads(1 + (chance % 2) as usize).between(TimeRange::ALL);
         options.open(uri).map_err(|error| describe(&error))
@@ -72,7 +72,7 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
     Ok(Done::Done)
 }
 
-fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Result<Done, String> {
+fn settled(outcome: Result<(), MaintainError>) -> Result<Done, String> {
     match outcome {
         Ok(()) => Ok(Done::Done),
         Err(MaintainError::Refused { why, .. }) => Ok(Done::Refused(kind_of(&why).to_owned())),
@@ -108,7 +108,7 @@ fn time_range((start, end): (u64, u64)) -> TimeRange {
     TimeRange { start, end }
 }
 
-fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateFragments, String> {
+fn consolidation(join: &Join, array: &Array) -> Result<ConsolidateFragments, String> {
     let mut consolidation = ConsolidateFragments::new().purge(join.purge).budget(join.budget);
     consolidation = listed(join, array)?.into_iter().fold(consolidation, ConsolidateFragments::fragments);
     consolidation = join.between.map(time_range).into_iter().fold(consolidation, ConsolidateFragments::between);
@@ -122,7 +122,7 @@ fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateF
 }
 
 /// Resolves positions in a list to fragment names. Skips positions without a fragment.
-fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>, String> {
+fn listed(join: &Join, array: &Array) -> Result<Option<Vec<String>>, String> {
     let Some(list) = &join.list else { return Ok(None) };
     let fragments = array.fragments().map_err(|error| describe(&error))?;
     let names = list.iter().filter_map(|place| fragments.get(*place)).map(|fragment| fragment.name().to_string());
@@ -133,7 +133,7 @@ fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>
 ///
 /// # Errors
 /// Fails if the library refuses the operation.
-pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> Result<()> {
+pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> tdb_reference::Result<()> {
     match &turn.deed {
         Deed::Step(step) => carry_out(step, reference, uri),
         Deed::Metadata { put, delete, time } => {
@@ -187,7 +187,7 @@ fn time_settings(between: Option<(u64, u64)>) -> Vec<(&'static str, String)> {
 }
 
 /// Runs a job with additional settings.
-fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> Result<()> {
+fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> tdb_reference::Result<()> {
     let before = reference.config().clone();
     reference.config().extend(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let outcome = reference.done(job);

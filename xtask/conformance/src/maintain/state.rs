@@ -12,10 +12,9 @@ use tdb_cases::history::History;
 use tdb_cases::ours::{self, Reading, describe};
 use tdb_cases::reads::{read_again, settled, with_coordinates};
 use tdb_cases::scalars::integer_of;
-use tdb_cases::selection::Selection;
 use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadResult, WriteSpec};
-use tdb_types::{ArrayType, Layout, TimestampedName};
+use tdb_types::{Layout, TimestampedName};
 
 /// The time range with which an array is opened. An end of `u64::MAX` means now.
 pub type Window = (u64, u64);
@@ -51,32 +50,20 @@ pub fn windows(history: &History) -> Vec<Window> {
 
 /// Returns a question about all cells in a window.
 fn question(case: &Case, window: Window) -> Question {
-    let layout = match case.array.array_type {
-        ArrayType::Dense => Layout::RowMajor,
-        ArrayType::Sparse => Layout::GlobalOrder,
-    };
+    let layout = if case.is_dense() { Layout::RowMajor } else { Layout::GlobalOrder };
     let timestamps = (window != (0, u64::MAX)).then_some(window);
     let query = QuerySpec { timestamps, ..QuerySpec::all(layout) };
-    let (selection, aggregates, budget) = (Selection::default(), Vec::new(), None);
-    Question { query, selection, aggregates, budget, tiny_budget: usize::MAX, threads: 1 }
+    Question::of(query)
 }
 
 /// Reads all cells and metadata in a window with tdb.
 pub fn our_view(case: &Case, uri: &str, window: Window) -> Result<Seen, String> {
     let question = question(case, window);
-    let mut options = ours::options(case).threads(1);
-    if window != (0, u64::MAX) {
-        options = options.between(TimeRange { start: window.0, end: window.1 });
-    }
-    let array = options.open(uri).map_err(|error| describe(&error))?;
-    let mut spec = question.query.clone();
-    if spec.fields.is_empty() {
-        let names = array.schema().attributes().iter().map(tdb_schema::Attribute::name);
-        let dimensions = array.schema().dimensions().iter().map(tdb_schema::Dimension::name);
-        let is_sparse = case.array.array_type == ArrayType::Sparse;
-        spec.fields = dimensions.filter(|_| is_sparse).chain(names).map(str::to_owned).collect();
-    }
-    let reading = ours::read(&array, &spec, None)?;
+    let array = ours::open(uri, case, &question)?;
+    let names = array.schema().attributes().iter().map(tdb_schema::Attribute::name);
+    let dimensions = array.schema().dimensions().iter().map(tdb_schema::Dimension::name);
+    let fields = dimensions.filter(|_| !case.is_dense()).chain(names).map(str::to_owned).collect();
+    let reading = ours::read(&array, &QuerySpec { fields, ..question.query }, None)?;
     let metadata = entries_of(array.metadata().map_err(|error| describe(&error))?);
     Ok(Seen { cells: typed(&array, reading), metadata })
 }
@@ -186,7 +173,7 @@ impl Differing {
 /// Returns the coordinates of a cell, and all of its bytes.
 fn row(case: &Case, result: &ReadResult, cell: usize) -> (Vec<u8>, Vec<u8>) {
     let (mut place, mut whole) = (Vec::new(), Vec::new());
-    if case.array.array_type == ArrayType::Dense {
+    if case.is_dense() {
         place = cell.to_le_bytes().to_vec();
         whole.clone_from(&place);
     }

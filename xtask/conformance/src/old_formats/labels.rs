@@ -9,11 +9,11 @@ use tdb_cases::reads::read_again;
 use tdb_cases::tally::Counts;
 use tdb_cases::verdict::{Failure, Kind, by_us};
 use tdb_cases::writer::set_key;
+use tdb_reference::Reference;
 use tdb_reference::model::{
-    ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, WriteSpec,
-    attribute, bytes_of, column, dimension, var_column,
+    ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, ReadResult,
+    WriteSpec, attribute, bytes_of, column, dimension, var_column,
 };
-use tdb_reference::{Reference, Result};
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
 use super::made_twice::Share;
@@ -26,7 +26,7 @@ const TIME: u64 = 1_700_000_000_000;
 /// Name of the attribute.
 const CELLS: &str = "a";
 
-type Done = std::result::Result<(), Failure>;
+type Done = Result<(), Failure>;
 
 /// Writes an array with labels twice, once with tdb as a writer. Reads both arrays with both
 /// releases, and tdb's array with tdb.
@@ -290,7 +290,7 @@ impl Pair<'_> {
     }
 
     /// Reads with tdb. Labels are read from their arrays.
-    fn by_our_reader(&self, query: &QuerySpec) -> std::result::Result<Reading, String> {
+    fn by_our_reader(&self, query: &QuerySpec) -> Result<Reading, String> {
         let mut options = ours::options(&self.case);
         if let Some((start, end)) = query.timestamps {
             options = options.between(tdb_array::TimeRange { start, end });
@@ -310,7 +310,7 @@ impl Pair<'_> {
 }
 
 /// Returns the difference between a library's read and the expected one.
-fn unlike(expected: &Reading, got: &Result<tdb_reference::model::ReadResult>) -> Option<String> {
+fn unlike(expected: &Reading, got: &tdb_reference::Result<ReadResult>) -> Option<String> {
     match got {
         Ok(got) if Reading::of(got).columns == expected.columns => None,
         Ok(got) => Some(format!("{:?} instead of {:?}", Reading::of(got).columns, expected.columns)),

@@ -13,7 +13,7 @@ use tdb_cases::verdict::{Failure, Kind};
 use tdb_cases::writer::set_key;
 use tdb_cases::{entries, limits};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
-use tdb_reference::{Ability, Job, Reference, Result};
+use tdb_reference::{Ability, Job, Reference};
 use tdb_types::Datatype;
 
 use super::labels::by_reference;
@@ -31,7 +31,7 @@ pub(super) fn metadata(
     sides: &mut Sides,
     [theirs, ours]: [&str; 2],
     shared: bool,
-) -> std::result::Result<u64, Failure> {
+) -> Result<u64, Failure> {
     let release = sides.older.release();
     let shared = shared && release.can(Ability::Metadata);
     let random = &mut Random::new(!index);
@@ -70,14 +70,14 @@ pub(super) fn metadata(
     }
 }
 
-fn are_same(read: &[Result<Vec<MetadataEntry>>; 2]) -> bool {
+fn are_same(read: &[tdb_reference::Result<Vec<MetadataEntry>>; 2]) -> bool {
     matches!(read, [Ok(theirs), Ok(ours)] if theirs == ours)
 }
 
 /// Changes two equal groups, one with tdb and one with the older release. Both must read the same
 /// with all sides. The older release or tdb created the groups, and the older release added
 /// members.
-pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<(), Failure> {
+pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> Result<(), Failure> {
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
     }
@@ -123,12 +123,7 @@ fn member(name: &str) -> GroupMember {
 }
 
 /// Creates a group with two members, and a third folder that can be added.
-fn begin_group(
-    older: &mut Reference,
-    path: &Path,
-    is_ours: bool,
-    put: &[MetadataEntry],
-) -> std::result::Result<(), Failure> {
+fn begin_group(older: &mut Reference, path: &Path, is_ours: bool, put: &[MetadataEntry]) -> Result<(), Failure> {
     let ours = |error: tdb_array::ArrayError| Failure::ours(describe(&error));
     let uri = path.to_string_lossy().into_owned();
     match is_ours {
@@ -143,7 +138,7 @@ fn begin_group(
     older.done(job).map_err(by_reference)
 }
 
-fn change_group(path: &Path, more: &MetadataEntry, gone: &Option<String>) -> std::result::Result<(), String> {
+fn change_group(path: &Path, more: &MetadataEntry, gone: &Option<String>) -> Result<(), String> {
     let ours = |error: tdb_array::ArrayError| describe(&error);
     let change = Group::open(path).map_err(ours)?.change();
     change.remove("the first").add("third", true, Some("the third")).commit().map_err(ours)?;
@@ -155,7 +150,7 @@ fn change_group(path: &Path, more: &MetadataEntry, gone: &Option<String>) -> std
 type Listed = (BTreeSet<(String, String)>, Vec<MetadataEntry>);
 
 /// Lists a group with a library.
-fn listed(side: &mut Reference, path: &Path) -> Result<Listed> {
+fn listed(side: &mut Reference, path: &Path) -> tdb_reference::Result<Listed> {
     let told = side.describe_group(&path.to_string_lossy())?;
     let folder = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
     let members = told.members.iter().map(|member| (member.name.clone().unwrap_or_default(), folder(&member.uri)));

@@ -24,8 +24,7 @@ fn half_open(low: i32, high: i32) -> Vec<Interval> {
 }
 
 fn question(selection: Selection) -> Question {
-    let query = QuerySpec::all(Layout::RowMajor);
-    Question { query, selection, aggregates: Vec::new(), budget: None, tiny_budget: 1, threads: 1 }
+    Question { selection, ..Question::of(QuerySpec::all(Layout::RowMajor)) }
 }
 
 fn cells(places: &[(i32, i32)]) -> ReadResult {
