@@ -138,13 +138,14 @@ impl Tile {
 
     /// Returns tiles with one filter fewer, or with half of the cells.
     fn smaller(&self) -> Vec<Self> {
-        let filters = &self.spec.attributes[0].filters.filters;
-        let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
-        for (index, tile) in smaller.iter_mut().enumerate() {
+        let without = |index: usize| {
+            let mut tile = self.clone();
             let filters = &mut tile.spec.attributes[0].filters.filters;
             filters.remove(index);
             tile.rounds = rounds(filters);
-        }
+            tile
+        };
+        let mut smaller: Vec<Self> = (0..self.spec.attributes[0].filters.filters.len()).map(without).collect();
         let count = self.column.count(1);
         for half in [0..count / 2, count / 2..count] {
             if !half.is_empty() && half.len() < count {
@@ -160,18 +161,13 @@ impl Tile {
     fn examine(&self, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict, String> {
         let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
         let definition = build::definition(&self.spec, FormatVersion::DEFAULT);
-        if let Err(refusal) = reference.create(&theirs, &self.spec) {
+        let definition = match (reference.create(&theirs, &self.spec), definition) {
             // The subcommand `create` tests refusals.
-            return if definition.is_err() {
-                not_created()
-            } else {
-                Err(format!("the library refuses to create the array: {refusal}"))
-            };
-        }
-        let definition = match definition {
-            Ok(definition) => definition,
-            Err(error) if error.to_string().contains("does not support") => return not_created(),
-            Err(error) => return Err(format!("tdb refuses an array that the library creates: {error}")),
+            (Err(_), Err(_)) => return not_created(),
+            (Err(refusal), Ok(_)) => return Err(format!("the library refuses to create the array: {refusal}")),
+            (Ok(()), Err(error)) if error.to_string().contains("does not support") => return not_created(),
+            (Ok(()), Err(error)) => return Err(format!("tdb refuses an array that the library creates: {error}")),
+            (Ok(()), Ok(definition)) => definition,
         };
         CreateOptions::new().create(&ours, &definition).map_err(|error| describe(&error))?;
         let write =

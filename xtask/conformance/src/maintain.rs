@@ -9,7 +9,6 @@ mod meanwhile;
 mod run;
 mod smaller;
 mod state;
-mod twin;
 
 use std::fmt::Write as _;
 use std::fs;

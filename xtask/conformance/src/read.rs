@@ -119,11 +119,9 @@ impl CaseKind for Read {
             false => generate::case(seed),
             true => {
                 let case = generate::case(seed);
-                let chosen = manner == Manner::Short || index.is_multiple_of(OLDER);
-                return chosen
-                    .then(|| Self::in_older_format(&case, index))
-                    .flatten()
-                    .or(Some(ReadCase { case, version }));
+                let is_older = manner == Manner::Short || index.is_multiple_of(OLDER);
+                let older = is_older.then(|| Self::in_older_format(&case, index)).flatten();
+                return older.or(Some(ReadCase { case, version }));
             }
         };
         Some(ReadCase { case, version })

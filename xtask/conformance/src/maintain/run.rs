@@ -12,7 +12,7 @@ use tdb_cases::their_errors::{self, as_failure, their_failure};
 use tdb_cases::verdict::{End, Failure, Kind, Verdict, by_us as caught, excuse};
 use tdb_cases::writer::set_key;
 use tdb_reference::{Error, Reference};
-use tdb_types::TimestampedName;
+use tdb_types::{Feature, TimestampedName};
 use tdb_verify::Severity;
 
 use super::carried::{self, Carried};
@@ -22,7 +22,7 @@ use super::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
-use super::{defects, meanwhile, twin};
+use super::{defects, meanwhile};
 use crate::facts::compare_fragments;
 
 /// Names of counters, in addition to the names of deeds.
@@ -152,7 +152,7 @@ impl Run<'_> {
         let (uri, history) = (self.uri.clone(), self.history);
         let is_done = match turn.side {
             Side::Ours => {
-                let twin = twin::of(history, turn, &uri, self.folder);
+                let twin = twin_of(history, turn, &uri, self.folder);
                 match caught("ours", || meanwhile::by_us(history, turn, &uri, number.wrapping_mul(7)))? {
                     Done::Done => {
                         counts.add(BY_US, 1);
@@ -439,4 +439,34 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Copies the array if the library runs the operation on a copy too, and returns the copy's URI.
+/// Reads before an operation do not show how a purge must turn out, or which times the cells of new
+/// fragments must have. The copy does.
+fn twin_of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {
+    let Deed::Join(join) = &turn.deed else { return None };
+    // Older formats refer to fragments by absolute URIs.
+    if !(join.purge || defects::has_times(history)) || !history.version.has(Feature::RelativeVacuum) {
+        return None;
+    }
+    let twin = folder.join("twin");
+    let _ = fs::remove_dir_all(&twin);
+    copy(Path::new(uri), &twin).ok()?;
+    Some(twin.to_string_lossy().into_owned())
+}
+
+/// Copies a folder recursively.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }

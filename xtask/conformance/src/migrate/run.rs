@@ -163,7 +163,7 @@ impl Run<'_> {
                     counts.add(NEITHER, 1);
                     self.excuses.push(reason);
                 }
-                None => return Err(self.told(failure, window, "reads from the new array")),
+                None => return Err(told(failure, self.release.library, window, "reads from the new array")),
             }
         }
         Ok(())
@@ -188,18 +188,12 @@ impl Run<'_> {
         for place in 0..self.seen.len() {
             let window = self.window(&self.seen[place]);
             let got = self.read(uri, window, false);
-            if let Some(mut failure) = self.unlike(place, &got) {
-                failure.detail = format!("2.30.0 {what} in {window:?}: {}", failure.detail);
-                return Err(failure);
+            if let Some(failure) = self.unlike(place, &got) {
+                return Err(told(failure, tdb_reference::NEWEST, window, what));
             }
             counts.add(count, 1);
         }
         Ok(())
-    }
-
-    fn told(&self, mut failure: Failure, window: Window, what: &str) -> Failure {
-        failure.detail = format!("release {} {what} in {window:?}: {}", self.release.library, failure.detail);
-        failure
     }
 
     /// Reads the array at a time with a release. Reads metadata if the older release supports it.
@@ -274,4 +268,8 @@ impl Run<'_> {
             array.directory().fragments.iter().any(|entry| entry.name.start() <= end && end < entry.name.end())
         })
     }
+}
+
+fn told(failure: Failure, library: &str, window: Window, what: &str) -> Failure {
+    Failure { detail: format!("release {library} {what} in {window:?}: {}", failure.detail), ..failure }
 }
