@@ -49,8 +49,7 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
         case.steps.push(Step::Evolve(Evolution { expand_current_domain: Some(wider), ..Evolution::default() }));
         case.steps.push(Step::Write(writes::write(random, &array, axes, attributes, LATE + 10)));
     }
-    let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
-    case.encrypted |= evolved && random.percent(25);
+    case.encrypted |= case.evolutions().next().is_some() && random.percent(25);
 }
 
 /// Generates values that the enumeration does not contain yet.
