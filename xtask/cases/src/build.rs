@@ -15,7 +15,7 @@ use tdb_reference::model::{
 };
 
 use crate::case::KEY;
-use crate::scalars::integer_of;
+use crate::scalars::{float_bytes, float_of, integer_bytes, integer_of};
 
 /// Builds the definition of an array in a format version.
 pub fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefinition> {
@@ -25,20 +25,12 @@ pub fn definition(spec: &ArraySpec, version: FormatVersion) -> Result<ArrayDefin
     }
     .version(version);
     builder = builder.tile_order(spec.tile_order).cell_order(spec.cell_order).allows_duplicates(spec.allows_dups);
-    if let Some(capacity) = spec.capacity {
-        builder = builder.capacity(capacity);
-    }
-    if let Some(filters) = &spec.coords_filters {
-        builder = builder.coords_filters(pipeline(filters));
-    }
-    if let Some(filters) = &spec.offsets_filters {
-        builder = builder.offsets_filters(pipeline(filters));
-    }
-    if let Some(filters) = &spec.validity_filters {
-        builder = builder.validity_filters(pipeline(filters));
-    }
-    builder = spec.dimensions.iter().fold(builder, |builder, spec| builder.dimension(dimension(spec)));
-    builder = spec.attributes.iter().fold(builder, |builder, spec| builder.attribute(attribute(spec)));
+    builder = spec.capacity.into_iter().fold(builder, SchemaBuilder::capacity);
+    builder = spec.coords_filters.iter().map(pipeline).fold(builder, SchemaBuilder::coords_filters);
+    builder = spec.offsets_filters.iter().map(pipeline).fold(builder, SchemaBuilder::offsets_filters);
+    builder = spec.validity_filters.iter().map(pipeline).fold(builder, SchemaBuilder::validity_filters);
+    builder = spec.dimensions.iter().map(dimension).fold(builder, SchemaBuilder::dimension);
+    builder = spec.attributes.iter().map(attribute).fold(builder, SchemaBuilder::attribute);
     for enumeration in &spec.enumerations {
         builder = builder.enumeration(EnumerationRef::unplaced(enumeration.name.as_str()));
     }
@@ -72,10 +64,8 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
         }
         None => Dimension::string(spec.name.as_str()),
     };
-    let dimension = match &spec.extent {
-        Some(extent) => dimension.with_tile(scalar(spec.datatype, extent)),
-        None => dimension,
-    };
+    let extent = spec.extent.iter().map(|extent| scalar(spec.datatype, extent));
+    let dimension = extent.fold(dimension, Dimension::with_tile_extent);
     dimension.with_filters(pipeline(&spec.filters))
 }
 
@@ -185,20 +175,10 @@ fn filter(spec: &FilterSpec) -> Filter {
 pub fn state_extents(spec: &mut ArraySpec) {
     for dimension in spec.dimensions.iter_mut().filter(|dimension| dimension.extent.is_none()) {
         let Some((low, high)) = &dimension.domain else { continue };
-        dimension.extent = Some(match dimension.datatype {
-            Datatype::Float32 => {
-                let value = |bytes: &Bytes| f32::from_le_bytes(bytes[..].try_into().unwrap_or_default());
-                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
-            }
-            Datatype::Float64 => {
-                let value = |bytes: &Bytes| f64::from_le_bytes(bytes[..].try_into().unwrap_or_default());
-                Bytes((value(high) - value(low)).to_le_bytes().to_vec())
-            }
-            datatype => {
-                let value = |bytes: &Bytes| integer_of(datatype.physical(), bytes);
-                let cells = value(high) - value(low) + 1;
-                Bytes(cells.to_le_bytes()[..datatype.size()].to_vec())
-            }
+        let (datatype, physical) = (dimension.datatype, dimension.datatype.physical());
+        dimension.extent = Some(match datatype.is_float() {
+            true => float_bytes(datatype, float_of(datatype, high) - float_of(datatype, low)),
+            false => integer_bytes(physical, integer_of(physical, high) - integer_of(physical, low) + 1),
         });
     }
 }

@@ -1,12 +1,12 @@
 //! A case as plain data, ready for shrinking: an array, the history of the array, and questions.
 
-use tdb_types::Layout;
+use tdb_types::{ArrayType, Layout};
 
 use super::selection::Selection;
 use tdb_reference::model::{AggregateSpec, ArraySpec, AttributeSpec, Condition, Evolution, QuerySpec, WriteSpec};
 
 /// An array with its history and questions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub array: ArraySpec,
     pub steps: Vec<Step>,
@@ -49,7 +49,21 @@ pub struct Question {
     pub threads: usize,
 }
 
+impl Question {
+    /// Creates a question without a selection and aggregates.
+    pub fn of(query: QuerySpec) -> Self {
+        let (selection, aggregates) = (Selection::default(), Vec::new());
+        Self { query, selection, aggregates, budget: None, tiny_budget: usize::MAX, threads: 1 }
+    }
+}
+
 impl Case {
+    /// Creates a case without steps and questions.
+    pub fn of(array: ArraySpec) -> Self {
+        let (steps, questions) = (Vec::new(), Vec::new());
+        Self { array, steps, questions, encrypted: false, disordered: false, repeated: false }
+    }
+
     /// Returns the writes in chronological order of execution.
     pub fn writes(&self) -> impl Iterator<Item = &WriteSpec> {
         self.steps.iter().filter_map(|step| match step {
@@ -58,27 +72,46 @@ impl Case {
         })
     }
 
+    /// Returns the writes in chronological order of execution.
+    pub fn writes_mut(&mut self) -> impl Iterator<Item = &mut WriteSpec> {
+        self.steps.iter_mut().filter_map(|step| match step {
+            Step::Write(write) => Some(write),
+            _ => None,
+        })
+    }
+
+    /// Returns the schema evolutions in chronological order of execution.
+    pub fn evolutions(&self) -> impl Iterator<Item = &Evolution> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Evolve(evolution) => Some(evolution),
+            _ => None,
+        })
+    }
+
     /// Returns the case with unordered writes, whose cells the library sorts. Returns `None` if the
     /// case is not disordered.
     pub fn sorted(&self) -> Option<Self> {
         let mut sorted = Self { disordered: false, ..self.clone() };
-        for step in &mut sorted.steps {
-            if let Step::Write(write) = step {
-                write.layout = Layout::Unordered;
-            }
-        }
+        sorted.writes_mut().for_each(|write| write.layout = Layout::Unordered);
         self.disordered.then_some(sorted)
     }
 
     /// Returns the attributes after all steps.
     pub fn final_attributes(&self) -> Vec<AttributeSpec> {
         let mut attributes = self.array.attributes.clone();
-        for step in &self.steps {
-            if let Step::Evolve(evolution) = step {
-                apply(&mut attributes, evolution);
-            }
-        }
+        self.evolutions().for_each(|evolution| apply(&mut attributes, evolution));
         attributes
+    }
+
+    /// Returns the attributes of the array and of all evolutions.
+    pub fn all_attributes(&self) -> Vec<AttributeSpec> {
+        let added = self.evolutions().flat_map(|evolution| &evolution.add_attributes);
+        self.array.attributes.iter().chain(added).cloned().collect()
+    }
+
+    /// `true` if the cells are dense.
+    pub fn is_dense(&self) -> bool {
+        self.array.array_type == ArrayType::Dense
     }
 }
 

@@ -25,10 +25,9 @@ pub enum Settled {
 /// has.
 pub fn difference(theirs: &ReadResult, ours: &Reading, settled: &Settled) -> Option<String> {
     if theirs.columns.len() < ours.columns.len() && theirs.cells + ours.cells > 0 {
-        let names =
-            |columns: &mut dyn Iterator<Item = &Column>| columns.map(|column| column.name.clone()).collect::<Vec<_>>();
-        let theirs = names(&mut theirs.columns.iter().map(|column| &column.column));
-        return Some(format!("columns: expected {theirs:?}, got {:?}", names(&mut ours.columns.iter())));
+        let expected: Vec<_> = theirs.columns.iter().map(|column| &column.column.name).collect();
+        let got: Vec<_> = ours.columns.iter().map(|column| &column.name).collect();
+        return Some(format!("columns: expected {expected:?}, got {got:?}"));
     }
     if theirs.cells != ours.cells {
         let all = 0..theirs.cells;
@@ -42,16 +41,15 @@ pub fn difference(theirs: &ReadResult, ours: &Reading, settled: &Settled) -> Opt
     if ours.cells == 0 {
         return None;
     }
-    for (theirs, ours) in theirs.columns.iter().zip(&ours.columns) {
-        if let Some(text) = shape_difference(&theirs.column, ours) {
-            return Some(text);
-        }
+    let mut pairs = theirs.columns.iter().zip(&ours.columns);
+    if let Some(text) = pairs.find_map(|(theirs, ours)| shape_difference(&theirs.column, ours)) {
+        return Some(text);
     }
     let columns = &theirs.columns[..ours.columns.len()];
     match settled {
         Settled::Nothing => as_multisets(columns, &ours.columns, std::slice::from_ref(&(0..theirs.cells)), ours.cells),
         Settled::Runs(runs) => as_multisets(columns, &ours.columns, runs, ours.cells),
-        Settled::Fully => columns.iter().zip(&ours.columns).find_map(|(theirs, ours)| in_order(theirs, ours)),
+        Settled::Fully => columns.iter().zip(&ours.columns).find_map(|(a, b)| in_order(a, b, theirs.cells)),
     }
 }
 
@@ -62,41 +60,35 @@ fn shape_difference(theirs: &Column, ours: &Column) -> Option<String> {
 }
 
 /// Returns the first cell that differs.
-fn in_order(theirs: &ReadColumn, ours: &Column) -> Option<String> {
-    if theirs.column == *ours {
+fn in_order(ReadColumn { datatype, column, .. }: &ReadColumn, ours: &Column, cells: usize) -> Option<String> {
+    if column == ours {
         return None;
     }
-    let ours = ReadColumn { datatype: theirs.datatype, cell_val_num: theirs.cell_val_num, column: ours.clone() };
-    let valid = |column: &ReadColumn, cell: usize| column.column.validity.as_ref().is_none_or(|bits| bits[cell] != 0);
-    let (expected, got) = (theirs.cells(), ours.cells());
-    for cell in 0..expected.len() {
-        let (a, b) = ((expected[cell], valid(theirs, cell)), (got[cell], valid(&ours, cell)));
-        if a != b {
-            let text = |(bytes, valid): (&[u8], bool)| one_cell(theirs.datatype, bytes, valid);
-            let name = &theirs.column.name;
-            return Some(format!("cell {cell} of {name:?}: expected {}, got {}", text(a), text(b)));
+    let text = |column: &Column, cell: usize| one_cell(*datatype, column, cells, cell);
+    let is_same = |cell: usize| {
+        column.cell(cells, cell) == ours.cell(cells, cell) && column.is_valid(cell) == ours.is_valid(cell)
+    };
+    Some(match (0..cells).find(|cell| !is_same(*cell)) {
+        Some(cell) => {
+            format!("cell {cell} of {:?}: expected {}, got {}", column.name, text(column, cell), text(ours, cell))
         }
-    }
-    Some(format!("column {:?} differs in no cell, but in its buffers", theirs.column.name))
+        None => format!("column {:?} differs in no cell, but in its buffers", column.name),
+    })
 }
 
-fn one_cell(datatype: Datatype, bytes: &[u8], valid: bool) -> String {
-    let text = bytes_as_text(datatype, bytes);
-    if valid { text } else { format!("null (over {text})") }
+fn one_cell(datatype: Datatype, column: &Column, cells: usize, cell: usize) -> String {
+    let text = bytes_as_text(datatype, column.cell(cells, cell));
+    if column.is_valid(cell) { text } else { format!("null (over {text})") }
 }
 
 /// Concatenates all columns of each cell.
-fn rows<'a>(columns: impl Iterator<Item = (&'a Column, usize)>, cells: usize) -> Vec<Vec<u8>> {
+fn rows(columns: &[&Column], cells: usize) -> Vec<Vec<u8>> {
     let mut rows = vec![Vec::new(); cells];
-    for (column, cell_size) in columns {
+    for column in columns {
         for (index, row) in rows.iter_mut().enumerate() {
-            let range = match &column.offsets {
-                Some(offsets) => offsets[index] as usize..offsets[index + 1] as usize,
-                None => index * cell_size..(index + 1) * cell_size,
-            };
-            row.extend((range.len() as u64).to_le_bytes());
-            // Some releases return offsets beyond the values. Such a cell equals no expected cell.
-            row.extend(column.values.get(range).unwrap_or(b"beyond the values"));
+            let cell = column.cell(cells, index);
+            row.extend((cell.len() as u64).to_le_bytes());
+            row.extend(cell);
             row.extend(column.validity.as_ref().map(|validity| validity[index]));
         }
     }
@@ -104,11 +96,10 @@ fn rows<'a>(columns: impl Iterator<Item = (&'a Column, usize)>, cells: usize) ->
 }
 
 fn as_multisets(theirs: &[ReadColumn], ours: &[Column], runs: &[Range<usize>], our_cells: usize) -> Option<String> {
-    let sizes = theirs.iter().map(|column| column.cell_val_num.unwrap_or(1) as usize * column.datatype.size());
-    let sizes: Vec<usize> = sizes.collect();
     let their_cells = theirs.first().map_or(0, ReadColumn::len);
-    let expected = rows(theirs.iter().map(|column| &column.column).zip(sizes.iter().copied()), their_cells);
-    let got = rows(ours.iter().zip(sizes.iter().copied()), our_cells);
+    let their_columns: Vec<&Column> = theirs.iter().map(|column| &column.column).collect();
+    let our_columns: Vec<&Column> = ours.iter().collect();
+    let (expected, got) = (rows(&their_columns, their_cells), rows(&our_columns, our_cells));
     if expected == got {
         return None;
     }
@@ -127,20 +118,18 @@ fn as_multisets(theirs: &[ReadColumn], ours: &[Column], runs: &[Range<usize>], o
             *count -= 1;
             places[1] = index;
         }
-        let mut missing =
-            counts.values().filter(|(count, _)| *count > 0).map(|(_, places)| places[0]).collect::<Vec<_>>();
-        let mut extra =
-            counts.values().filter(|(count, _)| *count < 0).map(|(_, places)| places[1]).collect::<Vec<_>>();
-        if missing.is_empty() && extra.is_empty() {
+        if counts.values().all(|(count, _)| *count == 0) {
             continue;
         }
-        missing.sort_unstable();
-        extra.sort_unstable();
         let mut text = format!("among the cells {run:?} of {}\n", expected.len());
-        for (what, side, rows) in [("missing", true, &missing), ("not expected", false, &extra)] {
+        for (what, side, sign) in [("missing", 0, 1), ("not expected", 1, -1)] {
+            let rows = counts.values().filter(|(count, _)| count.signum() == sign).map(|(_, places)| places[side]);
+            let mut rows: Vec<usize> = rows.collect();
+            rows.sort_unstable();
             let _ = writeln!(text, "{} cells {what}", rows.len());
+            let (columns, cells) = [(&their_columns, their_cells), (&our_columns, our_cells)][side];
             for &row in rows.iter().take(4) {
-                let _ = writeln!(text, "  {what}: {}", row_as_text(theirs, ours, row, side));
+                let _ = writeln!(text, "  {what}: {}", row_as_text(theirs, columns, cells, row));
             }
         }
         return Some(text);
@@ -148,12 +137,9 @@ fn as_multisets(theirs: &[ReadColumn], ours: &[Column], runs: &[Range<usize>], o
     None
 }
 
-fn row_as_text(theirs: &[ReadColumn], ours: &[Column], row: usize, side: bool) -> String {
-    let cell = |(theirs, ours): (&ReadColumn, &Column)| {
-        let column = if side { theirs.column.clone() } else { ours.clone() };
-        let column = ReadColumn { datatype: theirs.datatype, cell_val_num: theirs.cell_val_num, column };
-        let valid = column.column.validity.as_ref().is_none_or(|bits| bits[row] != 0);
-        format!("{} {}", column.column.name, one_cell(column.datatype, column.cells()[row], valid))
+fn row_as_text(types: &[ReadColumn], columns: &[&Column], cells: usize, row: usize) -> String {
+    let cell = |(of, column): (&ReadColumn, &&Column)| {
+        format!("{} {}", column.name, one_cell(of.datatype, column, cells, row))
     };
-    theirs.iter().zip(ours).map(cell).collect::<Vec<_>>().join(", ")
+    types.iter().zip(columns).map(cell).collect::<Vec<_>>().join(", ")
 }

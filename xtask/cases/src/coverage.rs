@@ -26,45 +26,37 @@ impl Coverage {
         }
     }
 
+    /// Counts the features that are present.
+    fn features(&mut self, features: &[(&str, bool)]) {
+        features.iter().filter(|(_, has)| *has).for_each(|(feature, _)| self.count("features", *feature));
+    }
+
     /// Counts the features of a case on which both sides agree.
     pub fn case(&mut self, case: &Case) {
         let array = &case.array;
         self.count("arrays", format!("{}, {} dimensions", array.array_type.name(), array.dimensions.len()));
         self.count("orders", format!("tiles {}, cells {}", array.tile_order.name(), array.cell_order.name()));
-        if array.allows_dups {
-            self.count("features", "duplicates allowed");
-        }
-        if case.encrypted {
-            self.count("features", "encrypted");
-        }
-        if case.disordered {
-            self.count("features", "unsorted cells");
-        }
-        if case.repeated {
-            self.count("features", "equal coordinates in one fragment, without duplicates allowed");
-        }
-        if array.current_domain.is_some() {
-            self.count("features", "current domain");
-        }
-        if overhang::is_beyond(array) {
-            self.count("features", "dense last tile that ends with the datatype or beyond");
-            if overhang::is_written(case) {
-                self.count("features", "cells in such a last tile");
-            }
-        }
+        let is_beyond = overhang::is_beyond(array);
+        self.features(&[
+            ("duplicates allowed", array.allows_dups),
+            ("encrypted", case.encrypted),
+            ("unsorted cells", case.disordered),
+            ("equal coordinates in one fragment, without duplicates allowed", case.repeated),
+            ("current domain", array.current_domain.is_some()),
+            ("dense last tile that ends with the datatype or beyond", is_beyond),
+            ("cells in such a last tile", is_beyond && overhang::is_written(case)),
+        ]);
         for dimension in &array.dimensions {
             let kind = if array.array_type == ArrayType::Dense { "dense dimensions" } else { "sparse dimensions" };
             self.count(kind, dimension.datatype.name());
             self.pipeline("filters of dimensions", &dimension.filters);
         }
-        for pipeline in array.coords_filters.iter() {
-            self.pipeline("filters of coordinates", pipeline);
-        }
-        for pipeline in array.offsets_filters.iter() {
-            self.pipeline("filters of offsets", pipeline);
-        }
-        for pipeline in array.validity_filters.iter() {
-            self.pipeline("filters of validity", pipeline);
+        for (kind, pipeline) in [
+            ("filters of coordinates", &array.coords_filters),
+            ("filters of offsets", &array.offsets_filters),
+            ("filters of validity", &array.validity_filters),
+        ] {
+            pipeline.iter().for_each(|pipeline| self.pipeline(kind, pipeline));
         }
         for attribute in &array.attributes {
             self.count("attributes", attribute.datatype.name());
@@ -74,16 +66,12 @@ impl Coverage {
                 Some(_) => "several values",
             };
             self.count("cells of attributes", number);
-            for (feature, has) in [
+            self.features(&[
                 ("nullable", attribute.nullable),
                 ("fill value", attribute.fill.is_some()),
                 ("enumeration", attribute.enumeration.is_some()),
                 ("anonymous attribute", attribute.name.is_empty()),
-            ] {
-                if has {
-                    self.count("features", feature);
-                }
-            }
+            ]);
             self.pipeline("filters of attributes", &attribute.filters);
         }
         self.count("attributes per array", array.attributes.len().to_string());
@@ -97,9 +85,7 @@ impl Coverage {
                 let name = aggregate.to_string();
                 self.count("aggregates", name.split('(').next().unwrap_or_default());
             }
-            if question.query.timestamps.is_some() {
-                self.count("features", "time travel");
-            }
+            self.features(&[("time travel", question.query.timestamps.is_some())]);
         }
     }
 
@@ -117,10 +103,8 @@ impl Coverage {
             self.count("selections", format!("{} boxes", some(boxes.len())));
         }
         for Form { interval, .. } in &selection.forms {
-            self.count(
-                "selections",
-                if let Interval::Prefix(_) = interval { "prefixes" } else { "ranges in other forms" },
-            );
+            let is_prefix = matches!(interval, Interval::Prefix(_));
+            self.count("selections", if is_prefix { "prefixes" } else { "ranges in other forms" });
         }
         if selection.outside.is_some() {
             self.count("selections", "points outside of the domain");

@@ -7,21 +7,22 @@ mod pieces;
 
 pub use aggregates::{fails_on, misstates, mistakes_aggregates, refuses_aggregates};
 
-use tdb_types::{ArrayType, Layout};
+use tdb_types::Layout;
 
 use super::case::{Case, Question, Step};
 use super::limits::orders_otherwise;
 use crate::scalars::{integer_bytes, order_of, type_limits};
 use tdb_reference::Release;
-use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadColumn, ReadResult};
+use tdb_reference::model::{Bytes, Column, QuerySpec, RangesSpec, ReadResult};
 
 /// Returns why the library refuses or crashes. Returns `None` if there is no known reason.
 pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> Option<&'static str> {
     let ordered = question.is_some_and(|question| matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor));
+    let mut written = case.writes().flat_map(|write| &write.cells);
     if message.contains("crashed") && ordered && has_empty_strings(case) {
         return Some("crashes in ordered reads if a string dimension contains only the empty string");
     }
-    if message.contains("was stopped after") && ordered && case.array.array_type == ArrayType::Sparse {
+    if message.contains("was stopped after") && ordered && !case.is_dense() {
         return Some("splits the subarray of an ordered read endlessly");
     }
     if message.contains("All tiles should have at least one cell") && repeats_times(case) {
@@ -30,7 +31,7 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("Cannot get file size") && message.contains(".del'") {
         return Some("looks for delete files whose consolidated commits were vacuumed");
     }
-    if message.contains("no current buffer") && case.encrypted && writes_empty_cells(case) {
+    if message.contains("no current buffer") && case.encrypted && written.any(has_empty_cells) {
         return Some("cannot read encrypted empty tiles that went through other filters first");
     }
     // Writes of several fragments also consolidate their commits.
@@ -48,7 +49,8 @@ pub fn explanation(case: &Case, question: Option<&Question>, message: &str) -> O
     if message.contains("delta is not positive") && case.disordered {
         return Some("refuses positive deltas of unsorted cells");
     }
-    if message.contains("crashed") && message.contains("job write") && writes_variable_cells(case) {
+    let mut dense = case.writes().filter(|_| case.is_dense()).flat_map(|write| &write.cells);
+    if message.contains("crashed") && message.contains("job write") && dense.any(|column| column.offsets.is_some()) {
         return Some("sometimes crashes in dense writes of variable-size cells");
     }
     if message.contains("must coincide with the tile bounds") {
@@ -70,34 +72,18 @@ pub fn lacks_cells(case: &Case, question: &Question, theirs: &ReadResult) -> Opt
 }
 
 fn adds_nullable(case: &Case) -> bool {
-    case.steps.iter().any(|step| match step {
-        Step::Evolve(evolution) => evolution.add_attributes.iter().any(|attribute| attribute.nullable),
-        _ => false,
-    })
+    case.evolutions().flat_map(|evolution| &evolution.add_attributes).any(|attribute| attribute.nullable)
 }
 
 /// `true` if a write contains the empty string as a coordinate.
 fn has_empty_strings(case: &Case) -> bool {
-    let strings = case.array.dimensions.iter().filter(|dimension| dimension.domain.is_none());
-    strings.into_iter().any(|dimension| {
-        case.writes().flat_map(|write| &write.cells).any(|column| {
-            let offsets = column.offsets.iter().flat_map(|offsets| offsets.windows(2));
-            column.name == dimension.name && offsets.into_iter().any(|ends| ends[0] == ends[1])
-        })
-    })
+    let is_string = |name: &str| case.array.dimension(name).is_some_and(|dimension| dimension.domain.is_none());
+    case.writes().flat_map(|write| &write.cells).any(|column| is_string(&column.name) && has_empty_cells(column))
 }
 
-/// `true` if a write contains a cell of zero bytes.
-fn writes_empty_cells(case: &Case) -> bool {
-    case.writes().flat_map(|write| &write.cells).any(|column| {
-        let offsets = column.offsets.iter().flat_map(|offsets| offsets.windows(2));
-        offsets.into_iter().any(|ends| ends[0] == ends[1])
-    })
-}
-
-fn writes_variable_cells(case: &Case) -> bool {
-    let mut dense = case.writes().filter(|write| write.subarray.is_some());
-    dense.any(|write| write.cells.iter().any(|column| column.offsets.is_some()))
+/// `true` if a column contains a cell of zero bytes.
+fn has_empty_cells(column: &Column) -> bool {
+    column.offsets.iter().flat_map(|offsets| offsets.windows(2)).any(|ends| ends[0] == ends[1])
 }
 
 /// Returns why the library's result for a question is unreliable. Returns `None` if it is reliable.
@@ -114,7 +100,7 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
 /// validity of neighboring cells.
 fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let condition = question.query.condition.as_ref()?;
-    let is_dense = case.array.array_type == ArrayType::Dense && case.array.dimensions.len() > 1;
+    let is_dense = case.is_dense() && case.array.dimensions.len() > 1;
     let otherwise = question.query.layout != case.array.cell_order && question.query.layout != Layout::GlobalOrder;
     let on_dimensions = case.array.dimension_names().any(|name| condition.has_field(name));
     (is_dense && otherwise && (on_dimensions || condition.tests_for_null()))
@@ -127,7 +113,7 @@ fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
 fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let is_ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
-    let is_deduplicated = case.array.array_type == ArrayType::Sparse && !case.array.allows_dups;
+    let is_deduplicated = !case.is_dense() && !case.array.allows_dups;
     ((is_ordered || is_merged) && is_deduplicated && repeats_times(case))
         .then_some("returns another of the cells that were written at the same time")
 }
@@ -141,9 +127,9 @@ pub fn repeats_times(case: &Case) -> bool {
 /// Overlapping ranges of unordered reads. The library merges ranges before the search, except
 /// ranges after a range up to the maximum of the datatype.
 fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static str> {
-    let is_unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
+    let is_unordered = !case.is_dense() && question.query.layout == Layout::Unordered;
     let is_left = |ranges: &RangesSpec| {
-        let dimension = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?;
+        let dimension = case.array.dimension(&ranges.dimension)?;
         let physical = dimension.datatype.physical();
         let numbers = dimension.domain.is_some() && !physical.is_float();
         let greatest = integer_bytes(physical, type_limits(physical).1);
@@ -173,10 +159,8 @@ fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static
     let restricted = question.query.ranges.iter().any(|ranges| ranges.dimension == leading.name);
     // Tiles of the other dimensions precede the order of the leading dimension.
     let tiled = dimensions.iter().any(|dimension| dimension.domain.is_some());
-    let zeros = case
-        .writes()
-        .flat_map(|write| &write.cells)
-        .any(|column| column.name == leading.name && column.values.contains(&0));
+    let mut written = case.writes().flat_map(|write| &write.cells).filter(|column| column.name == leading.name);
+    let zeros = written.any(|column| column.values.contains(&0));
     (restricted && (tiled || zeros))
         .then_some("treats unsorted strings as sorted, and compares them only up to a zero byte")
 }
@@ -194,13 +178,12 @@ pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: R
 /// 2.30.0 returns each cell once.
 fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) -> Option<&'static str> {
     let apart = |ranges: &RangesSpec| {
-        let datatype = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension)?.datatype;
-        let ends =
-            ranges.ranges.windows(2).map(|pair| (order_of(datatype, &pair[0].1), order_of(datatype, &pair[1].0)));
-        Some(ends.into_iter().all(|(last, next)| last < next))
+        let datatype = case.array.dimension(&ranges.dimension)?.datatype;
+        let mut pairs = ranges.ranges.windows(2);
+        Some(pairs.all(|pair| order_of(datatype, &pair[0].1) < order_of(datatype, &pair[1].0)))
     };
     let together = question.query.ranges.iter().any(|ranges| apart(ranges) == Some(false));
-    let unordered = case.array.array_type == ArrayType::Sparse && question.query.layout == Layout::Unordered;
+    let unordered = !case.is_dense() && question.query.layout == Layout::Unordered;
     (reader.numbers() < [2, 17, 0] && unordered && together)
         .then_some("release 2.16.3 processes overlapping ranges one by one in unordered reads")
 }
@@ -214,7 +197,7 @@ fn misreads_of(case: &Case, question: &Question, release: Release) -> Option<&'s
         return Some("merges fragments stored in another order");
     }
     // The string range of a tile was stored as ranging from the empty string to the empty string.
-    let dates = case.array.array_type == ArrayType::Sparse && case.array.dimensions[0].datatype.is_datetime();
+    let dates = !case.is_dense() && case.array.dimensions[0].datatype.is_datetime();
     if dates && release.numbers() < [2, 0, 0] {
         return Some("includes all dates in any range, because their tiles store no range");
     }
@@ -227,61 +210,26 @@ fn misreads_of(case: &Case, question: &Question, release: Release) -> Option<&'s
 pub fn whole_question(case: &Case, question: &Question) -> QuerySpec {
     let mut query = QuerySpec { layout: Layout::RowMajor, ranges: Vec::new(), ..question.query.clone() };
     if !query.fields.is_empty() {
-        let missing =
-            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
-        query.fields.extend(missing.map(str::to_owned));
+        add_dimensions(case, &mut query.fields);
     }
     query
 }
 
-/// Selects the cells of a question from all cells of the array.
-pub fn choose(case: &Case, question: &Question, whole: &ReadResult) -> ReadResult {
-    let mut wanted = vec![true; whole.cells];
-    for ranges in &question.query.ranges {
-        let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == ranges.dimension) else { continue };
-        let Some(column) = whole.columns.iter().find(|column| column.column.name == dimension.name) else { continue };
-        let order = |bytes: &[u8]| order_of(dimension.datatype, bytes);
-        for (wanted, cell) in wanted.iter_mut().zip(column.cells()) {
-            let place = order(cell);
-            let holds = |ends: &&(Bytes, Bytes)| (order(&ends.0)..=order(&ends.1)).contains(&place);
-            *wanted &= ranges.ranges.iter().any(|ends| holds(&ends));
-        }
-    }
-    let chosen: Vec<usize> = (0..whole.cells).filter(|cell| wanted[*cell]).collect();
-    let columns = whole.columns.iter().map(|column| take(column, &chosen)).collect();
-    ReadResult { cells: chosen.len(), columns, ..whole.clone() }
+/// Adds the dimensions that a list of fields lacks.
+pub fn add_dimensions(case: &Case, fields: &mut Vec<String>) {
+    let missing = case.array.dimension_names().filter(|name| !fields.iter().any(|field| field == name));
+    let missing: Vec<String> = missing.map(str::to_owned).collect();
+    fields.extend(missing);
 }
 
-fn take(column: &ReadColumn, chosen: &[usize]) -> ReadColumn {
-    let cells = column.cells();
-    let (mut values, mut offsets) = (Vec::new(), vec![0]);
-    for cell in chosen {
-        values.extend_from_slice(cells[*cell]);
-        offsets.push(values.len() as u64);
-    }
-    let validity = column.column.validity.as_ref();
-    let validity = validity.map(|validity| Bytes(chosen.iter().map(|cell| validity[*cell]).collect()));
-    let offsets = column.column.offsets.is_some().then_some(offsets);
-    let column_of_chosen = Column { name: column.column.name.clone(), values: Bytes(values), offsets, validity };
-    ReadColumn { column: column_of_chosen, ..column.clone() }
-}
-
-/// Known refusals of older releases: release, message, and reason. The array cannot be created
-/// then, and nothing is compared.
-const REFUSALS: &[(&str, &str, &str)] = &[
-    ("2.0.8", "Total size must be non-zero", "cannot consolidate tiles of empty cells"),
-    (
-        "2.14.0",
-        "Invalid number of validity cells",
-        "cannot consolidate nullable cells of variable size with small buffers",
-    ),
-];
-
-/// Returns why a release refuses to create an array. Returns `None` if there is no known reason.
+/// Returns why an older release refuses to create an array. Then nothing is compared. Returns `None`
+/// if there is no known reason.
 pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
-    let known = REFUSALS.iter().find(|(of, says, _)| *of == release.library && message.contains(says));
-    if let Some((.., why)) = known {
-        return Some(why);
+    if release.library == "2.0.8" && message.contains("Total size must be non-zero") {
+        return Some("cannot consolidate tiles of empty cells");
+    }
+    if release.library == "2.14.0" && message.contains("Invalid number of validity cells") {
+        return Some("cannot consolidate nullable cells of variable size with small buffers");
     }
     let crashed = |job: &str| message.contains("crashed") && message.contains(&format!("in the job {job}"));
     if crashed("consolidate") && release.numbers() < [2, 11, 0] {

@@ -14,7 +14,6 @@ mod repeats;
 mod schema;
 mod selections;
 mod text;
-mod times;
 mod writes;
 
 use tdb_types::ArrayType;
@@ -26,7 +25,9 @@ use axis::Axis;
 pub use changes::AFTER_ALL;
 pub use maintained::{maintained, migrated};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
-use times::FIRST_TIMESTAMP;
+
+/// Timestamp of the first write. Each further step follows ten milliseconds later.
+const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 
 /// Number of questions per array.
 const QUESTIONS: usize = 6;
@@ -54,7 +55,7 @@ pub fn repeated(seed: u64) -> Case {
 /// Generates the same case. Several writes may have the same timestamp.
 pub fn simultaneous(seed: u64) -> Case {
     let mut case = case(seed);
-    times::repeat(&mut Random::new(!seed), &mut case);
+    repeats::repeat_times(&mut Random::new(!seed), &mut case);
     case
 }
 

@@ -97,14 +97,7 @@ impl History {
             Deed::Step(step) => Some(step.clone()),
             _ => None,
         });
-        Case {
-            array: self.array.clone(),
-            steps: steps.collect(),
-            questions: Vec::new(),
-            encrypted: self.encrypted,
-            disordered: false,
-            repeated: false,
-        }
+        Case { steps: steps.collect(), encrypted: self.encrypted, ..Case::of(self.array.clone()) }
     }
 }
 
@@ -145,27 +138,4 @@ impl Deed {
             Self::Vacuum(Small::Metadata) => "vacuums of metadata",
         }
     }
-
-    /// All names, in the order of the summary.
-    pub const NAMES: [&'static str; 19] = [
-        "writes",
-        "deletes",
-        "evolutions",
-        "changes of metadata",
-        "deletes of fragments",
-        "consolidations of all fragments",
-        "consolidations of listed fragments",
-        "consolidations of a time range",
-        "consolidations in steps",
-        "consolidations to a bounded size",
-        "consolidations with purge",
-        "consolidations of commits",
-        "consolidations of footers",
-        "consolidations of metadata",
-        "consolidations of metadata of a time range",
-        "vacuums of fragments",
-        "vacuums of commits",
-        "vacuums of footers",
-        "vacuums of metadata",
-    ];
 }

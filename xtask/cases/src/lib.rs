@@ -27,7 +27,6 @@ pub mod evaluation;
 pub mod generate;
 pub mod history;
 pub mod limits;
-pub mod make_ours;
 pub mod ours;
 pub mod overhang;
 pub mod place;

@@ -1,6 +1,5 @@
 //! Reduces cases to the features of an older release.
 
-mod attributes;
 mod order;
 mod steps;
 
@@ -11,14 +10,13 @@ use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 use super::case::{Case, Step};
 use super::overhang;
 use crate::scalars::integer_of;
-use attributes::all_attributes;
 use tdb_reference::model::{AttributeSpec, DimensionSpec, FilterSpec, Pipeline};
 use tdb_reference::{Ability, Release};
 
 /// Removes all features from a case that the release lacks. Returns `None` if too little would
 /// remain.
 pub fn fit(mut case: Case, release: Release) -> Option<Case> {
-    let attributes = all_attributes(&case);
+    let attributes = case.all_attributes();
     let datatypes = attributes.iter().map(|attribute| attribute.datatype);
     let dimensions = case.array.dimensions.iter().map(|dimension| dimension.datatype);
     if datatypes.chain(dimensions).any(|datatype| !knows(release, datatype)) || !can_have(&case, release) {
@@ -29,9 +27,7 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     if !release.can(Ability::CurrentDomains) || (dense && release.library == "2.25.0") {
         case.array.current_domain = None;
     }
-    let is_enumerated = |attribute: &&AttributeSpec| attribute.enumeration.is_some();
-    let enumerated = attributes.iter().filter(is_enumerated).map(|attribute| attribute.name.clone());
-    let enumerated: Vec<String> = enumerated.collect();
+    let enumerated = names(&attributes, |attribute| attribute.enumeration.is_some());
     if !release.can(Ability::Enumerations) {
         case.array.enumerations.clear();
     }
@@ -71,6 +67,11 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
     Some(case)
 }
 
+/// Returns the names of some attributes.
+fn names(attributes: &[AttributeSpec], wanted: impl Fn(&AttributeSpec) -> bool) -> Vec<String> {
+    attributes.iter().filter(|attribute| wanted(attribute)).map(|attribute| attribute.name.clone()).collect()
+}
+
 fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)) {
     case.array.attributes.iter_mut().for_each(&mut change);
     for step in &mut case.steps {
@@ -101,14 +102,13 @@ pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
 
 /// Before 2.0 an anonymous attribute was stored with this name, which all later releases show.
 fn name_anonymous(case: &mut Case) {
-    let questions = case.questions.iter_mut().flat_map(|question| &mut question.query.fields);
-    let writes = case.steps.iter_mut().filter_map(|step| match step {
-        Step::Write(write) => Some(write.cells.iter_mut().map(|column| &mut column.name)),
-        _ => None,
-    });
-    for field in questions.chain(writes.flatten()).filter(|field| field.is_empty()) {
-        "__attr".clone_into(field);
-    }
+    let name = |field: &mut String| {
+        if field.is_empty() {
+            "__attr".clone_into(field);
+        }
+    };
+    case.questions.iter_mut().flat_map(|question| &mut question.query.fields).for_each(name);
+    case.writes_mut().flat_map(|write| &mut write.cells).for_each(|column| name(&mut column.name));
 }
 
 /// `true` if the release supports the datatype.
@@ -127,15 +127,12 @@ pub fn knows(release: Release, datatype: Datatype) -> bool {
 fn can_have(case: &Case, release: Release) -> bool {
     let spec = &case.array;
     let dense = spec.array_type == ArrayType::Dense;
-    let of_one_type = spec
-        .dimensions
-        .iter()
-        .all(|dimension| dimension.domain.is_some() && dimension.datatype == spec.dimensions[0].datatype);
+    let is_usual = |own: &DimensionSpec| own.domain.is_some() && own.datatype == spec.dimensions[0].datatype;
+    let of_one_type = spec.dimensions.iter().all(is_usual);
     let combined = release.can(Ability::OwnDimensions) || (of_one_type && !spec.attributes.is_empty());
     let ordered = spec.cell_order != Layout::Hilbert || release.can(Ability::Hilbert);
     let duplicates = !spec.allows_dups || release.can(Ability::Duplicates);
-    let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
-    let evolves = !evolved || release.can(Ability::Evolution);
+    let evolves = case.evolutions().next().is_none() || release.can(Ability::Evolution);
     let names = spec.dimension_names().chain(spec.attributes.iter().map(|attribute| attribute.name.as_str()));
     // Until 2.2.2 the names of fields were used as file names.
     let named = release.numbers() >= [2, 2, 3] || names.into_iter().all(|name| !name.contains('/'));

@@ -10,15 +10,19 @@ use std::thread;
 use std::time::Duration;
 
 use tdb_array::{Array, ArrayOptions, Batch, Order, Query, TimeRange};
-use tdb_types::Layout;
+use tdb_types::{FormatVersion, Layout};
 
 use super::build;
 use super::case::{Case, Question, Step};
 use super::place;
 use super::selection::Selection;
+use super::their_errors::their_failure;
+use super::verdict::{End, by_us};
+use super::writer;
+use tdb_reference::Reference;
 use tdb_reference::model::{Bytes, Column, QuerySpec, ReadResult};
 
-pub use aggregate::{aggregate, all_matching, matching};
+pub use aggregate::{aggregate, matching};
 pub use change::{condition_of, create, delete, evolve};
 pub use describe::describe;
 pub use select::refuses;
@@ -43,6 +47,28 @@ impl Reading {
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
     }
+}
+
+/// Writes the array. The library does only the consolidation.
+///
+/// # Errors
+/// Returns the verdict on the case if either side fails.
+pub fn make(
+    case: &Case,
+    (index, version): (u64, FormatVersion),
+    reference: &mut Reference,
+    uri: &str,
+) -> Result<(), End> {
+    by_us("create", || create(uri, case, version))?;
+    for (number, step) in (0..).zip(&case.steps) {
+        if matches!(step, Step::Consolidate(_) | Step::Vacuum(_)) {
+            writer::carry_out(step, reference, uri).map_err(|error| their_failure(case, None, &error))?;
+            continue;
+        }
+        let manner = Manner::by(index.wrapping_mul(31).wrapping_add(number));
+        by_us(&format!("step {number}"), || carry_out(step, case, uri, manner))?;
+    }
+    Ok(())
 }
 
 /// Runs a step with tdb. Fails for consolidation and vacuum, which the library does.
@@ -97,19 +123,12 @@ pub fn open(uri: &str, case: &Case, question: &Question) -> Result<Array, String
 
 /// Reads in batches of `budget` bytes, or of the default size.
 pub fn read(array: &Array, spec: &QuerySpec, budget: Option<usize>) -> Result<Reading, String> {
-    with_budget(query(array, spec, &Selection::default())?, budget)
+    reading(query(array, spec, &Selection::default(), budget)?)
 }
 
 /// Reads the cells of a question.
 pub fn answer(array: &Array, question: &Question, budget: Option<usize>) -> Result<Reading, String> {
-    with_budget(query(array, &question.query, &question.selection)?, budget)
-}
-
-fn with_budget(mut query: Query, budget: Option<usize>) -> Result<Reading, String> {
-    if let Some(budget) = budget {
-        query = query.budget(budget);
-    }
-    reading(query)
+    reading(query(array, &question.query, &question.selection, budget)?)
 }
 
 fn reading(query: Query) -> Result<Reading, String> {
@@ -127,13 +146,13 @@ fn reading(query: Query) -> Result<Reading, String> {
 
 /// Returns the plan of a question as text.
 pub fn plan(array: &Array, question: &Question) -> Result<String, String> {
-    query(array, &question.query, &question.selection)?
+    query(array, &question.query, &question.selection, None)?
         .plan()
         .map(|plan| plan.to_string())
         .map_err(|error| describe(&error))
 }
 
-fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query, String> {
+fn query(array: &Array, spec: &QuerySpec, selection: &Selection, budget: Option<usize>) -> Result<Query, String> {
     let failed = |error: tdb_array::ArrayError| describe(&error);
     let mut query = array.read().order(match spec.layout {
         Layout::RowMajor => Order::RowMajor,
@@ -141,12 +160,11 @@ fn query(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Query
         Layout::GlobalOrder => Order::Global,
         _ => Order::Unordered,
     });
-    if let Some(condition) = &spec.condition {
-        query = query.filter(condition_of(condition));
-    }
+    query = spec.condition.iter().map(condition_of).fold(query, Query::filter);
     if !spec.fields.is_empty() {
         query = query.select(&spec.fields).map_err(failed)?;
     }
+    query = budget.into_iter().fold(query, Query::budget);
     select::select(array, query, spec, selection)
 }
 

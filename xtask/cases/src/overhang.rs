@@ -116,17 +116,13 @@ fn widened(case: &Case) -> Case {
         let value = integer_of(dimensions[index].datatype.physical(), bytes) - low(&dimensions[index]);
         *bytes = integer_bytes(Datatype::Int64.physical(), value);
     };
-    let widen_all = |ranges: &mut Vec<(Bytes, Bytes)>| {
-        for (index, (low, high)) in ranges.iter_mut().enumerate() {
-            widen(index, low);
-            widen(index, high);
-        }
+    let widen_range = |(index, (low, high)): (usize, &mut (Bytes, Bytes))| {
+        widen(index, low);
+        widen(index, high);
     };
+    let widen_all = |ranges: &mut Vec<(Bytes, Bytes)>| ranges.iter_mut().enumerate().for_each(widen_range);
     for (index, dimension) in wide.array.dimensions.iter_mut().enumerate() {
-        if let Some((low, high)) = &mut dimension.domain {
-            widen(index, low);
-            widen(index, high);
-        }
+        dimension.domain.iter_mut().for_each(|domain| widen_range((index, domain)));
         let extent = dimension.extent.as_ref().map(|extent| integer_of(dimension.datatype.physical(), extent));
         dimension.extent = extent.map(|extent| integer_bytes(Datatype::Int64.physical(), extent));
         dimension.datatype = Datatype::Int64;
@@ -145,10 +141,7 @@ fn widened(case: &Case) -> Case {
     for ranges in wide.questions.iter_mut().flat_map(|question| &mut question.query.ranges) {
         let index = case.array.dimensions.iter().position(|dimension| dimension.name == ranges.dimension);
         if let Some(index) = index {
-            for (low, high) in &mut ranges.ranges {
-                widen(index, low);
-                widen(index, high);
-            }
+            ranges.ranges.iter_mut().for_each(|range| widen_range((index, range)));
         }
     }
     wide
@@ -157,9 +150,7 @@ fn widened(case: &Case) -> Case {
 /// Converts the coordinates of a result from the wide array back to those of the case.
 pub fn narrowed(case: &Case, mut result: ReadResult) -> ReadResult {
     for column in &mut result.columns {
-        let Some(dimension) = case.array.dimensions.iter().find(|spec| spec.name == column.column.name) else {
-            continue;
-        };
+        let Some(dimension) = case.array.dimension(&column.column.name) else { continue };
         let physical = dimension.datatype.physical();
         let value = |cell: &[u8]| integer_of(Datatype::Int64.physical(), cell) + low(dimension);
         let cells = column.column.values.chunks(8).flat_map(|cell| integer_bytes(physical, value(cell)).0);

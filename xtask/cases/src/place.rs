@@ -1,12 +1,11 @@
 //! Locations of arrays: temporary folders, or a store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tdb_array::tdb_storage::{Storage, StorageError};
-use tempfile::TempDir;
 
 /// Opens the storage of a URI.
 pub type OpenStorage = Box<dyn Fn(&str) -> Result<Arc<dyn Storage>, StorageError> + Send + Sync>;
@@ -45,29 +44,25 @@ pub fn storage(uri: &str) -> Result<Option<Arc<dyn Storage>>, StorageError> {
     STORE.get().map(|store| (store.open)(uri)).transpose()
 }
 
-/// A temporary folder of a case, deleted on drop.
+/// The folder of a case. On a store, it is deleted on drop.
 pub struct Place {
-    folder: TempDir,
+    folder: PathBuf,
     /// URI of the folder if it is on a store.
     on_store: Option<String>,
 }
 
 impl Place {
-    /// Creates a folder on the store, or below a local folder.
-    ///
-    /// # Errors
-    /// Fails if the local folder cannot be created.
-    pub fn new(below: &Path) -> std::io::Result<Self> {
-        let folder = tempfile::tempdir_in(below)?;
+    /// Chooses a folder on the store, or the local folder of a case.
+    pub fn new(folder: &Path) -> Self {
         let on_store = STORE.get().map(|store| format!("{}/{}", store.uri, unique()));
-        Ok(Self { folder, on_store })
+        Self { folder: folder.to_owned(), on_store }
     }
 
     /// Returns the URI of an array in the folder.
     pub fn uri(&self, name: &str) -> String {
         match &self.on_store {
             Some(uri) => format!("{uri}/{name}"),
-            None => self.folder.path().join(name).to_string_lossy().into_owned(),
+            None => self.folder.join(name).to_string_lossy().into_owned(),
         }
     }
 }

@@ -65,8 +65,7 @@ pub fn array(case: &Case) -> String {
         let _ = writeln!(text, "  enumeration {:?} {}", enumeration.name, enumeration.datatype.name());
     }
     if let Some(current) = &array.current_domain {
-        let ranges = current.iter().zip(&array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
-        let _ = writeln!(text, "  current domain {}", Vec::from_iter(ranges).join(" x "));
+        let _ = writeln!(text, "  current domain {}", region(case, current));
     }
     text
 }
@@ -117,14 +116,12 @@ pub fn step(case: &Case, step: &Step) -> String {
 fn write_text(case: &Case, write: &WriteSpec) -> String {
     let mut text = format!("write {} at {:?}", write.layout.name(), write.timestamp);
     if let Some(subarray) = &write.subarray {
-        let ranges =
-            subarray.iter().zip(&case.array.dimensions).map(|(ends, dimension)| range(dimension.datatype, ends));
-        let _ = write!(text, " over {}", Vec::from_iter(ranges).join(" x "));
+        let _ = write!(text, " over {}", region(case, subarray));
     }
     text.push('\n');
-    let attributes = all_attributes(case);
+    let attributes = case.all_attributes();
     for column in &write.cells {
-        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == column.name);
+        let dimension = case.array.dimension(&column.name);
         let attribute = attributes.iter().find(|attribute| attribute.name == column.name);
         let (datatype, number) = match (dimension, attribute) {
             (Some(dimension), _) => (dimension.datatype, Some(1)),
@@ -136,24 +133,12 @@ fn write_text(case: &Case, write: &WriteSpec) -> String {
     text
 }
 
-fn all_attributes(case: &Case) -> Vec<AttributeSpec> {
-    let added = case.steps.iter().flat_map(|step| match step {
-        Step::Evolve(evolution) => evolution.add_attributes.clone(),
-        _ => Vec::new(),
-    });
-    case.array.attributes.iter().cloned().chain(added).collect()
-}
-
 fn column_text(column: &Column, datatype: Datatype, number: Option<u32>) -> String {
     let size = datatype.size() * number.unwrap_or(1) as usize;
-    let cells: Vec<&[u8]> = match &column.offsets {
-        Some(offsets) => offsets.windows(2).map(|ends| &column.values[ends[0] as usize..ends[1] as usize]).collect(),
-        None => column.values.chunks(size).collect(),
-    };
+    let cells = column.cells(size);
     let text = |(index, cell): (usize, &&[u8])| {
-        let valid = column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
         let value = bytes_as_text(datatype, cell);
-        if valid { value } else { format!("null({value})") }
+        if column.is_valid(index) { value } else { format!("null({value})") }
     };
     let shown: Vec<String> = cells.iter().enumerate().take(SHOWN_CELLS).map(text).collect();
     let more = cells.len().saturating_sub(SHOWN_CELLS);
@@ -174,7 +159,7 @@ pub fn question(case: &Case, question: &Question) -> String {
     let _ =
         writeln!(text, "; budget {:?}, then {}; {} threads", question.budget, question.tiny_budget, question.threads);
     for ranges in ranges {
-        let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == ranges.dimension);
+        let dimension = case.array.dimension(&ranges.dimension);
         let datatype = dimension.map_or(Datatype::UInt8, |dimension| dimension.datatype);
         let list: Vec<String> = ranges.ranges.iter().map(|ends| range(datatype, ends)).collect();
         let _ = writeln!(text, "  {:?} in {}", ranges.dimension, list.join(", "));
@@ -197,8 +182,7 @@ fn selection(case: &Case, selection: &Selection) -> String {
     let mut text = String::new();
     let dimensions = &case.array.dimensions;
     for Form { dimension, range: ends, interval } in &selection.forms {
-        let datatype = dimensions.iter().find(|known| known.name == *dimension).map(|known| known.datatype);
-        let datatype = datatype.unwrap_or(Datatype::UInt8);
+        let datatype = case.array.dimension(dimension).map_or(Datatype::UInt8, |known| known.datatype);
         let (from, to) = (range(datatype, ends), interval_text(datatype, interval));
         let _ = writeln!(text, "  {dimension:?} in {from}, given as {to}");
     }
@@ -245,6 +229,11 @@ fn interval_text(datatype: Datatype, interval: &Interval) -> String {
             format!("{start}..{end}")
         }
     }
+}
+
+fn region(case: &Case, ranges: &[(Bytes, Bytes)]) -> String {
+    let along = case.array.dimensions.iter().zip(ranges).map(|(dimension, ends)| range(dimension.datatype, ends));
+    Vec::from_iter(along).join(" x ")
 }
 
 fn range(datatype: Datatype, (low, high): &(Bytes, Bytes)) -> String {

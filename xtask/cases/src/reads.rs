@@ -2,23 +2,27 @@
 
 use std::ops::Range;
 
-use tdb_types::{ArrayType, Layout};
+use tdb_types::Layout;
 
 use super::case::{Case, Question};
 use super::compare::{Settled, difference};
+use super::defects::add_dimensions;
 use super::ours;
-use super::verdict::{Failure, Kind};
-use crate::evaluation::merge;
-use crate::scalars::order_of;
-use tdb_reference::model::{QuerySpec, RangesSpec, ReadColumn, ReadResult};
-use tdb_reference::{Error, Reference, Result};
+use super::verdict::{Failure, Kind, caught, no_difference};
+use crate::evaluation::{merge, places};
+use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
+use tdb_reference::{Error, Reference};
 
 /// Approximate maximum number of batches of the second read.
 const MOST_BATCHES: usize = 100;
 
 /// Reads with the library, and retries once after a crash. The second value is `true` after a
 /// crash.
-pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (Result<ReadResult>, bool) {
+pub fn read_again(
+    reference: &mut Reference,
+    uri: &str,
+    query: &QuerySpec,
+) -> (tdb_reference::Result<ReadResult>, bool) {
     match reference.read(uri, query) {
         Err(Error::Crashed { .. }) => (reference.read(uri, query), true),
         read => (read, false),
@@ -29,7 +33,7 @@ pub fn read_again(reference: &mut Reference, uri: &str, query: &QuerySpec) -> (R
 fn needs_coordinates(case: &Case, question: &Question) -> bool {
     let ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let ties = (case.array.allows_dups || case.repeated) && question.query.layout == Layout::GlobalOrder;
-    case.array.array_type == ArrayType::Sparse && (ordered || ties)
+    !case.is_dense() && (ordered || ties)
 }
 
 /// Returns the question for the library. Some cells may have equal coordinates in one fragment. A
@@ -48,15 +52,13 @@ pub fn asked(case: &Case, question: &Question) -> Question {
 /// range, in the order of the ranges.
 pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
     let mut query = question.query.clone();
-    if case.array.array_type == ArrayType::Dense || query.layout != Layout::Unordered {
+    if case.is_dense() || query.layout != Layout::Unordered {
         query.ranges.iter_mut().for_each(|ranges| *ranges = merged(case, ranges));
     }
     if needs_coordinates(case, question) && !query.fields.is_empty() {
-        let missing =
-            case.array.dimension_names().filter(|name| !question.query.fields.iter().any(|field| field == name));
-        query.fields.extend(missing.map(str::to_owned));
+        add_dimensions(case, &mut query.fields);
     }
-    if case.array.array_type == ArrayType::Dense
+    if case.is_dense()
         && let Some(current) = &case.array.current_domain
     {
         // For a dimension without a range, tdb reads the current domain, and the library the whole
@@ -72,7 +74,7 @@ pub fn with_coordinates(case: &Case, question: &Question) -> QuerySpec {
 
 /// Merges ranges into sorted, disjoint ranges.
 pub fn merged(case: &Case, spec: &RangesSpec) -> RangesSpec {
-    let dimension = case.array.dimensions.iter().find(|dimension| dimension.name == spec.dimension);
+    let dimension = case.array.dimension(&spec.dimension);
     let ranges = spec.ranges.clone();
     let ranges = dimension.map_or(ranges.clone(), |dimension| merge(dimension.datatype, ranges));
     RangesSpec { dimension: spec.dimension.clone(), ranges }
@@ -85,12 +87,7 @@ pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled
     if !needs_coordinates(case, question) {
         return Settled::Fully;
     }
-    let mut keys: Vec<Vec<(u64, Vec<u8>)>> = vec![Vec::new(); theirs.cells];
-    for dimension in &case.array.dimensions {
-        let column = theirs.columns.iter().find(|column| column.column.name == dimension.name);
-        let cells = column.map(ReadColumn::cells).unwrap_or_default();
-        keys.iter_mut().zip(cells).for_each(|(key, cell)| key.push(order_of(dimension.datatype, cell)));
-    }
+    let mut keys = places(case, theirs);
     match question.query.layout {
         Layout::RowMajor => {}
         Layout::ColMajor => keys.iter_mut().for_each(|key| key.reverse()),
@@ -103,21 +100,15 @@ pub fn settled(case: &Case, question: &Question, theirs: &ReadResult) -> Settled
 /// Returns the ranges of equal keys.
 fn runs<K: PartialEq>(keys: &[K]) -> Vec<Range<usize>> {
     let mut start = 0;
-    let chunks = keys.chunk_by(|a, b| a == b);
-    chunks
-        .map(|chunk| {
-            start += chunk.len();
-            start - chunk.len()..start
-        })
-        .collect()
+    let run = |chunk: &[K]| {
+        start += chunk.len();
+        start - chunk.len()..start
+    };
+    keys.chunk_by(|a, b| a == b).map(run).collect()
 }
 
-pub fn compare_cells(
-    case: &Case,
-    question: &Question,
-    uri: &str,
-    theirs: &ReadResult,
-) -> std::result::Result<(), Failure> {
+/// Compares tdb's reads, in large and in tiny batches, with the library's cells.
+pub fn compare_cells(case: &Case, question: &Question, uri: &str, theirs: &ReadResult) -> Result<(), Failure> {
     compare_in_order(case, question, uri, theirs, &settled(case, question, theirs))
 }
 
@@ -128,22 +119,16 @@ pub fn compare_in_order(
     uri: &str,
     theirs: &ReadResult,
     order: &Settled,
-) -> std::result::Result<(), Failure> {
-    let our_error = |detail| Failure::new(Kind::OurError, detail);
-    let array = ours::open(uri, case, question).map_err(our_error)?;
-    ours::plan(&array, question).map_err(our_error)?;
-    let reading = ours::answer(&array, question, question.budget).map_err(our_error)?;
-    if let Some(detail) = difference(theirs, &reading, order) {
-        return Err(Failure::new(Kind::Cells, detail));
-    }
-    // Limits the number of batches, each of which takes time.
-    let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
-    let again = ours::answer(&array, question, Some(tiny)).map_err(our_error)?;
-    if reading.columns == again.columns {
-        return Ok(());
-    }
-    match difference(theirs, &again, order) {
-        Some(detail) => Err(Failure::new(Kind::Batches, detail)),
-        None => Ok(()),
-    }
+) -> Result<(), Failure> {
+    caught("read", || {
+        let array = ours::open(uri, case, question).map_err(Failure::ours)?;
+        ours::plan(&array, question).map_err(Failure::ours)?;
+        let reading = ours::answer(&array, question, question.budget).map_err(Failure::ours)?;
+        no_difference(Kind::Cells, difference(theirs, &reading, order))?;
+        // Limits the number of batches, each of which takes time.
+        let tiny = question.tiny_budget.max(reading.bytes() / MOST_BATCHES);
+        let again = ours::answer(&array, question, Some(tiny)).map_err(Failure::ours)?;
+        let is_same = reading.columns == again.columns;
+        if is_same { Ok(()) } else { no_difference(Kind::Batches, difference(theirs, &again, order)) }
+    })
 }

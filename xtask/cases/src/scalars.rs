@@ -43,6 +43,11 @@ pub fn order_of(datatype: Datatype, bytes: &[u8]) -> (u64, Vec<u8>) {
     (scalar.key(), Vec::new())
 }
 
+/// Parses the little-endian bytes of a float.
+pub fn float_of(datatype: Datatype, bytes: &[u8]) -> f64 {
+    Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64)
+}
+
 /// Returns the bytes of a float of 32 or 64 bits.
 pub fn float_bytes(datatype: Datatype, value: f64) -> Bytes {
     match datatype {

@@ -1,92 +1,77 @@
-//! Shrinks a failing case for human readers.
+//! Simplifies failing cases for human readers.
 
-use tdb_types::{ArrayType, Datatype, Layout};
+use std::ops::Range;
+
+use tdb_types::{Datatype, Layout};
 
 use super::case::{Case, Question, Step};
-use super::verdict::Failure;
 use crate::scalars::{integer_bytes, integer_of};
-use tdb_reference::model::{Bytes, Column, Pipeline, WriteSpec};
+use crate::selection::Selection;
+use tdb_reference::model::{ArraySpec, Bytes, Column, DimensionSpec, Pipeline, WriteSpec};
 
-/// Maximum number of smaller cases to try.
-const ATTEMPTS: usize = 1500;
+/// The simplifications of a case.
+struct Smaller<'a> {
+    case: &'a Case,
+    cases: Vec<Case>,
+}
 
-/// Returns the smallest case found that fails in the same way. `fails` runs a case and returns its
-/// failure.
-pub fn shrink(case: Case, failure: Failure, mut fails: impl FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
-    let (mut best, mut how) = (case, failure);
-    if let Some(index) = how.question {
-        let mut only = best.clone();
-        only.questions = vec![best.questions[index].clone()];
-        if let Some(failure) = fails(&only).filter(|failure| failure.resembles(&how)) {
-            (best, how) = (only, failure);
-        }
-    } else {
-        best.questions.clear();
+impl Smaller<'_> {
+    /// Adds the case after a change, unless the change has no effect.
+    fn add(&mut self, change: impl FnOnce(&mut Case)) {
+        self.try_add(|case| {
+            change(case);
+            Some(())
+        });
     }
-    let mut attempts = 0;
-    'again: loop {
-        for smaller in smaller_cases(&best) {
-            attempts += 1;
-            if attempts > ATTEMPTS {
-                return (best, how);
-            }
-            if let Some(failure) = fails(&smaller).filter(|failure| failure.resembles(&how)) {
-                (best, how) = (smaller, failure);
-                continue 'again;
-            }
+
+    /// Adds the case after a change, unless the change is impossible or has no effect.
+    fn try_add(&mut self, change: impl FnOnce(&mut Case) -> Option<()>) {
+        let mut smaller = self.case.clone();
+        if change(&mut smaller).is_some() && smaller != *self.case {
+            self.cases.push(smaller);
         }
-        return (best, how);
     }
 }
 
 /// Returns cases with one simplification each, largest simplifications first.
 pub fn smaller_cases(case: &Case) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let mut add = |change: &dyn Fn(&mut Case) -> Option<()>| {
-        let mut smaller = case.clone();
-        if change(&mut smaller).is_some() && !is_same(&smaller, case) {
-            cases.push(smaller);
-        }
-    };
+    let mut smaller = Smaller { case, cases: Vec::new() };
+    smaller.add(|case| case.questions.clear());
+    for question in &case.questions {
+        smaller.add(|case| case.questions = vec![question.clone()]);
+    }
     for index in (0..case.steps.len()).rev() {
-        add(&|case| without_step(case, index));
+        smaller.add(|case| without_step(case, index));
     }
     for attribute in case.final_attributes() {
-        add(&|case| without_attribute(case, &attribute.name));
+        smaller.add(|case| without_attribute(case, &attribute.name));
     }
     for index in 0..case.array.dimensions.len() {
-        add(&|case| without_dimension(case, index));
+        smaller.try_add(|case| without_dimension(case, index));
     }
     for index in 0..case.questions.len() {
-        simpler_questions(index, case, &mut add);
+        simpler_questions(index, &mut smaller);
     }
-    simpler_schemas(case, &mut add);
+    simpler_schemas(&mut smaller);
     for index in 0..case.steps.len() {
-        fewer_cells(index, case, &mut add);
+        fewer_cells(index, &mut smaller);
     }
-    cases
+    smaller.cases
 }
 
-fn is_same(a: &Case, b: &Case) -> bool {
-    a.array == b.array && a.steps == b.steps && a.questions == b.questions
-}
-
-type Add<'a> = &'a mut dyn FnMut(&dyn Fn(&mut Case) -> Option<()>);
-
-fn without_step(case: &mut Case, index: usize) -> Option<()> {
+fn without_step(case: &mut Case, index: usize) {
     // Writes depend on the evolutions before them.
     if matches!(case.steps[index], Step::Evolve(_))
         && case.steps[index + 1..].iter().any(|step| matches!(step, Step::Write(_)))
     {
-        return None;
+        return;
     }
     case.steps.remove(index);
-    Some(())
 }
 
-fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
+fn without_attribute(case: &mut Case, name: &str) {
     if is_in_a_condition(case, name) {
-        return None;
+        return;
     }
     case.array.attributes.retain(|attribute| attribute.name != name);
     for step in &mut case.steps {
@@ -101,16 +86,13 @@ fn without_attribute(case: &mut Case, name: &str) -> Option<()> {
     }
     case.steps.retain(|step| !matches!(step, Step::Evolve(evolution) if *evolution == Default::default()));
     case.questions.iter_mut().for_each(|question| without_field(question, name));
-    Some(())
 }
 
 /// `true` if a delete or a question has a condition on the field.
 fn is_in_a_condition(case: &Case, name: &str) -> bool {
     let mut questions = case.questions.iter().filter_map(|question| question.query.condition.as_ref());
-    if questions.any(|condition| condition.has_field(name)) {
-        return true;
-    }
-    case.steps.iter().any(|step| matches!(step, Step::Delete(condition, _) if condition.has_field(name)))
+    questions.any(|condition| condition.has_field(name))
+        || case.steps.iter().any(|step| matches!(step, Step::Delete(condition, _) if condition.has_field(name)))
 }
 
 fn without_field(question: &mut Question, name: &str) {
@@ -122,14 +104,13 @@ fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
     if case.array.dimensions.len() == 1 || is_in_a_condition(case, &case.array.dimensions[index].name) {
         return None;
     }
-    let sparse = case.array.array_type == ArrayType::Sparse;
-    for step in &mut case.steps {
-        let Step::Write(write) = step else { continue };
+    let (sparse, dimensions) = (!case.is_dense(), case.array.dimensions.clone());
+    for write in case.writes_mut() {
         if sparse {
             write.cells.remove(index);
         } else {
-            let (low, _) = write.subarray.as_ref()?[index].clone();
-            keep_coordinates(&case.array.dimensions, write, index, &low, &low)?;
+            let (low, _) = integers(&dimensions[index], &write.subarray.as_ref()?[index]);
+            keep_coordinates(&dimensions, write, index, (low, low))?;
             write.subarray.as_mut()?.remove(index);
         }
     }
@@ -149,26 +130,23 @@ fn without_dimension(case: &mut Case, index: usize) -> Option<()> {
     Some(())
 }
 
+fn integers(dimension: &DimensionSpec, (low, high): &(Bytes, Bytes)) -> (i128, i128) {
+    let physical = dimension.datatype.physical();
+    (integer_of(physical, low), integer_of(physical, high))
+}
+
 /// Restricts a dense write to a range of coordinates along a dimension.
 fn keep_coordinates(
-    dimensions: &[tdb_reference::model::DimensionSpec],
+    dimensions: &[DimensionSpec],
     write: &mut WriteSpec,
     index: usize,
-    low: &Bytes,
-    high: &Bytes,
+    (low, high): (i128, i128),
 ) -> Option<()> {
     if write.layout == Layout::GlobalOrder {
         return None;
     }
-    let integer = |dimension: usize, bytes: &Bytes| integer_of(dimensions[dimension].datatype.physical(), bytes);
-    let ranges: Vec<(i128, i128)> = write
-        .subarray
-        .as_ref()?
-        .iter()
-        .enumerate()
-        .map(|(dimension, (low, high))| (integer(dimension, low), integer(dimension, high)))
-        .collect();
-    let kept = integer(index, low)..=integer(index, high);
+    let ranges = dimensions.iter().zip(write.subarray.as_ref()?).map(|(dimension, ends)| integers(dimension, ends));
+    let ranges: Vec<(i128, i128)> = ranges.collect();
     let inner = |range: &[(i128, i128)]| range.iter().map(|(low, high)| high - low + 1).product::<i128>();
     let step = match write.layout {
         Layout::RowMajor => inner(&ranges[index + 1..]),
@@ -176,9 +154,10 @@ fn keep_coordinates(
     };
     let length = ranges[index].1 - ranges[index].0 + 1;
     let cells = usize::try_from(inner(&ranges)).ok()?;
-    let keep = |cell: usize| kept.contains(&(ranges[index].0 + cell as i128 / step % length));
+    let keep = |cell: usize| (low..=high).contains(&(ranges[index].0 + cell as i128 / step % length));
     write.cells.iter_mut().for_each(|column| retain(column, cells, &keep));
-    write.subarray.as_mut()?[index] = (low.clone(), high.clone());
+    let physical = dimensions[index].datatype.physical();
+    write.subarray.as_mut()?[index] = (integer_bytes(physical, low), integer_bytes(physical, high));
     Some(())
 }
 
@@ -187,185 +166,105 @@ fn retain(column: &mut Column, cells: usize, keep: &dyn Fn(usize) -> bool) {
     *column = column.of_places(cells, (0..cells).filter(|&cell| keep(cell)));
 }
 
-fn simpler_questions(index: usize, case: &Case, add: Add<'_>) {
-    let query = &case.questions[index].query;
-    add(&|case| {
-        case.questions[index].threads = 1;
-        Some(())
-    });
-    add(&|case| {
-        case.questions[index].budget = None;
-        Some(())
-    });
-    add(&|case| {
-        case.questions[index].query.timestamps = None;
-        Some(())
-    });
-    for dimension in 0..query.ranges.len() {
-        add(&|case| {
-            case.questions[index].query.ranges.remove(dimension);
-            Some(())
-        });
-        for half in 0..2 {
-            add(&|case| {
-                let ranges = &mut case.questions[index].query.ranges[dimension].ranges;
-                let (all, middle) = (ranges.len(), ranges.len() / 2);
-                let kept = if half == 0 { 0..middle } else { middle..all };
-                *ranges = ranges.get(kept).filter(|kept| all > 3 && !kept.is_empty())?.to_vec();
-                Some(())
-            });
+fn simpler_questions(index: usize, smaller: &mut Smaller<'_>) {
+    let Question { query, selection, aggregates, .. } = &smaller.case.questions[index];
+    let mut ask = |change: &dyn Fn(&mut Question)| smaller.add(|case| change(&mut case.questions[index]));
+    ask(&|question| question.threads = 1);
+    ask(&|question| question.budget = None);
+    ask(&|question| question.query.timestamps = None);
+    for (dimension, ranges) in query.ranges.iter().enumerate() {
+        ask(&|question| drop(question.query.ranges.remove(dimension)));
+        let ranges = &ranges.ranges;
+        let (first, second) = ranges.split_at(ranges.len() / 2);
+        for half in [first, second].into_iter().filter(|_| ranges.len() > 3) {
+            ask(&|question| question.query.ranges[dimension].ranges = half.to_vec());
         }
-        for range in 0..query.ranges[dimension].ranges.len().min(40) {
-            add(&|case| {
-                let ranges = &mut case.questions[index].query.ranges[dimension].ranges;
-                (ranges.len() > 1).then(|| drop(ranges.remove(range)))
-            });
+        for range in (0..ranges.len()).take(40).filter(|_| ranges.len() > 1) {
+            ask(&|question| drop(question.query.ranges[dimension].ranges.remove(range)));
         }
     }
-    simpler_selections(index, case, add);
-    for aggregate in 0..case.questions[index].aggregates.len() {
-        add(&|case| {
-            case.questions[index].aggregates.remove(aggregate);
-            Some(())
-        });
+    simpler_selections(selection, &mut ask);
+    for aggregate in 0..aggregates.len() {
+        ask(&|question| drop(question.aggregates.remove(aggregate)));
     }
-    add(&|case| case.questions[index].query.condition.take().map(drop));
-    add(&|case| {
-        case.questions[index].query.fields.clear();
-        Some(())
-    });
-    if query.fields.len() > 1 {
-        for field in 0..query.fields.len() {
-            add(&|case| {
-                case.questions[index].query.fields.remove(field);
-                Some(())
-            });
-        }
+    ask(&|question| question.query.condition = None);
+    ask(&|question| question.query.fields.clear());
+    for field in (0..query.fields.len()).filter(|_| query.fields.len() > 1) {
+        ask(&|question| drop(question.query.fields.remove(field)));
     }
-    add(&|case| {
-        case.questions[index].query.layout = Layout::RowMajor;
-        Some(())
-    });
+    ask(&|question| question.query.layout = Layout::RowMajor);
 }
 
-fn simpler_selections(index: usize, case: &Case, add: Add<'_>) {
-    let selection = &case.questions[index].selection;
-    add(&|case| {
-        case.questions[index].selection.forms.clear();
-        Some(())
-    });
-    add(&|case| case.questions[index].selection.outside.take().map(drop));
-    add(&|case| case.questions[index].selection.points.take().map(drop));
-    add(&|case| case.questions[index].selection.boxes.take().map(drop));
-    let parts = |count: usize| {
-        let halves = std::iter::successors(Some(count.div_ceil(2)), |part| (*part > 1).then(|| part / 2));
-        let of_part = move |part: usize| (0..count).step_by(part.max(1)).take(20).map(move |start| (start, part));
-        halves.filter(|part| *part > 0).flat_map(of_part).collect::<Vec<(usize, usize)>>()
-    };
-    for (start, part) in parts(selection.points.as_ref().map_or(0, Vec::len)) {
-        add(&|case| {
-            let points = case.questions[index].selection.points.as_mut()?;
-            points.drain(start..(start + part).min(points.len()));
-            Some(())
-        });
+fn simpler_selections(selection: &Selection, ask: &mut dyn FnMut(&dyn Fn(&mut Question))) {
+    ask(&|question| question.selection.forms.clear());
+    ask(&|question| question.selection.outside = None);
+    ask(&|question| question.selection.points = None);
+    ask(&|question| question.selection.boxes = None);
+    for part in parts(selection.points.as_ref().map_or(0, Vec::len), 20) {
+        ask(&|question| question.selection.points.iter_mut().for_each(|points| drop(points.drain(part.clone()))));
     }
-    for (start, part) in parts(selection.boxes.as_ref().map_or(0, Vec::len)) {
-        add(&|case| {
-            let boxes = case.questions[index].selection.boxes.as_mut()?;
-            boxes.drain(start..(start + part).min(boxes.len()));
-            Some(())
-        });
+    for part in parts(selection.boxes.as_ref().map_or(0, Vec::len), 20) {
+        ask(&|question| question.selection.boxes.iter_mut().for_each(|boxes| drop(boxes.drain(part.clone()))));
     }
-    let sides = selection.boxes.iter().flatten().enumerate().take(4);
-    for (place, side) in sides.flat_map(|(place, sides)| (0..sides.len()).map(move |side| (place, side))) {
-        add(&|case| case.questions[index].selection.boxes.as_mut()?[place][side].pop().map(drop));
+    for (place, sides) in selection.boxes.iter().flatten().enumerate().take(4) {
+        for side in 0..sides.len() {
+            ask(&|question| {
+                question.selection.boxes.iter_mut().for_each(|boxes| drop(boxes[place][side].pop()));
+            });
+        }
     }
 }
 
-fn simpler_schemas(case: &Case, add: Add<'_>) {
-    add(&|case| {
-        let array = &mut case.array;
+/// Divides items into halves, quarters and so on, down to single items. Returns up to `most` parts
+/// of each size.
+fn parts(count: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let sizes = std::iter::successors(Some(count.div_ceil(2)), |size| (*size > 1).then(|| size / 2));
+    let of_size = move |size| (0..count).step_by(size).take(most).map(move |start| start..(start + size).min(count));
+    sizes.filter(|size| *size > 0).flat_map(of_size)
+}
+
+fn simpler_schemas(smaller: &mut Smaller<'_>) {
+    let without_cell_filters = |array: &mut ArraySpec| {
         (array.coords_filters, array.offsets_filters, array.validity_filters) = (None, None, None);
-        array.dimensions.iter_mut().for_each(|dimension| dimension.filters = Pipeline::default());
-        array.attributes.iter_mut().for_each(|attribute| attribute.filters = Pipeline::default());
-        Some(())
+    };
+    smaller.add(|case| {
+        without_cell_filters(&mut case.array);
+        case.array.dimensions.iter_mut().for_each(|dimension| dimension.filters = Pipeline::default());
+        case.array.attributes.iter_mut().for_each(|attribute| attribute.filters = Pipeline::default());
     });
-    add(&|case| {
-        (case.array.coords_filters, case.array.offsets_filters, case.array.validity_filters) = (None, None, None);
-        Some(())
-    });
-    add(&|case| {
-        case.encrypted = false;
-        Some(())
-    });
-    add(&|case| {
-        case.array.current_domain = None;
-        Some(())
-    });
-    add(&|case| {
+    smaller.add(|case| without_cell_filters(&mut case.array));
+    smaller.add(|case| case.encrypted = false);
+    smaller.add(|case| case.array.current_domain = None);
+    smaller.add(|case| {
         case.array.enumerations.clear();
         case.array.attributes.iter_mut().for_each(|attribute| attribute.enumeration = None);
-        Some(())
     });
-    add(&|case| {
-        case.array.tile_order = Layout::RowMajor;
-        Some(())
-    });
-    add(&|case| {
-        case.array.cell_order = Layout::RowMajor;
-        Some(())
-    });
-    add(&|case| {
-        case.array.allows_dups = false;
-        Some(())
-    });
-    for index in 0..case.array.dimensions.len() {
-        add(&|case| {
-            case.array.dimensions[index].filters = Pipeline::default();
-            Some(())
-        });
-        add(&|case| {
-            let dimension = &mut case.array.dimensions[index];
-            let physical = dimension.datatype.physical();
-            let (low, high) = dimension.domain.as_ref().filter(|_| !dimension.datatype.is_float())?;
-            let size = integer_of(physical, high) - integer_of(physical, low) + 1;
-            dimension.extent.as_ref()?;
-            dimension.extent = Some(integer_bytes(physical, size));
-            Some(())
-        });
+    smaller.add(|case| case.array.tile_order = Layout::RowMajor);
+    smaller.add(|case| case.array.cell_order = Layout::RowMajor);
+    smaller.add(|case| case.array.allows_dups = false);
+    for (index, dimension) in smaller.case.array.dimensions.iter().enumerate() {
+        smaller.add(|case| case.array.dimensions[index].filters = Pipeline::default());
+        let domain = dimension.domain.as_ref().filter(|_| !dimension.datatype.is_float() && dimension.extent.is_some());
+        if let Some((low, high)) = domain.map(|domain| integers(dimension, domain)) {
+            let extent = integer_bytes(dimension.datatype.physical(), high - low + 1);
+            smaller.add(|case| case.array.dimensions[index].extent = Some(extent));
+        }
     }
-    (0..case.array.attributes.len()).for_each(|index| simpler_attribute(index, case, add));
+    (0..smaller.case.array.attributes.len()).for_each(|index| simpler_attribute(index, smaller));
 }
 
-fn simpler_attribute(index: usize, case: &Case, add: Add<'_>) {
-    add(&|case| {
-        case.array.attributes[index].filters = Pipeline::default();
-        Some(())
-    });
-    for filter in 0..case.array.attributes[index].filters.filters.len() {
-        add(&|case| {
-            case.array.attributes[index].filters.filters.remove(filter);
-            Some(())
-        });
+fn simpler_attribute(index: usize, smaller: &mut Smaller<'_>) {
+    let attribute = &smaller.case.array.attributes[index];
+    smaller.add(|case| case.array.attributes[index].filters = Pipeline::default());
+    for filter in 0..attribute.filters.filters.len() {
+        smaller.add(|case| drop(case.array.attributes[index].filters.filters.remove(filter)));
     }
-    add(&|case| {
-        let attribute = &mut case.array.attributes[index];
-        attribute.datatype = plain_type(attribute.datatype);
-        Some(())
-    });
-    add(&|case| {
-        case.array.attributes[index].fill = None;
-        Some(())
-    });
-    add(&|case| {
-        let name = case.array.attributes[index].name.clone();
+    smaller.add(|case| case.array.attributes[index].datatype = plain_type(attribute.datatype));
+    smaller.add(|case| case.array.attributes[index].fill = None);
+    smaller.add(|case| {
         case.array.attributes[index].nullable = false;
-        let columns = case.steps.iter_mut().filter_map(|step| match step {
-            Step::Write(write) => write.cells.iter_mut().find(|column| column.name == name),
-            _ => None,
-        });
-        columns.for_each(|column| column.validity = None);
-        Some(())
+        let columns = case.writes_mut().flat_map(|write| &mut write.cells);
+        columns.filter(|column| column.name == attribute.name).for_each(|column| column.validity = None);
     });
 }
 
@@ -379,54 +278,41 @@ fn plain_type(datatype: Datatype) -> Datatype {
     }
 }
 
-fn fewer_cells(index: usize, case: &Case, add: Add<'_>) {
+fn fewer_cells(index: usize, smaller: &mut Smaller<'_>) {
+    let case = smaller.case;
     let Step::Write(write) = &case.steps[index] else { return };
     if write.subarray.is_some() {
         for dimension in 0..case.array.dimensions.len() {
             for part in 0..4 {
-                add(&|case| narrower(case, index, dimension, part));
+                smaller.try_add(|case| narrower(case, index, dimension, part));
             }
         }
         return;
     }
-    let Some(first) = write.cells.first() else { return };
-    let cells = match &first.offsets {
-        Some(offsets) => offsets.len() - 1,
-        None => first.values.len() / case.array.dimensions[0].datatype.size(),
-    };
-    let mut part = cells.div_ceil(2);
-    while part > 0 {
-        for start in (0..cells).step_by(part).take(40) {
-            add(&|case| {
-                let Step::Write(write) = &mut case.steps[index] else { return None };
-                let keep = |cell: usize| cell < start || cell >= start + part;
-                if part >= cells {
-                    return None;
-                }
-                write.cells.iter_mut().for_each(|column| retain(column, cells, &keep));
-                Some(())
-            });
-        }
-        part /= 2;
+    let cells = case.array.cells_of(write);
+    for part in parts(cells, 40).filter(|part| part.len() < cells) {
+        smaller.try_add(|case| {
+            let Step::Write(write) = &mut case.steps[index] else { return None };
+            write.cells.iter_mut().for_each(|column| retain(column, cells, &|cell| !part.contains(&cell)));
+            Some(())
+        });
     }
 }
 
 /// Halves a dense write along a dimension, or removes one coordinate.
 fn narrower(case: &mut Case, index: usize, dimension: usize, part: usize) -> Option<()> {
     let dimensions = case.array.dimensions.clone();
-    let physical = dimensions[dimension].datatype.physical();
     let Step::Write(write) = &mut case.steps[index] else { return None };
-    let (low, high) = &write.subarray.as_ref()?[dimension];
-    let (low, high) = (integer_of(physical, low), integer_of(physical, high));
+    let (low, high) = integers(&dimensions[dimension], &write.subarray.as_ref()?[dimension]);
     if low == high {
         return None;
     }
     let middle = low + (high - low) / 2;
-    let (low, high) = match part {
+    let kept = match part {
         0 => (low, middle),
         1 => (middle + 1, high),
         2 => (low + 1, high),
         _ => (low, high - 1),
     };
-    keep_coordinates(&dimensions, write, dimension, &integer_bytes(physical, low), &integer_bytes(physical, high))
+    keep_coordinates(&dimensions, write, dimension, kept)
 }

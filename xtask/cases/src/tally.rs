@@ -20,6 +20,11 @@ impl Counts {
         self.0.get(name).copied().unwrap_or_default()
     }
 
+    /// Returns the counters in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.0.iter().map(|(name, count)| (*name, *count))
+    }
+
     pub fn merge(&mut self, other: &Self) {
         other.0.iter().for_each(|(name, count)| self.add(name, *count));
     }
@@ -64,7 +69,7 @@ impl Tally {
             }
             Verdict::Excused(reason) => {
                 self.left_out += 1;
-                self.count_reason("cases left out", &reason);
+                return self.count_reason("cases left out", &reason);
             }
             Verdict::Failed(failure) => return self.fail(&failure),
         }

@@ -83,12 +83,19 @@ impl Writer {
 
 /// Enables or disables encryption of all further arrays.
 pub fn set_key(side: &mut Reference, encrypted: bool) {
-    for (setting, value) in
-        [("sm.encryption_type", "AES_256_GCM".into()), ("sm.encryption_key", String::from_utf8_lossy(KEY))]
-    {
-        match encrypted {
-            true => side.config().insert(setting.to_owned(), value.into_owned()),
-            false => side.config().remove(setting),
+    use_key(side, encrypted.then_some(KEY));
+}
+
+/// Encrypts all further arrays with a key, or none.
+pub fn use_key(side: &mut Reference, key: Option<&[u8]>) {
+    let settings = [
+        ("sm.encryption_type", "AES_256_GCM".into()),
+        ("sm.encryption_key", String::from_utf8_lossy(key.unwrap_or_default())),
+    ];
+    for (setting, value) in settings {
+        match key {
+            Some(_) => side.config().insert(setting.to_owned(), value.into_owned()),
+            None => side.config().remove(setting),
         };
     }
 }

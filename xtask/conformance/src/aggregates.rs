@@ -4,65 +4,43 @@
 mod judge;
 mod plain;
 
-use tdb_array::{Array, Fragment};
+use tdb_array::Fragment;
 use tdb_cases::case::{Case, Question};
 use tdb_cases::defects;
+use tdb_cases::evaluation::{choose, typed};
 use tdb_cases::generate::is_theirs;
 use tdb_cases::ours::{self, Reading};
 use tdb_cases::print::bytes_as_text;
-use tdb_cases::reads::{merged, with_coordinates};
-use tdb_cases::their_errors::excuse;
+use tdb_cases::reads::merged;
+use tdb_cases::selection::Selection;
+use tdb_cases::their_errors::{as_failure, excuse};
 use tdb_cases::values::Kind;
-use tdb_cases::verdict::{self, Failure};
+use tdb_cases::verdict::{self, Failure, no_difference};
 use tdb_reference::model::{AggregateFunction, AggregateSpec, DimensionSpec, QuerySpec};
-use tdb_reference::{Error, Reference, Result};
+use tdb_reference::{Error, Reference};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{ArrayType, Scalar};
 
-use super::chosen::{choose, typed};
 use judge::{Judgement, judge};
 use plain::{Answer, Sum, Values};
 
-/// Computes a question's aggregates on both sides and returns the first difference, if any. The
-/// library runs `query`, a read of `cells` cells.
+/// Computes a question's aggregates on both sides. `judged` is an equivalent question for the
+/// library, with its query and the number of cells. Without `judged`, checks only tdb's aggregates.
 ///
 /// # Errors
-/// Fails if the library's process cannot be started.
+/// Returns the first difference.
 pub fn compare(
     case: &Case,
     question: &Question,
     reference: &mut Reference,
     [their_uri, uri]: [&str; 2],
-    (query, cells): (&QuerySpec, usize),
+    judged: Option<(&Question, &QuerySpec, usize)>,
     excuses: &mut Vec<String>,
-) -> Result<Option<Failure>> {
-    let known = match Known::checked(case, question, uri) {
-        Ok(known) => known,
-        Err(failure) => return Ok(Some(failure)),
-    };
-    known.compare_theirs(reference, their_uri, (query, cells), excuses)
-}
-
-/// Compares the aggregates of a question with points or boxes. `judged` is an equivalent question
-/// for the library, with the number of cells. Without `judged`, checks only tdb's aggregates.
-///
-/// # Errors
-/// Fails if the library's process cannot be started.
-pub fn compare_sets(
-    case: &Case,
-    question: &Question,
-    reference: &mut Reference,
-    [their_uri, uri]: [&str; 2],
-    judged: Option<(&Question, usize)>,
-    excuses: &mut Vec<String>,
-) -> Result<Option<Failure>> {
-    let known = match Known::checked(case, question, uri) {
-        Ok(known) => known,
-        Err(failure) => return Ok(Some(failure)),
-    };
-    let Some((judged, cells)) = judged else { return Ok(None) };
-    let query = with_coordinates(case, judged);
-    Known { question: judged, ..known }.compare_theirs(reference, their_uri, (&query, cells), excuses)
+) -> Result<(), Failure> {
+    let known = Known::read(case, question, uri).map_err(Failure::ours)?;
+    no_difference(verdict::Kind::Aggregates, known.check_ours(uri).map_err(Failure::ours)?)?;
+    let Some((question, query, cells)) = judged else { return Ok(()) };
+    Known { question, ..known }.compare_theirs(reference, their_uri, (query, cells), excuses)
 }
 
 /// The cells to aggregate.
@@ -75,17 +53,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// Reads the cells and checks tdb's aggregates of them.
-    fn checked(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, Failure> {
-        let our_error = |detail| Failure::new(verdict::Kind::OurError, detail);
-        let known = Self::read(case, question, uri).map_err(our_error)?;
-        match known.check_ours(uri).map_err(our_error)? {
-            Some(detail) => Err(Failure::new(verdict::Kind::Aggregates, detail)),
-            None => Ok(known),
-        }
-    }
-
-    fn read(case: &'a Case, question: &'a Question, uri: &str) -> std::result::Result<Self, String> {
+    fn read(case: &'a Case, question: &'a Question, uri: &str) -> Result<Self, String> {
         let mut fields: Vec<String> = case.array.dimension_names().map(str::to_owned).collect();
         for name in question.aggregates.iter().filter_map(|aggregate| aggregate.field.as_ref()) {
             if !fields.contains(name) {
@@ -96,9 +64,13 @@ impl<'a> Known<'a> {
         let reading = match question.selection.is_plain() {
             true => {
                 let ranges = question.query.ranges.iter().map(|ranges| merged(case, ranges)).collect();
-                ours::all_matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() })?
+                ours::matching(&array, &QuerySpec { fields, ranges, ..question.query.clone() }, &Selection::default())?
             }
-            false => chosen(case, question, &array, fields)?,
+            false => {
+                let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
+                let whole = typed(&array, ours::matching(&array, &all, &Selection::default())?);
+                Reading::of(&choose(case, question, &whole))
+            }
         };
         let fragments = array.fragments().map_err(|error| ours::describe(&error))?.to_vec();
         Ok(Self { case, question, reading, fragments })
@@ -110,14 +82,14 @@ impl<'a> Known<'a> {
         uri: &str,
         (query, cells): (&QuerySpec, usize),
         excuses: &mut Vec<String>,
-    ) -> Result<Option<Failure>> {
+    ) -> Result<(), Failure> {
         if let Some(reason) = defects::mistakes_aggregates(self.case, self.question) {
             excuses.push(reason.to_owned());
-            return Ok(None);
+            return Ok(());
         }
         let aggregates = self.of_theirs(excuses);
         if aggregates.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let theirs = match reference.aggregate(uri, query, &aggregates) {
             Err(Error::Crashed { .. }) => reference.aggregate(uri, query, &aggregates),
@@ -125,34 +97,25 @@ impl<'a> Known<'a> {
         };
         let theirs = match theirs {
             Ok(theirs) => theirs,
-            Err(error) => match excuse(self.case, None, &error).or_else(|| self.excuse(&aggregates, &error)) {
-                Some(reason) => {
-                    excuses.push(reason);
-                    return Ok(None);
-                }
-                None => {
-                    let kind = match error {
-                        Error::Library(_) => verdict::Kind::TheirError,
-                        _ => verdict::Kind::TheirCrash,
-                    };
-                    return Ok(Some(Failure::new(kind, format!("aggregates: {error}"))));
-                }
-            },
+            Err(error) => {
+                let known = excuse(self.case, None, &error).or_else(|| self.excuse(&aggregates, &error));
+                let unknown = || Failure { detail: format!("aggregates: {error}"), ..as_failure(None, &error) };
+                excuses.push(known.ok_or_else(unknown)?);
+                return Ok(());
+            }
         };
         for (aggregate, column) in aggregates.iter().zip(&theirs) {
             let theirs = column.valid_cells().first().copied().flatten();
-            if let Some(detail) = self.check_theirs(aggregate, theirs, cells, excuses) {
-                return Ok(Some(Failure::new(verdict::Kind::Aggregates, detail)));
-            }
+            let detail = self.check_theirs(aggregate, theirs, cells, excuses);
+            no_difference(verdict::Kind::Aggregates, detail)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     fn kind(&self, name: &str) -> Option<Kind> {
         let attributes = self.case.final_attributes();
         let attribute = attributes.iter().find(|attribute| attribute.name == name).map(Kind::of_attribute);
-        let mut dimensions = self.case.array.dimensions.iter();
-        attribute.or_else(|| dimensions.find(|dimension| dimension.name == name).map(Kind::of_dimension))
+        attribute.or_else(|| self.case.array.dimension(name).map(Kind::of_dimension))
     }
 
     /// Returns the values that tdb aggregates. For attributes, tdb treats "no time" as null.
@@ -174,7 +137,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    fn check_ours(&self, uri: &str) -> std::result::Result<Option<String>, String> {
+    fn check_ours(&self, uri: &str) -> Result<Option<String>, String> {
         let question = self.question;
         let array = ours::open(uri, self.case, question)?;
         let all = ours::aggregate(&array, question, &question.aggregates, question.budget)?;
@@ -308,15 +271,4 @@ fn written(case: &Case, boxes: &[(&NdRange, bool)], reading: &Reading) -> Vec<bo
     };
     let newest = |cell: usize| boxes.iter().find(|(ranges, _)| holds(ranges, cell));
     (0..reading.cells).map(|cell| newest(cell).is_some_and(|(_, has_field)| *has_field)).collect()
-}
-
-/// Reads all cells with tdb and selects those of the question with a plain evaluator.
-fn chosen(
-    case: &Case,
-    question: &Question,
-    array: &Array,
-    fields: Vec<String>,
-) -> std::result::Result<Reading, String> {
-    let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
-    Ok(Reading::of(&choose(case, question, &typed(array, ours::all_matching(array, &all)?))))
 }

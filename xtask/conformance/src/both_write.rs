@@ -16,36 +16,29 @@ use tdb_array::tdb_fragment::{
     ValueStatistics,
 };
 use tdb_cases::case::Case;
-use tdb_cases::make_ours::write;
+use tdb_cases::ours::make as make_ours;
 use tdb_cases::place::{Place, is_on_store};
 use tdb_cases::tally::Counts;
 use tdb_cases::their_errors::their_failure;
-use tdb_cases::verdict::Verdict;
+use tdb_cases::verdict::{End, Failure, Verdict, ask_all};
 use tdb_cases::writer::{make, set_key};
 use tdb_cases::{ours, overhang};
 use tdb_filters::Filter;
+use tdb_reference::Reference;
 use tdb_reference::model::Bytes;
-use tdb_reference::{Reference, Result};
 use tdb_schema::{ArraySchema, Dimension, FieldRef};
-use tdb_types::{FormatVersion, Limits, TimestampedName};
+use tdb_types::{FormatVersion, Limits};
 
 use super::examine::{compare_facts, compare_questions};
+use super::maintain::names_in;
 
-pub use ask::{Answer, ask};
+pub use ask::ask;
 
 /// Counts of files that are identical on both sides, and of differences.
-#[derive(Debug, Default)]
-pub struct Files {
-    data: (u64, u64),
-    /// Number of data files whose differences a filter permits.
-    free: u64,
-    metadata: (u64, u64),
-    /// Number of metadata files with differences only in compressed sizes, or in statistics that
-    /// the library gets wrong.
-    explained: u64,
-    /// The loss of lossy images, compared with the original pixels.
-    loss: pixels::Loss,
-    /// Descriptions of all other differences.
+#[derive(Debug)]
+pub struct Files<'a> {
+    pub counts: &'a mut Counts,
+    /// Unexplained differences.
     pub others: Vec<String>,
 }
 
@@ -56,19 +49,6 @@ const FREE_DATA: &str = "data files with differences that a filter permits";
 const METADATA: &str = "files of fragment metadata";
 const SAME_METADATA: &str = "equal files of fragment metadata";
 const EXPLAINED_METADATA: &str = "files of fragment metadata with known differences";
-
-impl Files {
-    /// Adds these counts to `counts`.
-    pub fn count(&self, counts: &mut Counts) {
-        counts.add(SAME_DATA, self.data.0);
-        counts.add(DATA, self.data.1);
-        counts.add(FREE_DATA, self.free);
-        counts.add(SAME_METADATA, self.metadata.0);
-        counts.add(METADATA, self.metadata.1);
-        counts.add(EXPLAINED_METADATA, self.explained);
-        self.loss.count(counts);
-    }
-}
 
 /// Returns the summary lines about files.
 pub fn lines(counts: &Counts) -> Vec<String> {
@@ -97,72 +77,44 @@ pub fn examine(
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
     folder: &Path,
-    files: &mut Files,
-) -> Result<Verdict> {
+    files: &mut Files<'_>,
+) -> Result<Verdict, End> {
     set_key(reference, case.encrypted);
-    let place = Place::new(folder)?;
+    let place = Place::new(folder);
     let [theirs, ours, given] = ["theirs", "ours", "given"].map(|name| place.uri(name));
-    if overhang::is_beyond(&case.array) {
-        return beyond(case, (index, version), reference, (&place, &ours), files);
+    let their_end = |error| their_failure(case, None, &error);
+    // The library's array has other coordinates if the last tile ends at or beyond the end of the
+    // datatype.
+    if let Some(wide) = overhang::wide_array(case, reference, &place).map_err(their_end)? {
+        write_ours(case, (index, version), reference, [&wide.uri, &ours], files)?;
+        return compare_questions(case, &[], reference, [&ours, &ours], Some(&wide));
     }
     let as_given = pixels::as_given(case);
-    for (case, uri) in [(Some(case), &theirs), (as_given.as_ref(), &given)] {
-        if let Some(case) = case
-            && let Err(error) = make(case, reference, uri)
-        {
-            return Ok(their_failure(case, None, &error));
-        }
-    }
-    if let Some(verdict) = write_ours(case, (index, version), reference, [&theirs, &ours], files)? {
-        return Ok(verdict);
-    }
-    compare_reads(case, |index| match &as_given {
-        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], &mut files.loss),
-        None => ask(case, index, &[], reference, [&theirs, &ours]),
+    make(case, reference, &theirs).map_err(their_end)?;
+    as_given.iter().try_for_each(|case| make(case, reference, &given)).map_err(their_end)?;
+    write_ours(case, (index, version), reference, [&theirs, &ours], files)?;
+    ask_all(case.questions.len(), |index, _| match &as_given {
+        Some(_) => pixels::ask(case, index, reference, [&given, &theirs, &ours], files.counts),
+        None => Ok(ask(case, index, &[], reference, [&theirs, &ours])?.cells),
     })
 }
 
-/// Runs a case whose last tile ends at or beyond the end of the datatype. The library's array has
-/// other coordinates.
-fn beyond(
-    case: &Case,
-    (index, version): (u64, FormatVersion),
-    reference: &mut Reference,
-    (place, ours): (&Place, &str),
-    files: &mut Files,
-) -> Result<Verdict> {
-    let wide = match overhang::wide_array(case, reference, place) {
-        Ok(Some(wide)) => wide,
-        Ok(None) => return Ok(Verdict::Excused("no last tile".to_owned())),
-        Err(error) => return Ok(their_failure(case, None, &error)),
-    };
-    if let Some(verdict) = write_ours(case, (index, version), reference, [&wide.uri, ours], files)? {
-        return Ok(verdict);
-    }
-    compare_questions(case, &[], reference, [ours, ours], Some(&wide))
-}
-
-/// Writes tdb's array and compares its facts and files with the library's array. Returns a verdict
-/// if the case ends early.
+/// Writes tdb's array and compares its facts and files with the library's array.
 fn write_ours(
     case: &Case,
     (index, version): (u64, FormatVersion),
     reference: &mut Reference,
     [theirs, ours]: [&str; 2],
-    files: &mut Files,
-) -> Result<Option<Verdict>> {
-    if let Some(verdict) = write(case, (index, version), reference, ours)? {
-        return Ok(Some(verdict));
-    }
+    files: &mut Files<'_>,
+) -> Result<(), End> {
+    make_ours(case, (index, version), reference, ours)?;
     let is_newest = version == FormatVersion::DEFAULT;
-    if let Some(mut failure) = compare_facts(case, reference, ours, is_newest)? {
-        failure.detail = format!("our array: {}", failure.detail);
-        return Ok(Some(Verdict::Failed(failure)));
-    }
+    let of_ours = |failure: Failure| Failure { detail: format!("our array: {}", failure.detail), ..failure };
+    compare_facts(case, reference, ours, is_newest).map_err(of_ours)?;
     if is_newest {
         compare_files(case, theirs, ours, files);
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Returns why arrays of both sides cannot hold the same cells, or `None` if they can.
@@ -170,25 +122,9 @@ pub fn cannot_be_the_same(case: &Case) -> Option<&'static str> {
     pixels::as_given(case).map(|_| "lossy images, or images with transparent pixels whose colors the library changes")
 }
 
-fn compare_reads(case: &Case, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<Verdict> {
-    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
-    for index in 0..case.questions.len() {
-        match ask(index)? {
-            Answer::Same(expected) => {
-                reads += 1;
-                cells += expected.cells as u64;
-            }
-            Answer::Excused(reason) => excuses.push(reason),
-            Answer::Endless(reason) => return Ok(Verdict::Excused(reason)),
-            Answer::Failed(failure) => return Ok(Verdict::Failed(failure)),
-        }
-    }
-    Ok(Verdict::Agreed { reads, cells, excuses })
-}
-
 /// Compares the files of fragments of both sides with equal timestamps. Skips encrypted arrays,
 /// because encryption never yields the same bytes twice.
-fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
+fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files<'_>) {
     // The order of cells with equal coordinates is not defined. Files on a store cannot be
     // inspected.
     if case.encrypted || case.array.allows_dups || is_on_store() {
@@ -209,26 +145,20 @@ fn compare_files(case: &Case, theirs: &str, ours: &str, files: &mut Files) {
             continue;
         }
         let folder = |side: &(String, Array), name: &str| Path::new(&side.0).join("__fragments").join(name);
-        compare_fragment(&theirs, &ours, &folder(&theirs, their_name), &folder(&ours, our_name), files);
+        let (their_folder, our_folder) = (folder(&theirs, their_name), folder(&ours, our_name));
+        compare_fragment((&theirs.1, &their_folder), (&ours.1, &our_folder), files);
     }
 }
 
 /// Returns the timestamps and names of the fragments that were not consolidated.
 fn fragments(uri: &str) -> Vec<(u64, String)> {
-    let entries = fs::read_dir(Path::new(uri).join("__fragments")).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let named = names.filter_map(|name| TimestampedName::parse(&name));
-    named.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
+    let names = names_in(&Path::new(uri).join("__fragments"), "").into_iter();
+    names.filter(|name| name.start() == name.end()).map(|name| (name.start(), name.as_str().to_owned())).collect()
 }
 
-fn compare_fragment(
-    theirs: &(String, Array),
-    ours: &(String, Array),
-    their_folder: &Path,
-    our_folder: &Path,
-    files: &mut Files,
-) {
-    let mut names: Vec<_> = [their_folder, our_folder]
+fn compare_fragment(theirs: (&Array, &Path), ours: (&Array, &Path), files: &mut Files<'_>) {
+    let our_folder = ours.1.display();
+    let mut names: Vec<_> = [theirs.1, ours.1]
         .into_iter()
         .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -236,27 +166,27 @@ fn compare_fragment(
     names.sort();
     names.dedup();
     for name in names {
-        let [expected, got] = [their_folder, our_folder].map(|folder| fs::read(folder.join(&name)).ok());
+        let [expected, got] = [theirs.1, ours.1].map(|folder| fs::read(folder.join(&name)).ok());
         if name != FRAGMENT_METADATA_FILE {
-            files.data.1 += 1;
+            files.counts.add(DATA, 1);
             if expected.is_some() && expected == got {
-                files.data.0 += 1;
-            } else if is_free(&ours.1, &name) {
-                files.free += 1;
+                files.counts.add(SAME_DATA, 1);
+            } else if is_free(ours.0, &name) {
+                files.counts.add(FREE_DATA, 1);
             } else {
-                files.others.push(format!("{}/{name}: {}", our_folder.display(), first_difference(expected, got)));
+                files.others.push(format!("{our_folder}/{name}: {}", first_difference(expected, got)));
             }
             continue;
         }
-        files.metadata.1 += 1;
-        let said = metadata(theirs, their_folder, expected).zip(metadata(ours, our_folder, got));
+        files.counts.add(METADATA, 1);
+        let said = metadata(theirs, expected).zip(metadata(ours, got));
         match said {
-            Some((expected, got)) if expected == got => files.metadata.0 += 1,
+            Some((expected, got)) if expected == got => files.counts.add(SAME_METADATA, 1),
             Some((expected, got)) => match unexplained(&expected, &got) {
-                None => files.explained += 1,
-                Some(line) => files.others.push(format!("{}: metadata: {line}", our_folder.display())),
+                None => files.counts.add(EXPLAINED_METADATA, 1),
+                Some(line) => files.others.push(format!("{our_folder}: metadata: {line}")),
             },
-            None => files.others.push(format!("{}: no metadata", our_folder.display())),
+            None => files.others.push(format!("{our_folder}: no metadata")),
         }
     }
 }
@@ -271,13 +201,14 @@ fn is_free(array: &Array, file: &str) -> bool {
         let index = name.get(1..).and_then(|index| index.parse().ok())?;
         Some(if name.starts_with('a') { FieldRef::Attribute(index) } else { FieldRef::Dimension(index) })
     };
+    let of = |field: Option<FieldRef>| field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default();
     let filters = match (name.strip_suffix("_validity"), name.strip_suffix("_var"), field(name)) {
         (Some(_), _, _) => schema.validity_filters().clone(),
-        (_, Some(name), _) => field(name).map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+        (_, Some(name), _) => of(field(name)),
         (_, _, Some(field)) if schema.field_type(field).is_some_and(|kind| kind.is_var()) => {
             schema.offsets_filters().clone()
         }
-        (_, _, field) => field.map(|field| schema.filters_of(field).into_owned()).unwrap_or_default(),
+        (_, _, field) => of(field),
     };
     let is_open =
         |filter: &Filter| matches!(filter, Filter::Gzip { .. } | Filter::BitWidthReduction { .. } | Filter::WebP(_));
@@ -311,7 +242,7 @@ impl PartialEq for Metadata {
     }
 }
 
-fn metadata((_, array): &(String, Array), folder: &Path, bytes: Option<Vec<u8>>) -> Option<Metadata> {
+fn metadata((array, folder): (&Array, &Path), bytes: Option<Vec<u8>>) -> Option<Metadata> {
     let name = folder.file_name()?.to_str()?;
     let fragment = array.fragments().ok()?.iter().find(|fragment| fragment.name().as_str() == name)?;
     let place = FragmentFolder { version: fragment.version(), has_coordinates: !array.schema().is_dense() };

@@ -1,6 +1,5 @@
 //! Runs cases of one release or of all releases, and prints a table row for each.
 
-use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
@@ -31,12 +30,11 @@ pub type Row = fn(&str, &Tally) -> Vec<(&'static str, String)>;
 /// # Errors
 /// Fails if a release cannot be started or cannot create its arrays.
 pub fn run<K: CaseKind>(
-    (only, kind): (Option<Release>, impl Fn(Release) -> K),
-    row: Row,
+    (only, kind, row): (Option<Release>, impl Fn(Release) -> K, Row),
     amount: &Amount,
     settings: &Settings,
     folder: &Path,
-) -> Result<Tally, Box<dyn Error>> {
+) -> Result<Tally, String> {
     let mut all = Tally::default();
     let headings: Vec<&str> = row("release", &all).into_iter().map(|(heading, _)| heading).collect();
     println!("{}", headings.join(" | "));

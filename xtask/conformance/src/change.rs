@@ -3,19 +3,19 @@
 
 use std::path::Path;
 
-use tdb_array::{ArrayOptions, CreateOptions, Group, Names, TimeRange};
+use tdb_array::{Array, CreateOptions, Group, Names, TimeRange};
 use tdb_cases::build::{self, options};
 use tdb_cases::case::{Case, Step, seed_of};
 use tdb_cases::compare::difference;
-use tdb_cases::entries::{entries, value};
 use tdb_cases::ours::{self, Manner, Reading, describe};
 use tdb_cases::random::Random;
 use tdb_cases::reads::{compare_cells, read_again, settled, with_coordinates};
-use tdb_cases::runner::CaseKind;
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::shrink::smaller_cases;
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict, ask_all, excuse, no_difference, verdict_of};
 use tdb_cases::writer::{carry_out, set_key, start};
-use tdb_cases::{defects, generate, overhang, print, shrink};
+use tdb_cases::{defects, entries, generate, overhang, print};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Job, NEWEST, Reference};
 use tdb_types::{Datatype, FormatVersion, Layout};
@@ -43,19 +43,6 @@ pub struct Change {
     pub seed: u64,
 }
 
-/// How a case ends early.
-enum End {
-    /// Both sides refused a step, or the case was left out.
-    Verdict(Verdict),
-    Failed(Failure),
-}
-
-impl From<String> for End {
-    fn from(detail: String) -> Self {
-        Self::Failed(Failure::new(Kind::Changed, detail))
-    }
-}
-
 impl CaseKind for Change {
     type Case = Case;
     type Sides = Reference;
@@ -80,30 +67,19 @@ impl CaseKind for Change {
         Some(case)
     }
 
-    fn examine(
-        &self,
-        case: &Case,
-        index: u64,
-        reference: &mut Reference,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> tdb_reference::Result<Verdict> {
-        let folder = tempfile::tempdir_in(folder)?;
-        let verdict = match array(case, self.seed_of(index), reference, folder.path(), counts) {
-            Ok(verdict) | Err(End::Verdict(verdict)) => verdict,
-            Err(End::Failed(failure)) => return Ok(Verdict::Failed(failure)),
-        };
-        if index.is_multiple_of(GROUP)
-            && let Err(detail) = group(self.seed_of(index), reference, folder.path())
-        {
-            return Ok(Verdict::Failed(Failure { of_index: true, ..Failure::new(Kind::Changed, detail) }));
+    fn examine(&self, case: &Case, mut run: Run<'_, Reference>) -> Result<Verdict, End> {
+        let seed = self.seed_of(run.index);
+        let verdict = verdict_of(array(case, seed, &mut run))?;
+        if run.index.is_multiple_of(GROUP) && !matches!(verdict, Verdict::Failed(_)) {
+            let of_index = |detail| Failure { of_index: true, ..Failure::changed(detail) };
+            group(seed, run.sides, run.folder).map_err(of_index)?;
+            run.counts.add(GROUPS, 1);
         }
-        counts.add(GROUPS, u64::from(index.is_multiple_of(GROUP)));
         Ok(verdict)
     }
 
-    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
-        shrink::shrink(case, failure, fails)
+    fn smaller(&self, case: &Case) -> Vec<Case> {
+        smaller_cases(case)
     }
 
     fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {
@@ -170,6 +146,7 @@ impl Sides<'_> {
 
     /// Runs a step on both sides, and fails if only one side succeeds.
     fn both_carry_out(&mut self, step: &Step, counts: &mut Counts) -> Result<(), End> {
+        let refused = |detail: String| Err(Failure::changed(format!("{detail} ({step:?})")).into());
         match self.carry_out(step) {
             [Ok(()), Ok(())] => Ok(()),
             // No comparison is possible after the library refuses the step for its own array.
@@ -179,15 +156,11 @@ impl Sides<'_> {
             }
             // If an encrypted array evolves, only tdb's array is encrypted. A step may also time
             // out.
-            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => Err(End::Verdict(Verdict::Excused(
-                "cannot apply a step to our array that it applied to its own".to_owned(),
-            ))),
-            [Err(error), Ok(())] => {
-                Err(format!("the library refuses a step that tdb applies: {error} ({step:?})").into())
+            [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => {
+                excuse(Some("cannot apply a step to our array that it applied to its own"))
             }
-            [Ok(()), Err(error)] => {
-                Err(format!("tdb refuses a step that the library applies: {error} ({step:?})").into())
-            }
+            [Err(error), Ok(())] => refused(format!("the library refuses a step that tdb applies: {error}")),
+            [Ok(()), Err(error)] => refused(format!("tdb refuses a step that the library applies: {error}")),
         }
     }
 
@@ -210,12 +183,11 @@ impl Sides<'_> {
 
     /// Reads both arrays with the library, and tdb's array with tdb. Returns the number of compared
     /// cells.
-    fn compare_reads(&mut self, counts: &mut Counts) -> Result<u64, Failure> {
+    fn compare_reads(&mut self, counts: &mut Counts) -> Result<Verdict, End> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
         let (before, after) = (self.case, &as_it_became(self.case));
-        let mut cells = 0;
-        for (index, question) in before.questions.iter().enumerate() {
-            let failed = |detail| Failure { question: Some(index), ..Failure::new(Kind::Changed, detail) };
+        ask_all(before.questions.len(), |index, _| {
+            let question = &before.questions[index];
             // All schemas are newer than the time range of questions about the past. The first
             // schema applies.
             let is_past = question.query.timestamps.is_some_and(|(_, end)| end < generate::AFTER_ALL);
@@ -228,62 +200,47 @@ impl Sides<'_> {
                 // Messages contain paths, and are not compared.
                 (Err(_), Err(_)) => {
                     counts.add(REFUSED, 1);
-                    continue;
+                    return Err(End::Excused("refused by both".to_owned()));
                 }
-                other => return Err(failed(format!("{query:?}:\n{other:?}"))),
+                other => return Err(Failure::changed(format!("{query:?}:\n{other:?}")).into()),
             };
-            if let Some(detail) = difference(&expected, &Reading::of(&got), &settled(case, question, &expected)) {
-                return Err(failed(format!("{query:?}:\n{detail}")));
-            }
+            let detail = difference(&expected, &Reading::of(&got), &settled(case, question, &expected));
+            no_difference(Kind::Changed, detail.map(|detail| format!("{query:?}:\n{detail}")))?;
             counts.add(READS, 1);
-            cells += expected.cells as u64;
             let known = defects::is_wrong(case, question).or_else(|| defects::lacks_cells(case, question, &expected));
             if known.is_none() {
-                compare_cells(case, question, &ours, &expected)
-                    .map_err(|failure| Failure { question: Some(index), ..failure })?;
+                compare_cells(case, question, &ours, &expected)?;
                 counts.add(OWN_READS, 1);
             }
-        }
-        Ok(cells)
+            Ok(expected.cells)
+        })
     }
 }
 
 /// Returns the case as questions see it. An expanded current domain does not restrict reads.
 fn as_it_became(case: &Case) -> Case {
-    let widens = |step: &Step| matches!(step, Step::Evolve(evolution) if evolution.expand_current_domain.is_some());
     let mut case = case.clone();
-    if case.steps.iter().any(widens) {
+    if case.evolutions().any(|evolution| evolution.expand_current_domain.is_some()) {
         case.array.current_domain = None;
     }
     case
 }
 
-fn array(
-    case: &Case,
-    seed: u64,
-    reference: &mut Reference,
-    folder: &Path,
-    counts: &mut Counts,
-) -> Result<Verdict, End> {
-    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
-    let evolves = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
-    let mut sides = Sides { case, reference, theirs, ours, encrypted: case.encrypted && !evolves };
+fn array(case: &Case, seed: u64, run: &mut Run<'_, Reference>) -> Result<Verdict, End> {
+    let [theirs, ours] = ["theirs", "ours"].map(|name| run.folder.join(name).to_string_lossy().into_owned());
+    let encrypted = case.encrypted && case.evolutions().next().is_none();
+    let mut sides = Sides { case, reference: run.sides, theirs, ours, encrypted };
     let uri = sides.theirs.clone();
-    if sides.on_theirs().create(&uri, &case.array).is_err() {
-        return Ok(Verdict::Excused("refuses to create the array".to_owned()));
-    }
-    ours::create(&sides.ours, case, FormatVersion::DEFAULT)?;
+    excuse(sides.on_theirs().create(&uri, &case.array).err().map(|_| "refuses to create the array"))?;
+    ours::create(&sides.ours, case, FormatVersion::DEFAULT).map_err(Failure::changed)?;
     for step in &case.steps {
-        count_step(case, step, counts);
-        sides.both_carry_out(step, counts)?;
+        count_step(case, step, run.counts);
+        sides.both_carry_out(step, run.counts)?;
     }
-    sides.compare_schemas()?;
-    metadata(&mut sides, seed)?;
-    counts.add(METADATA, 1);
-    let before = counts.get(READS);
-    let cells = sides.compare_reads(counts).map_err(End::Failed)?;
-    counts.add(ARRAYS, 1);
-    Ok(Verdict::Agreed { reads: counts.get(READS) - before, cells, excuses: Vec::new() })
+    sides.compare_schemas().and_then(|()| metadata(&mut sides, seed)).map_err(Failure::changed)?;
+    run.counts.add(METADATA, 1);
+    run.counts.add(ARRAYS, 1);
+    sides.compare_reads(run.counts)
 }
 
 fn count_step(case: &Case, step: &Step, counts: &mut Counts) {
@@ -305,9 +262,8 @@ fn is_theirs(case: &Case, step: &Step, error: &str) -> bool {
     !ours && (defects::explanation(case, None, error).is_some() || error.contains("was stopped after"))
 }
 
-fn open(uri: &str, encrypted: bool) -> Result<tdb_array::Array, String> {
-    let options: ArrayOptions = options(encrypted).0.between(TimeRange::ALL).threads(1);
-    options.open(uri).map_err(|error| describe(&error))
+fn open(uri: &str, encrypted: bool) -> Result<Array, String> {
+    options(encrypted).0.between(TimeRange::ALL).threads(1).open(uri).map_err(|error| describe(&error))
 }
 
 fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
@@ -315,23 +271,12 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
     let random = &mut Random::new(!seed);
     for time in 0..random.between(1, 3) as u64 {
         let time = 1_700_000_500_000 + 10 * time;
-        let put = entries(random);
+        let put = entries::entries(random);
         let delete = random.subset(&put, 30).into_iter().map(|entry| entry.key).collect::<Vec<_>>();
-        let job = Job::ChangeMetadata {
-            uri: theirs.clone(),
-            put: put.clone(),
-            delete: delete.clone(),
-            timestamp: Some(time),
-        };
+        let writer = open(&ours, sides.case.encrypted)?.write_metadata().names(Names::new().at(time));
+        entries::change(writer, &put, &delete)?;
+        let job = Job::ChangeMetadata { uri: theirs.clone(), put, delete, timestamp: Some(time) };
         sides.on_theirs().done(job).map_err(|error| error.to_string())?;
-        let mut writer = open(&ours, sides.case.encrypted)?.write_metadata().names(Names::new().at(time));
-        for entry in &put {
-            writer = writer.put(entry.key.as_str(), value(entry)?);
-        }
-        for key in delete {
-            writer = writer.delete(key);
-        }
-        writer.commit().map_err(|error| describe(&error))?;
     }
     let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__meta"), encrypted);
     let folders = [files(&theirs, sides.encrypted)?, files(&ours, sides.case.encrypted)?];
@@ -373,14 +318,14 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     let uri = path.to_string_lossy().into_owned();
     let by_library =
         GroupMember { uri: folders[0].clone(), name: Some("again".into()), kind: ObjectKind::Group, relative: true };
-    let put = entries(random);
+    let put = entries::entries(random);
     let job = Job::ChangeGroup { uri: uri.clone(), add: vec![by_library], remove: Vec::new(), put, delete: Vec::new() };
     reference.done(job).map_err(|error| error.to_string())?;
     // Files of different libraries have no defined order within one millisecond.
     std::thread::sleep(std::time::Duration::from_millis(2));
     let entry = MetadataEntry { key: "k0".into(), datatype: Datatype::Int8, count: 1, value: Bytes(vec![7]) };
     let group = Group::open(&path).map_err(ours)?;
-    group.write_metadata().put("k0", value(&entry)?).delete("k1").commit().map_err(ours)?;
+    group.write_metadata().put("k0", entries::value(&entry)?).delete("k1").commit().map_err(ours)?;
     let group = Group::open(&path).map_err(ours)?;
     let told = reference.describe_group(&uri).map_err(|error| error.to_string())?;
     let mut theirs: Vec<_> = told.members.iter().map(|member| (member.uri.clone(), member.name.clone())).collect();

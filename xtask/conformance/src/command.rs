@@ -11,13 +11,16 @@ use tdb_cases::runner::{self, Amount, CaseKind, Settings};
 use tdb_cases::tally::{Counts, Tally};
 use tdb_reference::{NEWEST, Reference, Release, release};
 
+use super::by_release::{self, Row};
 use super::change::{self, Change};
 use super::create::{self, Create};
 use super::filters::{self, Filters};
 use super::maintain::{self, Maintain};
-use super::on_store::OnStore;
-use super::read::{Read, Written};
-use super::{both_write, corruption, migrate, old_formats, releases, soak};
+use super::migrate::{self, Migration};
+use super::old_formats::{self, OldFormat};
+use super::read::{Manner, Read};
+use super::releases::{self, OfRelease};
+use super::{both_write, corruption, soak};
 
 /// Number of cases of `read --short`, which fits a run of continuous integration.
 const SHORT: u64 = 400;
@@ -223,7 +226,8 @@ pub fn run_on_store(store: Store, arguments: &CaseArguments) -> Result<(), Box<d
     let folder = tempfile::tempdir_in(scratch_folder())?;
     let started = Instant::now();
     let (amount, settings) = (arguments.amount(STORES), arguments.settings());
-    let tally = of_newest(OnStore::new(arguments.seed), amount, &settings, folder.path())?;
+    let kind = Read { seed: arguments.seed, manner: Manner::Stores };
+    let tally = of_newest(kind, amount, &settings, folder.path())?;
     summed_up(&tally, &both_write::lines(&tally.counts), started)
 }
 
@@ -261,21 +265,14 @@ type Outcome = (Tally, fn(&Counts) -> Vec<String>);
 
 fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcome, Box<dyn Error>> {
     let (seed, settings) = (shared.seed, shared.settings());
+    let read = |manner, count| -> Result<Outcome, String> {
+        Ok((of_newest(Read { seed, manner }, shared.amount(count), &settings, folder)?, both_write::lines))
+    };
     Ok(match what {
-        What::Read(ReadArguments { short }) => {
-            let written = if *short { Written::Some } else { Written::None };
-            let amount = shared.amount(if *short { SHORT } else { READ });
-            let kind = Read { seed, written, conditions: false, names_files: false };
-            (of_newest(kind, amount, &settings, folder)?, both_write::lines)
-        }
-        What::Query => {
-            let kind = Read { seed, written: Written::None, conditions: true, names_files: false };
-            (of_newest(kind, shared.amount(QUERY), &settings, folder)?, both_write::lines)
-        }
-        What::Write { bytes } => {
-            let kind = Read { seed, written: Written::All, conditions: false, names_files: *bytes };
-            (of_newest(kind, shared.amount(READ), &settings, folder)?, both_write::lines)
-        }
+        What::Read(ReadArguments { short: true }) => read(Manner::Short, SHORT)?,
+        What::Read(ReadArguments { short: false }) => read(Manner::Read, READ)?,
+        What::Query => read(Manner::Query, QUERY)?,
+        What::Write { bytes } => read(Manner::Write { names_files: *bytes }, READ)?,
         What::Create => (of_newest(Create { seed }, shared.amount(CREATE), &settings, folder)?, create::lines),
         What::Change => (of_newest(Change { seed }, shared.amount(CHANGE), &settings, folder)?, change::lines),
         What::Maintain { short } => {
@@ -286,16 +283,16 @@ fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcom
         What::Soak { .. } | What::Corruption => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
-            let amount = shared.amount_of_release(OF_RELEASE);
-            (releases::run((only.release()?, *append), &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |writer| OfRelease::new(seed, writer, *append), releases::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(OF_RELEASE), &settings, folder)?, |_| Vec::new())
         }
         What::Migrate { only } => {
-            let amount = shared.amount_of_release(MIGRATE);
-            (migrate::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |older| Migration { seed, older }, migrate::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(MIGRATE), &settings, folder)?, |_| Vec::new())
         }
         What::OldFormats { only } => {
-            let amount = shared.amount_of_release(OLD_FORMATS);
-            (old_formats::run(only.release()?, &amount, &settings, folder)?, |_| Vec::new())
+            let kind = (only.release()?, |older| OldFormat { seed, older }, old_formats::row as Row);
+            (by_release::run(kind, &shared.amount_of_release(OLD_FORMATS), &settings, folder)?, |_| Vec::new())
         }
     })
 }

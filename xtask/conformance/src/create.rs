@@ -11,13 +11,14 @@ use std::path::Path;
 
 use tdb_cases::build::{self, options, state_extents};
 use tdb_cases::case::{Case, KEY, seed_of};
+use tdb_cases::generate;
 use tdb_cases::ours::describe;
 use tdb_cases::random::Random;
-use tdb_cases::runner::CaseKind;
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::shrink::smaller_cases;
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict};
 use tdb_cases::writer::{set_key, start};
-use tdb_cases::{generate, shrink};
 use tdb_filters::EncryptionKey;
 use tdb_reference::{NEWEST, Reference};
 use tdb_schema::tdb_generic_tile::GenericTileDecoder;
@@ -70,29 +71,13 @@ impl CaseKind for Create {
         Some(CreateCase { case, mutation })
     }
 
-    fn examine(
-        &self,
-        case: &CreateCase,
-        _: u64,
-        reference: &mut Reference,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> tdb_reference::Result<Verdict> {
-        let folder = tempfile::tempdir_in(folder)?;
-        set_key(reference, case.case.encrypted);
-        let outcome = examine(case, reference, folder.path(), counts);
-        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Schema, detail))))
+    fn examine(&self, case: &CreateCase, run: Run<'_, Reference>) -> Result<Verdict, End> {
+        set_key(run.sides, case.case.encrypted);
+        Ok(examine(case, run).map_err(|detail| Failure::new(Kind::Schema, detail))?)
     }
 
-    fn shrink(
-        &self,
-        CreateCase { case, mutation }: CreateCase,
-        failure: Failure,
-        fails: &mut dyn FnMut(&CreateCase) -> Option<Failure>,
-    ) -> (CreateCase, Failure) {
-        let (case, failure) =
-            shrink::shrink(case, failure, |smaller| fails(&CreateCase { case: smaller.clone(), mutation }));
-        (CreateCase { case, mutation }, failure)
+    fn smaller(&self, CreateCase { case, mutation }: &CreateCase) -> Vec<CreateCase> {
+        smaller_cases(case).into_iter().map(|case| CreateCase { case, mutation: *mutation }).collect()
     }
 
     fn print(&self, CreateCase { case, mutation }: &CreateCase, _: u64, _: Option<usize>) -> String {
@@ -108,12 +93,8 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     )]
 }
 
-fn examine(
-    CreateCase { case, mutation }: &CreateCase,
-    reference: &mut Reference,
-    folder: &Path,
-    counts: &mut Counts,
-) -> Result<Verdict, String> {
+fn examine(CreateCase { case, mutation }: &CreateCase, run: Run<'_, Reference>) -> Result<Verdict, String> {
+    let Run { sides: reference, folder, counts, .. } = run;
     let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
     let made = reference.create(&theirs.to_string_lossy(), &case.array);
     let definition = match (made, build::definition(&case.array, FormatVersion::DEFAULT)) {

@@ -1,21 +1,18 @@
 //! Runs a case on both sides.
 
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use tdb_cases::case::{Case, Question};
 use tdb_cases::compare::{Settled, difference};
-use tdb_cases::defects;
-use tdb_cases::make_ours::write;
 use tdb_cases::ours::{self, Reading};
 use tdb_cases::overhang::{self, WideArray};
 use tdb_cases::place::Place;
 use tdb_cases::reads::{asked, compare_cells, compare_in_order, read_again, settled, with_coordinates};
-use tdb_cases::their_errors::{has_no_end, their_failure};
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::their_errors::{their_end, their_failure};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict, ask_all, excuse, no_difference};
 use tdb_cases::writer::{Writer, make, set_checks, set_key};
-use tdb_reference::{Reference, Release, Result};
+use tdb_cases::{defects, evaluation};
+use tdb_reference::{Error, Reference, Release};
 use tdb_types::FormatVersion;
 
 use super::{aggregates, facts, selected};
@@ -31,14 +28,14 @@ pub fn examine(
     mut writer: Option<&mut Writer>,
     reference: &mut Reference,
     folder: &Path,
-) -> Result<Verdict> {
+) -> Result<Verdict, End> {
     let releases = writer.as_ref().map(|writer| writer.releases()).unwrap_or_default();
     let releases = releases.as_slice();
     for side in writer.iter_mut().flat_map(|writer| writer.sides()).chain([&mut *reference]) {
         set_key(side, case.encrypted);
         set_checks(side, case);
     }
-    let place = Place::new(folder)?;
+    let place = Place::new(folder);
     let [uri, in_order] = ["array", "in order"].map(|name| place.uri(name));
     // Schemas of older versions hold less and are not compared completely. The fixtures cover these
     // schemas.
@@ -50,29 +47,20 @@ pub fn examine(
             Some(writer) => writer.make(case, uri),
             // tdb writes where the library would crash.
             None if overhang::is_written(case) => {
-                if let Some(verdict) = write(case, (0, FormatVersion::DEFAULT), reference, uri)? {
-                    return Ok(verdict);
-                }
-                Ok(())
+                ours::make(case, (0, FormatVersion::DEFAULT), reference, uri)?;
+                continue;
             }
             None => make(case, reference, uri),
         };
-        if let Err(error) = made {
+        made.map_err(|error| {
             let reason = releases.iter().find_map(|release| defects::refusal(*release, &error.to_string()));
-            if let Some(reason) = reason {
-                return Ok(Verdict::Excused(reason.to_owned()));
-            }
-            return Ok(their_failure(case, None, &error));
-        }
+            reason.map_or_else(|| their_failure(case, None, &error), |reason| Verdict::Excused(reason.to_owned()))
+        })?;
     }
-    if let Some(failure) = compare_facts(case, reference, &uri, whole_schema)? {
-        return Ok(Verdict::Failed(failure));
-    }
+    compare_facts(case, reference, &uri, whole_schema)?;
     let theirs = if sorted.is_some() { &in_order } else { &uri };
-    match overhang::wide_array(case, reference, &place) {
-        Ok(wide) => compare_questions(case, releases, reference, [theirs, &uri], wide.as_ref()),
-        Err(error) => Ok(their_failure(case, None, &error)),
-    }
+    let wide = overhang::wide_array(case, reference, &place).map_err(|error| their_failure(case, None, &error))?;
+    compare_questions(case, releases, reference, [theirs, &uri], wide.as_ref())
 }
 
 /// Runs all questions. The library reads the first array, and tdb the second. If the library cannot
@@ -83,27 +71,17 @@ pub fn compare_questions(
     reference: &mut Reference,
     uris: [&str; 2],
     wide: Option<&WideArray>,
-) -> Result<Verdict> {
-    let (mut reads, mut cells, mut excuses) = (0, 0, Vec::new());
-    for index in 0..case.questions.len() {
-        let answers = match wide {
-            None => compare_answers(case, index, releases, reference, uris, &mut excuses)?,
-            Some(wide) => compare_with_wide(wide, case, index, reference, uris[1], &mut excuses)?,
-        };
-        match answers {
-            ControlFlow::Continue(None) => {}
-            ControlFlow::Continue(Some(count)) => {
-                reads += 1;
-                cells += count;
-            }
-            ControlFlow::Break(verdict) => return Ok(verdict),
+) -> Result<Verdict, End> {
+    ask_all(case.questions.len(), |index, excuses| match wide {
+        _ if case.questions[index].selection.is_set() => {
+            selected::compare_sets(case, index, reference, uris, wide, excuses)
         }
-    }
-    Ok(Verdict::Agreed { reads, cells, excuses })
+        None => compare_answers(case, index, releases, reference, uris, excuses),
+        Some(wide) => compare_with_wide(wide, case, index, reference, uris[1], excuses),
+    })
 }
 
-/// Runs one question: the library on the first array, tdb on the second. Returns the number of
-/// compared cells if any, or the verdict that ends the case.
+/// Returns the number of compared cells.
 fn compare_answers(
     case: &Case,
     index: usize,
@@ -111,79 +89,54 @@ fn compare_answers(
     reference: &mut Reference,
     uris @ [their_uri, uri]: [&str; 2],
     excuses: &mut Vec<String>,
-) -> Result<ControlFlow<Verdict, Option<u64>>> {
+) -> Result<usize, End> {
     let question = &case.questions[index];
-    if question.selection.is_set() {
-        return selected::compare_sets(case, index, reference, uris, None, excuses);
-    }
     let asked = asked(case, question);
     let wrong = defects::is_wrong(case, &asked);
-    // If the library is not asked, or is asked for another order, tdb's result is checked against
-    // all cells. This needs cells in global order.
+    // tdb is compared with all cells of the array if the library is not asked or tdb reads a
+    // selection.
     let unasked = (wrong.is_some() || asked != *question) && releases.is_empty() && !case.disordered;
-    if let Some(failed) = fails_by_itself(case, index, uri, unasked) {
-        return Ok(failed);
+    if unasked || !question.selection.is_plain() {
+        selected::check_ours(case, question, uri)?;
     }
-    if let Some(reason) = wrong {
-        excuses.push(reason.to_owned());
-        return Ok(ControlFlow::Continue(None));
-    }
+    excuse(wrong)?;
     let query = with_coordinates(case, &asked);
     let (theirs, crashed) = read_again(reference, their_uri, &query);
     if crashed && theirs.is_ok() {
         excuses.push("crashed in a read, and succeeded on retry".to_owned());
     }
-    let theirs = match theirs {
-        Ok(theirs) => theirs,
-        Err(error) if has_no_end(&error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
-        Err(error) => {
-            let unread = Failure::new(Kind::Cells, error.to_string());
-            let reason = match their_failure(case, Some(index), &error) {
-                Verdict::Excused(reason) => reason,
-                failed => match misread(case, question, releases, reference, uris, &unread)? {
-                    Some(rule) => rule.to_owned(),
-                    None => return Ok(ControlFlow::Break(failed)),
-                },
-            };
-            excuses.push(reason);
-            return Ok(ControlFlow::Continue(None));
-        }
-    };
-    if let Some(reason) = defects::lacks_cells(case, &asked, &theirs) {
-        excuses.push(reason.to_owned());
-        return Ok(ControlFlow::Continue(None));
-    }
-    // The library may have been asked for another order. Then the order is not compared.
+    let theirs = theirs.map_err(|error| unanswered(case, index, releases, reference, uris, &error))?;
+    excuse(defects::lacks_cells(case, &asked, &theirs))?;
     let order = settled(case, &asked, &theirs);
-    let outcome = catch_unwind(AssertUnwindSafe(|| compare_in_order(case, question, uri, &theirs, &order)));
-    let outcome = outcome.unwrap_or_else(|_| Err(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())));
-    if outcome.is_ok() && !question.aggregates.is_empty() {
-        let differs = aggregates::compare(case, question, reference, uris, (&query, theirs.cells), excuses)?;
-        if let Some(failure) = differs {
-            return Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
+    match compare_in_order(case, question, uri, &theirs, &order) {
+        Ok(()) if question.aggregates.is_empty() => {}
+        Ok(()) => {
+            aggregates::compare(case, question, reference, uris, Some((question, &query, theirs.cells)), excuses)?
         }
-    }
-    if let Err(mut failure) = outcome {
-        match misread(case, question, releases, reference, uris, &failure)? {
+        Err(failure) => match misread(case, question, releases, reference, uris, &failure) {
             Some(rule) => excuses.push(rule.to_owned()),
-            None => {
-                failure.question = Some(index);
-                return Ok(ControlFlow::Break(Verdict::Failed(failure)));
-            }
-        }
+            None => return Err(failure.into()),
+        },
     }
-    Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
+    Ok(theirs.cells)
 }
 
-/// Checks tdb's result against all cells of the array, if the library is not asked or tdb reads a
-/// selection.
-fn fails_by_itself<T>(case: &Case, index: usize, uri: &str, unasked: bool) -> Option<ControlFlow<Verdict, T>> {
-    let question = &case.questions[index];
-    if !unasked && question.selection.is_plain() {
-        return None;
+/// Ends a question on which the library failed.
+pub fn unanswered(
+    case: &Case,
+    index: usize,
+    releases: &[Release],
+    reference: &mut Reference,
+    uris: [&str; 2],
+    error: &Error,
+) -> End {
+    let end = their_end(case, index, error);
+    if !matches!(end, End::Verdict(Verdict::Failed(_))) {
+        return end;
     }
-    let failure = selected::check_ours(case, question, uri).err()?;
-    Some(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })))
+    let unread = Failure::new(Kind::Cells, error.to_string());
+    let rule = misread(case, &case.questions[index], releases, reference, uris, &unread);
+    rule.map_or(end, |rule| End::Excused(rule.to_owned()))
 }
 
 /// Compares reads of an array whose last tile ends at or beyond the end of the datatype. tdb must
@@ -196,50 +149,38 @@ fn compare_with_wide(
     reference: &mut Reference,
     uri: &str,
     excuses: &mut Vec<String>,
-) -> Result<ControlFlow<Verdict, Option<u64>>> {
+) -> Result<usize, End> {
     let question = &case.questions[index];
-    if question.selection.is_set() {
-        return selected::compare_sets(case, index, reference, [&wide.uri, uri], Some(wide), excuses);
+    let has_condition = question.query.condition.is_some();
+    if has_condition || !question.selection.is_plain() {
+        selected::check_ours(case, question, uri)?;
     }
-    if let Some(failed) = fails_by_itself(case, index, uri, question.query.condition.is_some()) {
-        return Ok(failed);
-    }
-    if question.query.condition.is_some() {
-        excuses.push("not asked about a condition where the wide array replaces this one".to_owned());
-        return Ok(ControlFlow::Continue(None));
-    }
-    let failed = |failure| {
-        let failure = Failure { question: Some(index), ..failure };
-        Ok(ControlFlow::Break(Verdict::Failed(failure)))
+    excuse(has_condition.then_some(NOT_OF_WIDE))?;
+    let mut read = |uri: &str, case: &Case| {
+        let read = read_again(reference, uri, &with_coordinates(case, &case.questions[index])).0;
+        read.map_err(|error| their_failure(case, Some(index), &error))
     };
-    let query = with_coordinates(&wide.case, &wide.case.questions[index]);
-    let expected = match read_again(reference, &wide.uri, &query).0 {
-        Ok(expected) => overhang::narrowed(case, expected),
-        Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
-    };
+    let expected = overhang::narrowed(case, read(&wide.uri, &wide.case)?);
     let wrong = match overhang::is_read(case, question) {
         true => defects::is_wrong(case, question),
         false => {
             Some("crashes on tiles that end at or beyond the end of the datatype, whose cells came from the wide array")
         }
     };
-    if let Some(reason) = wrong {
-        excuses.push(reason.to_owned());
-    } else {
-        let theirs = match read_again(reference, uri, &with_coordinates(case, question)).0 {
-            Ok(theirs) => theirs,
-            Err(error) => return Ok(ControlFlow::Break(their_failure(case, Some(index), &error))),
-        };
-        if let Some(detail) = difference(&expected, &Reading::of(&theirs), &settled(case, question, &expected)) {
-            return failed(Failure::new(Kind::Cells, format!("the library reads from the array: {detail}")));
+    match wrong {
+        Some(reason) => excuses.push(reason.to_owned()),
+        None => {
+            let theirs = Reading::of(&read(uri, case)?);
+            let detail = difference(&expected, &theirs, &settled(case, question, &expected));
+            no_difference(Kind::Cells, detail.map(|detail| format!("the library reads from the array: {detail}")))?;
         }
     }
-    match catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, uri, &expected))) {
-        Ok(Ok(())) => Ok(ControlFlow::Continue(Some(expected.cells as u64))),
-        Ok(Err(failure)) => failed(failure),
-        Err(_) => failed(Failure::new(Kind::OurPanic, "our reader panicked".to_owned())),
-    }
+    compare_cells(case, question, uri, &expected)?;
+    Ok(expected.cells)
 }
+
+/// The excuse for questions with a condition about a wide array.
+pub const NOT_OF_WIDE: &str = "not asked about a condition where the wide array replaces this one";
 
 /// Returns the library's defect that explains different cells, or `None`. A question that avoids
 /// the defect must return tdb's cells.
@@ -250,33 +191,24 @@ pub fn misread(
     reference: &mut Reference,
     [theirs, ours]: [&str; 2],
     failure: &Failure,
-) -> Result<Option<&'static str>> {
-    let Some(rule) = defects::misreads(case, question, releases, reference.release()) else { return Ok(None) };
+) -> Option<&'static str> {
+    let rule = defects::misreads(case, question, releases, reference.release())?;
     if failure.kind != Kind::Cells {
-        return Ok(None);
+        return None;
     }
-    let Ok(whole) = reference.read(theirs, &defects::whole_question(case, question)) else { return Ok(None) };
-    let theirs = defects::choose(case, question, &whole);
-    let read = || {
-        let array = ours::open(ours, case, question)?;
-        ours::answer(&array, question, question.budget)
-    };
-    let Ok(reading) = read() else { return Ok(None) };
-    Ok(difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule))
+    let whole = reference.read(theirs, &defects::whole_question(case, question)).ok()?;
+    let theirs = evaluation::choose(case, question, &whole);
+    let array = ours::open(ours, case, question).ok()?;
+    let reading = ours::answer(&array, question, question.budget).ok()?;
+    difference(&theirs, &reading, &Settled::Nothing).is_none().then_some(rule)
 }
 
-pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<Option<Failure>> {
-    let array = match ours::open_with(&ours::options(case), uri) {
-        Ok(array) => array,
-        Err(error) => return Ok(Some(Failure::new(Kind::OurError, error))),
-    };
-    if whole_schema && let Some(detail) = facts::schema_difference(case, &array) {
-        return Ok(Some(Failure::new(Kind::Schema, detail)));
+/// Compares the schema and the fragments of an array with those that the library reports.
+pub fn compare_facts(case: &Case, reference: &mut Reference, uri: &str, whole_schema: bool) -> Result<(), Failure> {
+    let array = ours::open_with(&ours::options(case), uri).map_err(Failure::ours)?;
+    if whole_schema {
+        facts::compare_schema(case, &array).map_err(|detail| Failure::new(Kind::Schema, detail))?;
     }
-    let fragments = match reference.fragments(uri) {
-        Ok(fragments) => fragments,
-        Err(error) => return Ok(Some(Failure::new(Kind::TheirError, error.to_string()))),
-    };
-    let detail = facts::fragment_difference(&fragments, &array);
-    Ok(detail.map(|detail| Failure::new(Kind::Fragments, detail)))
+    let fragments = reference.fragments(uri).map_err(|error| Failure::new(Kind::TheirError, error.to_string()))?;
+    facts::compare_fragments(&fragments, &array).map_err(|detail| Failure::new(Kind::Fragments, detail))
 }

@@ -8,19 +8,18 @@ use tdb_cases::ours::describe;
 use tdb_filters::FilterPipeline;
 use tdb_reference::model::{AttributeSpec, Bytes, DimensionSpec, EnumerationSpec, FragmentSummary};
 use tdb_rtree::DimRange;
+use tdb_schema::{Attribute, Dimension};
 use tdb_types::{ByteWriter, Scalar};
-
-/// Returns the first difference between the schema given to the library and the schema that tdb
-/// reads.
-pub fn schema_difference(case: &Case, array: &Array) -> Option<String> {
-    schema_facts(case, array).err()
-}
 
 fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: expected {expected:?}, got {got:?}")) }
 }
 
-fn schema_facts(case: &Case, array: &Array) -> Result<(), String> {
+/// Compares the schema given to the library with the schema that tdb reads.
+///
+/// # Errors
+/// Returns the first difference.
+pub fn compare_schema(case: &Case, array: &Array) -> Result<(), String> {
     let (given, schema) = (&case.array, array.schema());
     equal("array type", &given.array_type, &schema.array_type())?;
     equal("tile order", &given.tile_order, &schema.tile_order())?;
@@ -61,12 +60,7 @@ fn pipeline_bytes(pipeline: &FilterPipeline, array: &Array) -> Result<Vec<u8>, S
     Ok(writer.into_bytes())
 }
 
-fn dimension_facts(
-    given: &DimensionSpec,
-    ours: &tdb_schema::Dimension,
-    case: &Case,
-    array: &Array,
-) -> Result<(), String> {
+fn dimension_facts(given: &DimensionSpec, ours: &Dimension, case: &Case, array: &Array) -> Result<(), String> {
     equal("name", &given.name.as_str(), &ours.name())?;
     equal("datatype", &given.datatype, &ours.datatype())?;
     let bytes = |scalar: Scalar| Bytes(scalar.to_le_bytes().to_vec());
@@ -76,19 +70,13 @@ fn dimension_facts(
         equal("extent", &given.extent, &ours.tile_extent().map(bytes))?;
     }
     // Schema evolution stores the inherited filters in the dimension.
-    let evolved = case.steps.iter().any(|step| matches!(step, tdb_cases::case::Step::Evolve(_)));
-    if evolved && given.filters.filters.is_empty() {
+    if case.evolutions().next().is_some() && given.filters.filters.is_empty() {
         return Ok(());
     }
     equal("filters", &given.filters.to_bytes(), &pipeline_bytes(ours.own_filters(), array)?)
 }
 
-fn attribute_facts(
-    given: &AttributeSpec,
-    ours: &tdb_schema::Attribute,
-    case: &Case,
-    array: &Array,
-) -> Result<(), String> {
+fn attribute_facts(given: &AttributeSpec, ours: &Attribute, case: &Case, array: &Array) -> Result<(), String> {
     equal("name", &given.name.as_str(), &ours.name())?;
     equal("datatype", &given.datatype, &ours.datatype())?;
     equal("values per cell", &given.cell_val_num, &ours.cell_val_num().fixed())?;
@@ -132,7 +120,7 @@ fn ends(range: &DimRange) -> Ends {
     }
 }
 
-fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends {
+fn keys((low, high): &(Bytes, Bytes), dimension: &Dimension) -> Ends {
     let key = |bytes: &Bytes| match Scalar::from_le_bytes(dimension.physical(), bytes) {
         Some(scalar) if !dimension.is_var() => scalar.key().to_le_bytes().to_vec(),
         _ => bytes.to_vec(),
@@ -140,23 +128,19 @@ fn keys((low, high): &(Bytes, Bytes), dimension: &tdb_schema::Dimension) -> Ends
     (key(low), Bound::Included(key(high)))
 }
 
-/// Returns the first difference between the fragment lists of the library and tdb.
-pub fn fragment_difference(theirs: &[FragmentSummary], array: &Array) -> Option<String> {
-    fragment_facts(theirs, array).err()
-}
-
-fn fragments(array: &Array) -> Result<&[tdb_array::Fragment], String> {
-    array.fragments().map_err(|error| error.to_string())
-}
-
-fn fragment_facts(theirs: &[FragmentSummary], array: &Array) -> Result<(), String> {
+/// Compares the fragment lists of the library and tdb.
+///
+/// # Errors
+/// Returns the first difference.
+pub fn compare_fragments(theirs: &[FragmentSummary], array: &Array) -> Result<(), String> {
+    let fragments = array.fragments().map_err(|error| error.to_string())?;
     let mut expected: Vec<String> = theirs.iter().map(|fragment| fragment.name.clone()).collect();
-    let mut got: Vec<String> = fragments(array)?.iter().map(|fragment| fragment.name().to_string()).collect();
+    let mut got: Vec<String> = fragments.iter().map(|fragment| fragment.name().to_string()).collect();
     expected.sort_unstable();
     got.sort_unstable();
     equal("fragments", &expected, &got)?;
     for theirs in theirs {
-        let ours = fragments(array)?.iter().find(|ours| ours.name().to_string() == theirs.name);
+        let ours = fragments.iter().find(|ours| ours.name().to_string() == theirs.name);
         let Some(ours) = ours else { continue };
         let what = |fact: &str| format!("{fact} of fragment {}", theirs.name);
         equal(&what("density"), &theirs.dense, &ours.footer().header().dense)?;

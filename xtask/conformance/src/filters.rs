@@ -12,9 +12,10 @@ use tdb_cases::build;
 use tdb_cases::case::{Case, seed_of};
 use tdb_cases::ours::{self, Manner, describe};
 use tdb_cases::random::Random;
-use tdb_cases::runner::CaseKind;
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::scalars::float_bytes;
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::verdict::{End, Failure, Verdict};
 use tdb_cases::writer::start;
 use tdb_reference::model::{ArraySpec, Column, FilterSpec, QuerySpec, WriteSpec, attribute, dimension, var_column};
 use tdb_reference::{NEWEST, Reference};
@@ -64,29 +65,13 @@ impl CaseKind for Filters {
         Some(Tile::random(&mut Random::new(seed_of(self.seed ^ 0xf117_e200, index))))
     }
 
-    fn examine(
-        &self,
-        tile: &Tile,
-        _: u64,
-        reference: &mut Reference,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> tdb_reference::Result<Verdict> {
-        let folder = tempfile::tempdir_in(folder)?;
-        let outcome = tile.examine(reference, folder.path(), counts);
-        Ok(outcome.unwrap_or_else(|detail| Verdict::Failed(Failure::new(Kind::Changed, format!("{detail:.2000}")))))
+    fn examine(&self, tile: &Tile, run: Run<'_, Reference>) -> Result<Verdict, End> {
+        let outcome = tile.examine(run.sides, run.folder, run.counts);
+        Ok(outcome.map_err(|detail| Failure::changed(format!("{detail:.2000}")))?)
     }
 
-    /// Removes filters and cells as long as the tile fails in the same way.
-    fn shrink(&self, tile: Tile, failure: Failure, fails: &mut dyn FnMut(&Tile) -> Option<Failure>) -> (Tile, Failure) {
-        let (mut best, mut how) = (tile, failure);
-        while let Some(found) = best.smaller().into_iter().find_map(|smaller| {
-            let failure = fails(&smaller).filter(|failure| failure.resembles(&how))?;
-            Some((smaller, failure))
-        }) {
-            (best, how) = found;
-        }
-        (best, how)
+    fn smaller(&self, tile: &Tile) -> Vec<Tile> {
+        tile.smaller()
     }
 
     fn print(&self, tile: &Tile, _: u64, _: Option<usize>) -> String {
@@ -153,14 +138,15 @@ impl Tile {
 
     /// Returns tiles with one filter fewer, or with half of the cells.
     fn smaller(&self) -> Vec<Self> {
-        let filters = &self.spec.attributes[0].filters.filters;
-        let mut smaller: Vec<Self> = (0..filters.len()).map(|_| self.clone()).collect();
-        for (index, tile) in smaller.iter_mut().enumerate() {
+        let without = |index: usize| {
+            let mut tile = self.clone();
             let filters = &mut tile.spec.attributes[0].filters.filters;
             filters.remove(index);
             tile.rounds = rounds(filters);
-        }
-        let count = self.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+            tile
+        };
+        let mut smaller: Vec<Self> = (0..self.spec.attributes[0].filters.filters.len()).map(without).collect();
+        let count = self.column.count(1);
         for half in [0..count / 2, count / 2..count] {
             if !half.is_empty() && half.len() < count {
                 let column = self.column.of_places(count, half.clone());
@@ -175,32 +161,19 @@ impl Tile {
     fn examine(&self, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict, String> {
         let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
         let definition = build::definition(&self.spec, FormatVersion::DEFAULT);
-        if let Err(refusal) = reference.create(&theirs, &self.spec) {
+        let definition = match (reference.create(&theirs, &self.spec), definition) {
             // The subcommand `create` tests refusals.
-            return if definition.is_err() {
-                not_created()
-            } else {
-                Err(format!("the library refuses to create the array: {refusal}"))
-            };
-        }
-        let definition = match definition {
-            Ok(definition) => definition,
-            Err(error) if error.to_string().contains("does not support") => return not_created(),
-            Err(error) => return Err(format!("tdb refuses an array that the library creates: {error}")),
+            (Err(_), Err(_)) => return not_created(),
+            (Err(refusal), Ok(_)) => return Err(format!("the library refuses to create the array: {refusal}")),
+            (Ok(()), Err(error)) if error.to_string().contains("does not support") => return not_created(),
+            (Ok(()), Err(error)) => return Err(format!("tdb refuses an array that the library creates: {error}")),
+            (Ok(()), Ok(definition)) => definition,
         };
         CreateOptions::new().create(&ours, &definition).map_err(|error| describe(&error))?;
         let write =
             WriteSpec { layout: Layout::RowMajor, subarray: None, timestamp: None, cells: vec![self.column.clone()] };
         let by_library = reference.write(&theirs, &write).map_err(|error| error.to_string());
-        let array = self.spec.clone();
-        let case = Case {
-            array,
-            steps: Vec::new(),
-            questions: Vec::new(),
-            encrypted: false,
-            disordered: false,
-            repeated: false,
-        };
+        let case = Case::of(self.spec.clone());
         let by_us = ours::write(&ours, &case, &write, Manner { max_fragment_size: None, ..Manner::by(0) });
         let read_theirs = if by_library.is_ok() { self.theirs(reference, &theirs, counts)? } else { None };
         match (&by_library, &by_us) {
@@ -295,8 +268,7 @@ fn by_us(uri: &str) -> Result<Column, String> {
 /// Converts a number to a value of the datatype.
 fn value(datatype: Datatype, number: u64) -> Vec<u8> {
     match datatype {
-        Float32 => (number as f32).to_le_bytes().to_vec(),
-        Float64 => (number as f64).to_le_bytes().to_vec(),
+        Float32 | Float64 => float_bytes(datatype, number as f64).0,
         // Keeps the low bytes and clears the sign bit.
         datatype => {
             let size = datatype.size();
@@ -330,11 +302,11 @@ mod tests {
     fn a_tile_is_made_smaller_as_long_as_it_fails() {
         let kind = Filters { seed: 1 };
         let has_xor = |tile: &Tile| tile.spec.attributes[0].filters.filters.contains(&FilterSpec::Xor);
-        let cells = |tile: &Tile| tile.column.offsets.as_ref().map_or(0, |offsets| offsets.len() - 1);
+        let cells = |tile: &Tile| tile.column.count(1);
         let mut tiles = (0..).filter_map(|index| kind.case(index));
         let tile =
             tiles.find(|tile| has_xor(tile) && tile.smaller().len() > 3 && cells(tile) > 8).expect("one of many");
-        let failure = || Failure::new(Kind::Changed, "it has the filter".to_owned());
+        let failure = || Failure::changed("it has the filter".to_owned());
         let (tile, _) = kind.shrink(tile, failure(), &mut |smaller| has_xor(smaller).then(failure));
         assert_eq!(tile.spec.attributes[0].filters.filters, [FilterSpec::Xor]);
         assert_eq!((cells(&tile), tile.rounds), (1, false));

@@ -6,30 +6,30 @@ mod carry_out;
 mod defects;
 mod groups;
 mod meanwhile;
-mod names;
 mod run;
 mod smaller;
 mod state;
-mod text;
-mod twin;
 
+use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use tdb_cases::case::seed_of;
 use tdb_cases::generate;
 use tdb_cases::history::{Deed, History};
-use tdb_cases::runner::CaseKind;
+use tdb_cases::print;
+use tdb_cases::runner::{CaseKind, Run};
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::verdict::{End, Failure, Verdict};
 use tdb_cases::writer::start;
-use tdb_reference::{NEWEST, Reference, Result};
+use tdb_reference::{NEWEST, Reference};
+use tdb_types::TimestampedName;
 
 pub use carry_out::{by_them, by_us};
 pub use defects::refused;
 pub use run::date_schema;
-pub use smaller::shrink;
+pub use smaller::{ATTEMPTS, smaller_histories};
 pub use state::{Differing, Window, other_metadata, windows};
-pub use text::history as text_of;
 
 /// One in `GROUP` histories maintains a group.
 const GROUP: u64 = 4;
@@ -47,7 +47,7 @@ impl CaseKind for Maintain {
         "maintain".to_owned()
     }
 
-    fn start(&self) -> Result<Reference> {
+    fn start(&self) -> tdb_reference::Result<Reference> {
         start(NEWEST)
     }
 
@@ -55,32 +55,19 @@ impl CaseKind for Maintain {
         generate::maintained(self.seed_of(index))
     }
 
-    fn examine(
-        &self,
-        history: &History,
-        index: u64,
-        reference: &mut Reference,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict> {
-        let folder = tempfile::tempdir_in(folder)?;
-        let verdict = run::run(history, reference, folder.path(), counts)?;
-        if !matches!(verdict, Verdict::Failed(_))
-            && index.is_multiple_of(GROUP)
-            && let Err(detail) = groups::run(self.seed_of(index), reference, folder.path(), counts)
-        {
-            return Ok(Verdict::Failed(Failure { of_index: true, ..Failure::new(Kind::Changed, detail) }));
+    fn examine(&self, history: &History, mut run: Run<'_, Reference>) -> Result<Verdict, End> {
+        let verdict = run::run(history, &mut run)?;
+        if run.index.is_multiple_of(GROUP) {
+            let of_index = |detail| Failure { of_index: true, ..Failure::changed(detail) };
+            groups::run(self.seed_of(run.index), run.sides, run.folder, run.counts).map_err(of_index)?;
         }
         Ok(verdict)
     }
 
-    fn shrink(
-        &self,
-        history: History,
-        failure: Failure,
-        fails: &mut dyn FnMut(&History) -> Option<Failure>,
-    ) -> (History, Failure) {
-        smaller::shrink(history, failure, fails)
+    const ATTEMPTS: usize = smaller::ATTEMPTS;
+
+    fn smaller(&self, history: &History) -> Vec<History> {
+        smaller::smaller_histories(history)
     }
 
     fn excused(&self) -> &'static str {
@@ -88,7 +75,7 @@ impl CaseKind for Maintain {
     }
 
     fn print(&self, history: &History, _: u64, _: Option<usize>) -> String {
-        text::history(history)
+        text_of(history)
     }
 }
 
@@ -98,15 +85,28 @@ impl Maintain {
     }
 }
 
+/// Counters other than those of the operations.
+const COUNTED: [&str; 12] = [
+    run::BY_US,
+    run::BY_THEM,
+    run::REFUSED,
+    run::TWINS,
+    run::READS,
+    run::VERIFIED,
+    run::CARRIED,
+    run::NOT_PAIRED,
+    run::TIED,
+    run::LOST,
+    groups::GROUPS,
+    groups::TURNS,
+];
+
 /// Returns the summary lines.
 pub fn lines(counts: &Counts) -> Vec<String> {
-    let some = Deed::NAMES.iter().map(|name| (counts.get(name), name)).filter(|(count, _)| *count > 0);
-    let deeds: Vec<String> = some.map(|(count, name)| format!("{count} {name}")).collect();
-    let [ours, theirs, refused, twins, reads, verified] =
-        [run::BY_US, run::BY_THEM, run::REFUSED, run::TWINS, run::READS, run::VERIFIED].map(|name| counts.get(name));
-    let [carried, unpaired, tied, lost] =
-        [run::CARRIED, run::NOT_PAIRED, run::TIED, run::LOST].map(|name| counts.get(name));
-    let [groups, turns] = [groups::GROUPS, groups::TURNS].map(|name| counts.get(name));
+    let deeds = counts.iter().filter(|(name, count)| *count > 0 && !COUNTED.contains(name));
+    let deeds: Vec<String> = deeds.map(|(name, count)| format!("{count} {name}")).collect();
+    let [ours, theirs, refused, twins, reads, verified, carried, unpaired, tied, lost, groups, turns] =
+        COUNTED.map(|name| counts.get(name));
     vec![
         deeds.join(", "),
         format!(
@@ -123,4 +123,25 @@ pub fn lines(counts: &Counts) -> Vec<String> {
             "excused: {tied} cells that were written twice at one time, {lost} cells that the library loses with these"
         ),
     ]
+}
+
+/// Formats the array, followed by at least one line per turn.
+pub fn text_of(history: &History) -> String {
+    let mut text = print::array(&history.case());
+    let _ = writeln!(text, "created by {:?} in format {}", history.creator, history.version);
+    for turn in &history.turns {
+        let _ = write!(text, "{:?}: ", turn.side);
+        match &turn.deed {
+            Deed::Step(step) => text.push_str(&print::step(&history.case(), step)),
+            deed => drop(writeln!(text, "{deed:?}")),
+        }
+    }
+    text
+}
+
+/// Returns the timestamped names of files and folders with a suffix, without that suffix.
+pub fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
 }

@@ -6,46 +6,44 @@
 //! original. The newest release must read the same cells from the new array, and also after a
 //! migration back. tdb may refuse a migration only if the format cannot represent the array.
 
-mod counted;
 mod made;
 mod moved;
 mod refusal;
 mod run;
 
-use std::error::Error;
-use std::path::Path;
-
 use tdb_cases::case::seed_of;
-use tdb_cases::history::History;
-use tdb_cases::runner::{Amount, CaseKind, Settings};
-use tdb_cases::tally::{Counts, Tally};
-use tdb_cases::verdict::{Failure, Verdict};
-use tdb_reference::{Release, Result};
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::tally::Tally;
+use tdb_cases::verdict::{End, Verdict};
+use tdb_reference::Release;
 
-use super::by_release::{self, Sides};
+use super::by_release::Sides;
 use super::maintain;
-use counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST as BY_NEWEST, OLDER, REFUSED};
 use moved::Moved;
 
-/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
-/// releases.
-///
-/// # Errors
-/// Fails if a release cannot be started or cannot create its arrays.
-pub fn run(
-    only: Option<Release>,
-    amount: &Amount,
-    settings: &Settings,
-    folder: &Path,
-) -> std::result::Result<Tally, Box<dyn Error>> {
-    let kind = |older| Migration { seed: settings.seed, older };
-    by_release::run((only, kind), row, amount, settings, folder)
-}
+/// Names of counters, and headings of their columns.
+const MIGRATED: &str = "migrated";
+/// Arrays that the format cannot represent.
+const REFUSED: &str = "rightly refused";
+/// Migrated arrays without their history.
+const FLATTENED: &str = "without history";
+/// Migrated arrays with other tiles, orders or filters.
+const CHANGED: &str = "changed";
+/// Migrated arrays that the release might not be able to create.
+const ALL_OTHERS: &str = "made without regard to the release";
+/// Times at which the release read the new array.
+const OLDER: &str = "times read by the release";
+/// Times at which the newest release read the new array.
+const NEWEST: &str = "times read by 2.30.0";
+/// Times at which the newest release read the array after the migration back.
+const BACK: &str = "times read after the way back";
+/// Times at which the release also misreads an array by the release itself.
+const NEITHER: &str = "reads its own no better";
 
-fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned())];
-    row.extend([MIGRATED, REFUSED, FLATTENED, CHANGED, ALL_OTHERS, OLDER, BY_NEWEST, BACK].map(count));
+    row.extend([MIGRATED, REFUSED, FLATTENED, CHANGED, ALL_OTHERS, OLDER, NEWEST, BACK].map(count));
     row.push(("cells", tally.cells.to_string()));
     row.push(count(NEITHER));
     row.push(("left out", tally.left_out.to_string()));
@@ -54,9 +52,9 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
 }
 
 /// Cases for one release.
-struct Migration {
-    seed: u64,
-    older: Release,
+pub struct Migration {
+    pub seed: u64,
+    pub older: Release,
 }
 
 impl CaseKind for Migration {
@@ -67,7 +65,7 @@ impl CaseKind for Migration {
         format!("migrate --only {}", self.older.library)
     }
 
-    fn start(&self) -> Result<Sides> {
+    fn start(&self) -> tdb_reference::Result<Sides> {
         Sides::start(self.older)
     }
 
@@ -75,19 +73,15 @@ impl CaseKind for Migration {
         Moved::of(seed_of(self.seed ^ 0x0310_7a7e, index), index, self.older)
     }
 
-    fn examine(&self, moved: &Moved, _: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
-        run::run(moved, self.older, sides, folder, counts)
+    fn examine(&self, moved: &Moved, run: Run<'_, Sides>) -> Result<Verdict, End> {
+        run::run(moved, self.older, run)
     }
 
-    fn shrink(
-        &self,
-        moved: Moved,
-        failure: Failure,
-        fails: &mut dyn FnMut(&Moved) -> Option<Failure>,
-    ) -> (Moved, Failure) {
-        let with = |history: &History| Moved { history: history.clone(), ..moved.clone() };
-        let (history, failure) = maintain::shrink(moved.history.clone(), failure, &mut |history| fails(&with(history)));
-        (with(&history), failure)
+    const ATTEMPTS: usize = maintain::ATTEMPTS;
+
+    fn smaller(&self, moved: &Moved) -> Vec<Moved> {
+        let smaller = maintain::smaller_histories(&moved.history).into_iter();
+        smaller.map(|history| Moved { history, ..moved.clone() }).collect()
     }
 
     fn excused(&self) -> &'static str {

@@ -5,52 +5,51 @@
 //! of tdb. The newest release must read the same from both arrays. So must the older release, as
 //! far as it reads arrays of the newest release.
 
-mod counted;
 mod labels;
 mod made_twice;
 mod metadata_and_groups;
 
-use std::error::Error;
-use std::path::Path;
-
 use tdb_cases::case::{Case, seed_of};
-use tdb_cases::runner::{Amount, CaseKind, Settings};
-use tdb_cases::tally::{Counts, Tally};
-use tdb_cases::verdict::{Failure, Verdict};
-use tdb_cases::{build, generate, limits, overhang, print, shrink};
-use tdb_reference::{Ability, Release, Result};
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::shrink::smaller_cases;
+use tdb_cases::tally::Tally;
+use tdb_cases::verdict::{End, Failure, Verdict, verdict_of};
+use tdb_cases::{build, generate, limits, overhang, print};
+use tdb_reference::{Ability, Release};
 use tdb_types::Layout;
 
-use super::by_release::{self, Sides};
-use counted::{
-    CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST as BY_NEWEST, OLDER, PAST, VACUUMED, WRITES,
-};
+use super::by_release::Sides;
 use made_twice::Share;
+
+/// Names of counters, and headings of their columns.
+/// Arrays created by tdb with the same files as the release's arrays.
+const CREATED: &str = "made by ours";
+const WRITES: &str = "writes by ours";
+/// Writes of fragments in the formats 2 to 6. No release writes these formats for later releases.
+const FIRST_FORMATS: &str = "in formats 2 to 6";
+/// Reads by the newest release.
+const NEWEST: &str = "reads by 2.30.0";
+/// Reads by the older release.
+const OLDER: &str = "reads by the release";
+/// Reads in which the older release also fails on the array of the newest release.
+const NEITHER: &str = "also rejects 2.30.0's";
+const GROUPS: &str = "groups";
+const LABELS: &str = "arrays with labels";
+/// Fragments deleted by tdb.
+const DELETED: &str = "fragments deleted";
+/// Reads of the past by the older release, also counted as its reads.
+const PAST: &str = "reads of the past";
+const VACUUMED: &str = "vacuumed";
 
 /// One in `GROUP` cases also writes a group, if the release supports groups. The case after it also
 /// writes an array with dimension labels.
 const GROUP: u64 = 4;
 
-/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
-/// releases.
-///
-/// # Errors
-/// Fails if a release cannot be started or cannot create its arrays.
-pub fn run(
-    only: Option<Release>,
-    amount: &Amount,
-    settings: &Settings,
-    folder: &Path,
-) -> std::result::Result<Tally, Box<dyn Error>> {
-    let kind = |older| OldFormat { seed: settings.seed, older };
-    by_release::run((only, kind), row, amount, settings, folder)
-}
-
 /// Returns the headings and cells of a table row.
-fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());
     let mut row = vec![("release", name.to_owned()), ("arrays", tally.agreed.to_string())];
-    row.extend([CREATED, WRITES, FIRST_FORMATS, BY_NEWEST, OLDER].map(count));
+    row.extend([CREATED, WRITES, FIRST_FORMATS, NEWEST, OLDER].map(count));
     row.push(("cells", tally.cells.to_string()));
     row.push(count(NEITHER));
     row.push(("left out", tally.left_out.to_string()));
@@ -60,9 +59,9 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
 }
 
 /// Cases in the format of one release.
-struct OldFormat {
-    seed: u64,
-    older: Release,
+pub struct OldFormat {
+    pub seed: u64,
+    pub older: Release,
 }
 
 impl CaseKind for OldFormat {
@@ -73,7 +72,7 @@ impl CaseKind for OldFormat {
         format!("old-formats --only {}", self.older.library)
     }
 
-    fn start(&self) -> Result<Sides> {
+    fn start(&self) -> tdb_reference::Result<Sides> {
         Sides::start(self.older)
     }
 
@@ -94,71 +93,32 @@ impl CaseKind for OldFormat {
         Some(case)
     }
 
-    fn examine(
-        &self,
-        case: &Case,
-        index: u64,
-        sides: &mut Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict> {
-        let mut found = Counts::default();
-        let (cells, excuses) = match made_twice::examine(case, index, sides, folder, &mut found)? {
+    fn examine(&self, case: &Case, run: Run<'_, Sides>) -> Result<Verdict, End> {
+        let Run { index, sides, folder, counts } = run;
+        let (cells, excuses) = match verdict_of(made_twice::examine(case, index, sides, folder, counts))? {
             Verdict::Agreed { cells, excuses, .. } => (cells, excuses),
             Verdict::Excused(reason) => {
                 return Ok(Verdict::Excused(format!("{reason} (release {})", self.older.library)));
             }
             other @ (Verdict::Refused(_) | Verdict::Failed(_)) => return Ok(other),
         };
-        let more = self.group(index, sides, folder, &mut found);
-        if let Err(failure) = more.and_then(|()| self.labels(index, sides, folder, &mut found)) {
-            return Ok(Verdict::Failed(Failure { of_index: true, ..failure }));
+        let of_index = |failure| Failure { of_index: true, ..failure };
+        if index.is_multiple_of(GROUP) && self.older.can(Ability::Groups) {
+            metadata_and_groups::group(index, sides, folder).map_err(of_index)?;
+            counts.add(GROUPS, 1);
         }
-        counts.merge(&found);
-        Ok(Verdict::Agreed { reads: found.get(BY_NEWEST), cells, excuses })
+        if index % GROUP == 1 && self.older.can(Ability::Labels) {
+            labels::labels(index, sides, folder, counts).map_err(of_index)?;
+            counts.add(LABELS, 1);
+        }
+        Ok(Verdict::Agreed { reads: counts.get(NEWEST), cells, excuses })
     }
 
-    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
-        shrink::shrink(case, failure, fails)
+    fn smaller(&self, case: &Case) -> Vec<Case> {
+        smaller_cases(case)
     }
 
     fn print(&self, case: &Case, index: u64, question: Option<usize>) -> String {
         format!("{:?}\n{}", Share::of(index), print::case(case, question))
-    }
-}
-
-impl OldFormat {
-    /// Writes a group in some cases.
-    fn group(
-        &self,
-        index: u64,
-        sides: &mut Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> std::result::Result<(), Failure> {
-        if !index.is_multiple_of(GROUP) || !self.older.can(Ability::Groups) {
-            return Ok(());
-        }
-        counts.add(GROUPS, 1);
-        metadata_and_groups::group(index, sides, folder)
-    }
-
-    /// Writes an array with dimension labels in some cases.
-    fn labels(
-        &self,
-        index: u64,
-        sides: &mut Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> std::result::Result<(), Failure> {
-        if index % GROUP != 1 || !self.older.can(Ability::Labels) {
-            return Ok(());
-        }
-        let reads = labels::labels(index, sides, folder)?;
-        counts.add(LABELS, 1);
-        counts.add(BY_NEWEST, reads.newest);
-        counts.add(OLDER, reads.older);
-        counts.add(NEITHER, reads.neither);
-        Ok(())
     }
 }

@@ -1,15 +1,13 @@
 //! Arrays written by the newest release, and optionally by tdb too, read by both sides.
 
-use std::path::Path;
-
 use tdb_cases::case::{Case, Step, seed_of};
 use tdb_cases::coverage::Coverage;
-use tdb_cases::runner::CaseKind;
-use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::shrink::smaller_cases;
+use tdb_cases::verdict::{End, Verdict};
 use tdb_cases::writer::start;
-use tdb_cases::{generate, limits, print, shrink};
-use tdb_reference::{NEWEST, RELEASES, Reference, Result};
+use tdb_cases::{generate, limits, print};
+use tdb_reference::{NEWEST, RELEASES, Reference};
 use tdb_types::FormatVersion;
 
 use super::both_write::{self, Files};
@@ -26,23 +24,27 @@ const REPEATED: u64 = 6;
 /// One in `SIMULTANEOUS` cases has writes with the same timestamp.
 const SIMULTANEOUS: u64 = 5;
 
-/// The cases that tdb writes too.
+/// The manner in which cases are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    None,
-    /// One in [`WRITTEN`] cases, in an older format if possible.
-    Some,
-    All,
+pub enum Manner {
+    Read,
+    /// tdb writes one in [`WRITTEN`] cases too, in an older format if possible.
+    Short,
+    /// Questions have conditions and selections.
+    Query,
+    /// tdb writes all cases too.
+    Write {
+        /// `true` if files are listed that tdb writes differently from the newest release.
+        names_files: bool,
+    },
+    /// Alternately the manners `Read`, `Write` and `Query`, on a store.
+    Stores,
 }
 
 /// The kind of cases of this module.
 pub struct Read {
     pub seed: u64,
-    pub written: Written,
-    /// `true` if questions have conditions.
-    pub conditions: bool,
-    /// `true` if files are listed that tdb writes differently from the newest release.
-    pub names_files: bool,
+    pub manner: Manner,
 }
 
 /// An array, and the format version of tdb's copy, if tdb writes one.
@@ -53,12 +55,21 @@ pub struct ReadCase {
 }
 
 impl Read {
+    /// Returns the manner of a case.
+    fn manner(&self, index: u64) -> Manner {
+        match (self.manner, index % 3) {
+            (Manner::Stores, 0) => Manner::Read,
+            (Manner::Stores, 1) => Manner::Write { names_files: false },
+            (Manner::Stores, _) => Manner::Query,
+            (manner, _) => manner,
+        }
+    }
+
     /// `true` if tdb writes the case too.
     fn is_written(&self, index: u64) -> bool {
-        match self.written {
-            Written::None => false,
-            Written::Some => index.is_multiple_of(WRITTEN),
-            Written::All => true,
+        match self.manner(index) {
+            Manner::Short => index.is_multiple_of(WRITTEN),
+            manner => matches!(manner, Manner::Write { .. }),
         }
     }
 
@@ -82,71 +93,54 @@ impl CaseKind for Read {
     type Sides = Reference;
 
     fn command(&self) -> String {
-        let command = match self.written {
-            Written::None if self.conditions => "query",
-            Written::None => "read",
-            Written::Some => "read --short",
-            Written::All => "write",
+        let command = match self.manner {
+            Manner::Read => "read",
+            Manner::Short => "read --short",
+            Manner::Query => "query",
+            Manner::Write { .. } => "write",
+            Manner::Stores => "stores",
         };
         command.to_owned()
     }
 
-    fn start(&self) -> Result<Reference> {
+    fn start(&self) -> tdb_reference::Result<Reference> {
         start(NEWEST)
     }
 
     /// Generates a case. Some are written by tdb in an older format.
     fn case(&self, index: u64) -> Option<ReadCase> {
         let (seed, version) = (seed_of(self.seed, index), FormatVersion::DEFAULT);
-        if self.conditions {
-            return Some(ReadCase { case: generate::conditioned(seed), version });
-        }
-        if index.is_multiple_of(DISORDERED) && !self.is_written(index) {
-            return Some(ReadCase { case: generate::disordered(seed), version });
-        }
-        if index % REPEATED == 2 && !self.is_written(index) {
-            return Some(ReadCase { case: generate::repeated(seed), version });
-        }
-        if index % SIMULTANEOUS == 1 && self.written == Written::None {
-            return Some(ReadCase { case: generate::simultaneous(seed), version });
-        }
-        let case = generate::case(seed);
-        let chosen = self.is_written(index) && (self.written == Written::Some || index.is_multiple_of(OLDER));
-        let older = if chosen { Self::in_older_format(&case, index) } else { None };
-        Some(older.unwrap_or(ReadCase { case, version }))
+        let manner = self.manner(index);
+        let case = match self.is_written(index) {
+            false if manner == Manner::Query => generate::conditioned(seed),
+            false if index.is_multiple_of(DISORDERED) => generate::disordered(seed),
+            false if index % REPEATED == 2 => generate::repeated(seed),
+            false if index % SIMULTANEOUS == 1 && manner == Manner::Read => generate::simultaneous(seed),
+            false => generate::case(seed),
+            true => {
+                let case = generate::case(seed);
+                let is_older = manner == Manner::Short || index.is_multiple_of(OLDER);
+                let older = is_older.then(|| Self::in_older_format(&case, index)).flatten();
+                return older.or(Some(ReadCase { case, version }));
+            }
+        };
+        Some(ReadCase { case, version })
     }
 
-    fn examine(
-        &self,
-        case: &ReadCase,
-        index: u64,
-        reference: &mut Reference,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict> {
-        if !self.is_written(index) {
-            return examine(&case.case, None, reference, folder);
+    fn examine(&self, ReadCase { case, version }: &ReadCase, run: Run<'_, Reference>) -> Result<Verdict, End> {
+        if !self.is_written(run.index) {
+            return examine(case, None, run.sides, run.folder);
         }
-        let mut files = Files::default();
-        let verdict = both_write::examine(&case.case, (index, case.version), reference, folder, &mut files)?;
-        if self.names_files {
-            files.others.iter().for_each(|other| println!("case {index}: {other}"));
-        }
-        if matches!(verdict, Verdict::Agreed { .. }) {
-            files.count(counts);
+        let mut files = Files { counts: run.counts, others: Vec::new() };
+        let verdict = both_write::examine(case, (run.index, *version), run.sides, run.folder, &mut files)?;
+        if self.manner == (Manner::Write { names_files: true }) {
+            files.others.iter().for_each(|other| println!("case {}: {other}", run.index));
         }
         Ok(verdict)
     }
 
-    fn shrink(
-        &self,
-        ReadCase { case, version }: ReadCase,
-        failure: Failure,
-        fails: &mut dyn FnMut(&ReadCase) -> Option<Failure>,
-    ) -> (ReadCase, Failure) {
-        let (case, failure) =
-            shrink::shrink(case, failure, |smaller| fails(&ReadCase { case: smaller.clone(), version }));
-        (ReadCase { case, version }, failure)
+    fn smaller(&self, ReadCase { case, version }: &ReadCase) -> Vec<ReadCase> {
+        smaller_cases(case).into_iter().map(|case| ReadCase { case, version: *version }).collect()
     }
 
     fn print(&self, ReadCase { case, version }: &ReadCase, _: u64, question: Option<usize>) -> String {

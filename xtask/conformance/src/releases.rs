@@ -1,43 +1,22 @@
 //! Arrays written by every release, read by the newest release and by tdb.
 
-use std::error::Error;
-use std::path::Path;
-
 use tdb_cases::case::{Case, seed_of};
-use tdb_cases::runner::{Amount, CaseKind, Settings};
-use tdb_cases::tally::{Counts, Tally};
-use tdb_cases::verdict::{Failure, Verdict};
+use tdb_cases::runner::{CaseKind, Run};
+use tdb_cases::shrink::smaller_cases;
+use tdb_cases::tally::Tally;
+use tdb_cases::verdict::{End, Verdict, verdict_of};
 use tdb_cases::writer::{Writer, start};
-use tdb_cases::{generate, limits, print, shrink};
-use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release, Result};
+use tdb_cases::{generate, limits, print};
+use tdb_reference::{Ability, NEWEST, RELEASES, Reference, Release};
 use tdb_types::ArrayType;
 
-use super::by_release;
 use super::examine::examine;
 use super::read::DISORDERED;
 
 /// Names of counters.
 const FRAGMENTS: &str = "fragments";
 
-/// Runs cases of every release, or of one, and prints a row for each. Returns the sums over all
-/// releases.
-///
-/// # Errors
-/// Fails if a release cannot be started or cannot create its arrays.
-pub fn run(
-    (only, appends): (Option<Release>, bool),
-    amount: &Amount,
-    settings: &Settings,
-    folder: &Path,
-) -> std::result::Result<Tally, Box<dyn Error>> {
-    let kind = |writer| {
-        let later_writers = if appends { later_writers(writer) } else { Vec::new() };
-        OfRelease { seed: settings.seed, writer, later_writers }
-    };
-    by_release::run((only, kind), row, amount, settings, folder)
-}
-
-fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
+pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let Tally { agreed, reads, cells, left_out, failed, counts, .. } = tally;
     vec![
         ("release", name.to_owned()),
@@ -51,10 +30,17 @@ fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
 }
 
 /// Arrays by one release, within the release's limits. Newer releases may append.
-struct OfRelease {
+pub struct OfRelease {
     seed: u64,
     writer: Release,
     later_writers: Vec<Release>,
+}
+
+impl OfRelease {
+    pub fn new(seed: u64, writer: Release, appends: bool) -> Self {
+        let later_writers = if appends { later_writers(writer) } else { Vec::new() };
+        Self { seed, writer, later_writers }
+    }
 }
 
 impl CaseKind for OfRelease {
@@ -67,12 +53,12 @@ impl CaseKind for OfRelease {
         format!("releases{append} --only {}", self.writer.library)
     }
 
-    fn start(&self) -> Result<Self::Sides> {
+    fn start(&self) -> tdb_reference::Result<Self::Sides> {
         let later = self.later_writers.iter().map(|later| Ok((*later, start(later.library)?)));
         let made_by = Writer {
             release: self.writer,
             reference: start(self.writer.library)?,
-            later_writers: later.collect::<Result<_>>()?,
+            later_writers: later.collect::<tdb_reference::Result<_>>()?,
         };
         Ok((made_by, start(reader(&self.later_writers))?))
     }
@@ -87,25 +73,19 @@ impl CaseKind for OfRelease {
             .filter(|case| later_writers.is_empty() || can_be_passed_on(case, writer))
     }
 
-    fn examine(
-        &self,
-        case: &Case,
-        _: u64,
-        (writer, reader): &mut Self::Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict> {
-        Ok(match examine(case, Some(writer), reader, folder)? {
+    fn examine(&self, case: &Case, run: Run<'_, Self::Sides>) -> Result<Verdict, End> {
+        let (writer, reader) = run.sides;
+        Ok(match verdict_of(examine(case, Some(writer), reader, run.folder))? {
             Verdict::Excused(reason) => Verdict::Excused(format!("{reason} (release {})", self.writer.library)),
             verdict => {
-                counts.add(FRAGMENTS, case.writes().count() as u64);
+                run.counts.add(FRAGMENTS, case.writes().count() as u64);
                 verdict
             }
         })
     }
 
-    fn shrink(&self, case: Case, failure: Failure, fails: &mut dyn FnMut(&Case) -> Option<Failure>) -> (Case, Failure) {
-        shrink::shrink(case, failure, fails)
+    fn smaller(&self, case: &Case) -> Vec<Case> {
+        smaller_cases(case)
     }
 
     fn print(&self, case: &Case, _: u64, question: Option<usize>) -> String {

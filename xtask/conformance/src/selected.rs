@@ -4,26 +4,23 @@
 //! tdb's result must be the same.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tdb_array::Array;
 use tdb_cases::case::{Case, Question};
 use tdb_cases::compare::{Settled, difference};
-use tdb_cases::evaluation::{as_ranges, parts};
+use tdb_cases::evaluation::{Place, as_ranges, choose, parts, places, take, typed};
 use tdb_cases::overhang::{self, WideArray};
 use tdb_cases::reads::{compare_in_order, read_again, settled, with_coordinates};
-use tdb_cases::scalars::order_of;
 use tdb_cases::selection::Selection;
-use tdb_cases::their_errors::{has_no_end, their_failure};
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::their_errors::their_end;
+use tdb_cases::verdict::{End, Failure, Kind, caught, excuse, no_difference};
 use tdb_cases::{defects, ours};
+use tdb_reference::Reference;
 use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
-use tdb_reference::{Reference, Result};
-use tdb_types::{ArrayType, Layout};
+use tdb_types::Layout;
 
 use super::aggregates;
-use super::chosen::{choose, coordinates, take, typed};
+use super::examine::NOT_OF_WIDE;
 
 /// Compares the results of both sides for a question with points or boxes. Returns the number of
 /// compared cells, or the verdict that ends the case. The library reads the first array or the wide
@@ -38,80 +35,52 @@ pub fn compare_sets(
     [their_uri, uri]: [&str; 2],
     wide: Option<&WideArray>,
     excuses: &mut Vec<String>,
-) -> Result<ControlFlow<Verdict, Option<u64>>> {
+) -> Result<usize, End> {
     let question = &case.questions[index];
-    let failed = |failure| Ok(ControlFlow::Break(Verdict::Failed(Failure { question: Some(index), ..failure })));
-    if let Err(failure) = check_ours(case, question, uri) {
-        return failed(failure);
-    }
-    let fields = match ours::open(uri, case, question) {
-        Ok(array) => all_fields(case, question, &array),
-        Err(detail) => return failed(Failure::new(Kind::OurError, detail)),
-    };
-    let theirs = match wide {
+    check_ours(case, question, uri)?;
+    let array = ours::open(uri, case, question).map_err(Failure::ours)?;
+    let fields = all_fields(case, question, &array);
+    let (theirs, judged) = match wide {
         None => their_cells(case, index, &fields, (reference, their_uri), excuses)?,
-        Some(_) if question.query.condition.is_some() => {
-            excuses.push("not asked about a condition where the wide array replaces this one".to_owned());
-            return Ok(ControlFlow::Continue(None));
-        }
         Some(wide) => {
-            let whole = Judged::whole(&wide.case, &wide.case.questions[index], &fields);
-            let read = whole.read(&wide.case, index, (reference, &wide.uri))?;
-            let chosen = |cells| sorted(case, question, &choose(case, question, &overhang::narrowed(case, cells)));
-            read.map_continue(|cells| cells.map(|cells| (chosen(cells), None)))
+            excuse(question.query.condition.is_some().then_some(NOT_OF_WIDE))?;
+            let whole = judged(&wide.case, &wide.case.questions[index], &fields, Vec::new());
+            let cells = read(&wide.case, index, &whole, (reference, &wide.uri))?;
+            let cells = overhang::narrowed(case, cells);
+            (sorted(case, question, &choose(case, question, &cells)), None)
         }
-    };
-    let (theirs, judged) = match theirs {
-        ControlFlow::Continue(Answer::Read((theirs, judged))) => (theirs, judged),
-        ControlFlow::Continue(Answer::Excused(reason)) => {
-            excuses.push(reason);
-            return Ok(ControlFlow::Continue(None));
-        }
-        ControlFlow::Break(verdict) => return Ok(ControlFlow::Break(verdict)),
     };
     // A result in global order is only compared with all cells of tdb's array.
     let order = match question.query.layout {
         Layout::RowMajor | Layout::ColMajor => settled(case, question, &theirs),
         _ => Settled::Nothing,
     };
-    let reading = ours::open(uri, case, question).and_then(|array| ours::answer(&array, question, question.budget));
-    let reading = match reading {
-        Ok(reading) => reading,
-        Err(detail) => return failed(Failure::new(Kind::OurError, detail)),
-    };
-    if let Some(detail) = difference(&theirs, &reading, &order) {
-        return failed(Failure::new(Kind::Cells, detail));
-    }
+    let reading = ours::answer(&array, question, question.budget).map_err(Failure::ours)?;
+    no_difference(Kind::Cells, difference(&theirs, &reading, &order))?;
     if !question.aggregates.is_empty() {
-        let judged = judged.as_ref().map(|judged| (&judged.0, theirs.cells));
-        if let Some(failure) = aggregates::compare_sets(case, question, reference, [their_uri, uri], judged, excuses)? {
-            return failed(failure);
-        }
+        let query = judged.as_ref().map(|judged| with_coordinates(case, judged));
+        let judged = judged.as_ref().zip(query.as_ref()).map(|(judged, query)| (judged, query, theirs.cells));
+        aggregates::compare(case, question, reference, [their_uri, uri], judged, excuses)?;
     }
-    Ok(ControlFlow::Continue(Some(theirs.cells as u64)))
-}
-
-fn panicked() -> Failure {
-    Failure::new(Kind::OurPanic, "our reader panicked".to_owned())
+    Ok(theirs.cells)
 }
 
 /// Compares tdb's result for a selection with a plain evaluator's selection from all cells.
 ///
 /// # Errors
 /// Fails if the results differ or if tdb refuses the question.
-pub fn check_ours(case: &Case, question: &Question, uri: &str) -> std::result::Result<(), Failure> {
-    catch_unwind(AssertUnwindSafe(|| check(case, question, uri))).unwrap_or_else(|_| Err(panicked()))
+pub fn check_ours(case: &Case, question: &Question, uri: &str) -> Result<(), Failure> {
+    caught("read", || check(case, question, uri))
 }
 
-fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(), Failure> {
-    let our_error = |detail| Failure::new(Kind::OurError, detail);
-    let array = ours::open(uri, case, question).map_err(our_error)?;
+fn check(case: &Case, question: &Question, uri: &str) -> Result<(), Failure> {
+    let array = ours::open(uri, case, question).map_err(Failure::ours)?;
     if let Some(point) = &question.selection.outside {
-        ours::refuses(&array, point).map_err(our_error)?;
+        ours::refuses(&array, point).map_err(Failure::ours)?;
     }
     let fields = all_fields(case, question, &array);
     let all = QuerySpec { fields, ranges: Vec::new(), ..question.query.clone() };
-    let whole = ours::read(&array, &all, None).map_err(our_error)?;
+    let whole = ours::read(&array, &all, None).map_err(Failure::ours)?;
     let expected = choose(case, question, &typed(&array, whole));
     let order = settled(case, question, &expected);
     if order == Settled::Nothing && question.query.layout != Layout::Unordered {
@@ -121,14 +90,13 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
         let detail = format!("compared with all cells that tdb reads: {}", failure.detail);
         Failure { detail, ..failure }
     })?;
-    if question.query.condition.is_some() && case.array.array_type == ArrayType::Dense {
-        let whole = ours::all_matching(&array, &all).map_err(our_error)?;
+    if question.query.condition.is_some() && case.is_dense() {
+        let whole = ours::matching(&array, &all, &Selection::default()).map_err(Failure::ours)?;
         let expected = choose(case, question, &typed(&array, whole));
         let spec = QuerySpec { fields: all.fields, ..question.query.clone() };
-        let reading = ours::matching(&array, &spec, &question.selection).map_err(our_error)?;
-        if let Some(detail) = difference(&expected, &reading, &Settled::Nothing) {
-            return Err(Failure::new(Kind::Cells, format!("of all cells that fulfil the condition: {detail}")));
-        }
+        let reading = ours::matching(&array, &spec, &question.selection).map_err(Failure::ours)?;
+        let detail = difference(&expected, &reading, &Settled::Nothing);
+        no_difference(Kind::Cells, detail.map(|detail| format!("of all cells that fulfil the condition: {detail}")))?;
     }
     Ok(())
 }
@@ -137,73 +105,35 @@ fn check(case: &Case, question: &Question, uri: &str) -> std::result::Result<(),
 fn all_fields(case: &Case, question: &Question, array: &Array) -> Vec<String> {
     let mut fields = question.query.fields.clone();
     if fields.is_empty() {
-        let dimensions = case.array.dimension_names().filter(|_| case.array.array_type == ArrayType::Sparse);
+        let dimensions = case.array.dimension_names().filter(|_| !case.is_dense());
         let attributes = array.schema().attributes().iter().map(|attribute| attribute.name());
         fields.extend(dimensions.chain(attributes).map(str::to_owned));
     }
-    let missing: Vec<String> = case
-        .array
-        .dimension_names()
-        .filter(|name| fields.iter().all(|field| field != name))
-        .map(str::to_owned)
-        .collect();
-    fields.extend(missing);
+    defects::add_dimensions(case, &mut fields);
     fields
 }
 
-/// The library's cells, or the reason for a skipped read.
-enum Answer<T> {
-    Read(T),
-    Excused(String),
+/// Returns a question that the library can answer, for some of the cells, in an order in which the
+/// library is reliable.
+fn judged(case: &Case, question: &Question, fields: &[String], ranges: Vec<RangesSpec>) -> Question {
+    let layout = if case.is_dense() { case.array.cell_order } else { Layout::Unordered };
+    let query = QuerySpec { fields: fields.to_vec(), ranges, layout, ..question.query.clone() };
+    Question { query, selection: Selection::default(), ..question.clone() }
 }
 
-impl<T> Answer<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
-        match self {
-            Self::Read(read) => Answer::Read(change(read)),
-            Self::Excused(reason) => Answer::Excused(reason),
-        }
-    }
-}
-
-/// A question that the library can answer.
-struct Judged(Question);
-
-impl Judged {
-    /// Creates a question for some of the cells, in an order in which the library is reliable.
-    fn new(case: &Case, question: &Question, fields: &[String], ranges: Vec<RangesSpec>) -> Self {
-        let layout = match case.array.array_type {
-            ArrayType::Dense => case.array.cell_order,
-            ArrayType::Sparse => Layout::Unordered,
-        };
-        let query = QuerySpec { fields: fields.to_vec(), ranges, layout, ..question.query.clone() };
-        Self(Question { query, selection: Selection::default(), ..question.clone() })
-    }
-
-    fn whole(case: &Case, question: &Question, fields: &[String]) -> Self {
-        Self::new(case, question, fields, Vec::new())
-    }
-
-    fn read(
-        &self,
-        case: &Case,
-        index: usize,
-        (reference, uri): (&mut Reference, &str),
-    ) -> Result<ControlFlow<Verdict, Answer<ReadResult>>> {
-        let error = match read_again(reference, uri, &with_coordinates(case, &self.0)).0 {
-            Ok(read) => return Ok(ControlFlow::Continue(Answer::Read(read))),
-            Err(error) => error,
-        };
+/// Reads the answer to a judged question.
+fn read(
+    case: &Case,
+    index: usize,
+    judged: &Question,
+    (reference, uri): (&mut Reference, &str),
+) -> Result<ReadResult, End> {
+    read_again(reference, uri, &with_coordinates(case, judged)).0.map_err(|error| {
         let mut asked = case.clone();
-        asked.questions[index] = self.0.clone();
-        Ok(match their_failure(&asked, Some(index), &error) {
-            Verdict::Excused(reason) if !has_no_end(&error) => ControlFlow::Continue(Answer::Excused(reason)),
-            verdict => ControlFlow::Break(verdict),
-        })
-    }
+        asked.questions[index] = judged.clone();
+        their_end(&asked, index, &error)
+    })
 }
-
-type TheirCells = (ReadResult, Option<Judged>);
 
 /// Reads the cells of a question with the library, box by box. For too many boxes, or after a
 /// misread box, a plain evaluator selects the cells from all cells. For a single box, also returns
@@ -214,53 +144,30 @@ fn their_cells(
     fields: &[String],
     (reference, uri): (&mut Reference, &str),
     excuses: &mut Vec<String>,
-) -> Result<ControlFlow<Verdict, Answer<TheirCells>>> {
+) -> Result<(ReadResult, Option<Question>), End> {
     let question = &case.questions[index];
     let parts = parts(case, question);
     if parts.as_ref().is_some_and(Vec::is_empty) {
-        return Ok(ControlFlow::Continue(Answer::Read((ReadResult::default(), None))));
+        return Ok((ReadResult::default(), None));
     }
-    let parts: Option<Vec<Judged>> = parts
-        .map(|parts| parts.iter().map(|part| Judged::new(case, question, fields, as_ranges(case, part))).collect());
-    let wrong = parts.iter().flatten().find_map(|part| defects::is_wrong(case, &part.0));
+    let of_part = |part: &Vec<_>| judged(case, question, fields, as_ranges(case, part));
+    let parts: Option<Vec<Question>> = parts.map(|parts| parts.iter().map(of_part).collect());
+    let wrong = parts.iter().flatten().find_map(|part| defects::is_wrong(case, part));
     excuses.extend(wrong.map(|reason| format!("read all cells, because the library {reason}")));
     let Some(parts) = parts.filter(|_| wrong.is_none()) else {
-        let whole = Judged::whole(case, question, fields).read(case, index, (reference, uri))?;
-        return Ok(whole
-            .map_continue(|cells| cells.map(|cells| (sorted(case, question, &choose(case, question, &cells)), None))));
+        let whole = read(case, index, &judged(case, question, fields, Vec::new()), (reference, uri))?;
+        return Ok((sorted(case, question, &choose(case, question, &whole)), None));
     };
-    let mut all = Vec::new();
-    for part in &parts {
-        match part.read(case, index, (reference, uri))? {
-            ControlFlow::Continue(Answer::Read(cells)) => all.push(cells),
-            other => return Ok(other.map_continue(|cells| cells.map(|cells| (cells, None)))),
-        }
-    }
-    Ok(match join(case, &all) {
-        Ok(cells) => {
-            let alone = parts.into_iter().next().filter(|_| all.len() == 1);
-            ControlFlow::Continue(Answer::Read((sorted(case, question, &cells), alone)))
-        }
-        Err(detail) => {
-            let failure = Failure { question: Some(index), ..Failure::new(Kind::TheirError, detail) };
-            ControlFlow::Break(Verdict::Failed(failure))
-        }
-    })
-}
-
-type Place = Vec<(u64, Vec<u8>)>;
-
-fn places(case: &Case, cells: &ReadResult) -> Vec<Place> {
-    let place = |values: Vec<&[u8]>| {
-        let along = case.array.dimensions.iter().zip(values);
-        along.map(|(dimension, value)| order_of(dimension.datatype, value)).collect()
-    };
-    coordinates(case, cells).into_iter().map(place).collect()
+    let all = parts.iter().map(|part| read(case, index, part, (reference, uri)));
+    let all = all.collect::<Result<Vec<_>, _>>()?;
+    let cells = join(case, &all).map_err(|detail| Failure::new(Kind::TheirError, detail))?;
+    let alone = parts.into_iter().next().filter(|_| all.len() == 1);
+    Ok((sorted(case, question, &cells), alone))
 }
 
 /// Merges the cells of all parts without repetitions. Parts with the same coordinates must contain
 /// the same number of cells.
-fn join(case: &Case, parts: &[ReadResult]) -> std::result::Result<ReadResult, String> {
+fn join(case: &Case, parts: &[ReadResult]) -> Result<ReadResult, String> {
     let mut known: HashMap<Place, usize> = HashMap::new();
     let mut all: Option<ReadResult> = None;
     for part in parts {

@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayError, ArrayOptions, ErrorCategory, Names, WriteBatch};
-use tdb_cases::ours::describe;
-use tdb_cases::writer::start;
-use tdb_condition::field;
+use tdb_array::{ArrayError, ArrayOptions, ErrorCategory};
+use tdb_cases::case::{Case, Step};
+use tdb_cases::ours::{self, Manner, describe};
+use tdb_cases::writer::{carry_out, start};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_reference::model::{
@@ -62,6 +62,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Soak<'a> {
     uri: &'a str,
     is_sparse: bool,
+    /// The array, without writes.
+    case: Case,
     ledger: Ledger,
     counts: Counts,
     end: Instant,
@@ -83,6 +85,7 @@ pub fn run(seconds: u64, folder: &Path) -> Result<(), Box<dyn Error>> {
         let soak = Soak {
             uri: &uri,
             is_sparse,
+            case: Case::of(spec(is_sparse)),
             ledger: Ledger::default(),
             counts: Counts::default(),
             end: Instant::now() + Duration::from_millis(500 * seconds),
@@ -136,26 +139,19 @@ impl Soak<'_> {
 
     fn write_on(&self, mut reference: Option<Reference>) -> Result<(), Box<dyn Error>> {
         let side = usize::from(reference.is_some());
-        for turn in 1.. {
-            if !self.goes_on() {
-                break;
-            }
+        for turn in (1..).take_while(|_| self.goes_on()) {
             // Deletes all earlier cells.
             let deletes = self.is_sparse && turn % 8 == 0;
             let alone = (!self.is_sparse).then(|| locked(&self.one_writer));
             let serial = self.ledger.begin(deletes);
-            match (&mut reference, deletes) {
-                (None, false) => self.write(serial)?,
-                (None, true) => {
-                    let array = ArrayOptions::new().threads(1).open(self.uri)?;
-                    array.delete_cells(&field("serial").lt(serial), &Names::new().at(EPOCH + serial))?;
-                }
-                (Some(reference), false) => self.until_open(|| reference.write(self.uri, &self.write_spec(serial)))?,
-                (Some(reference), true) => {
-                    let (field, comparison) = ("serial".to_owned(), Comparison::Less);
-                    let older = Condition::Compare { field, comparison, value: Some(bytes_of([serial])) };
-                    self.until_open(|| reference.delete(self.uri, &older, Some(EPOCH + serial)))?;
-                }
+            let older = Condition::compare("serial", Comparison::Less, serial.to_le_bytes());
+            let step = match deletes {
+                true => Step::Delete(older, EPOCH + serial),
+                false => Step::Write(self.write_spec(serial)),
+            };
+            match &mut reference {
+                None => ours::carry_out(&step, &self.case, self.uri, Manner::by(16))?,
+                Some(reference) => self.until_open(|| carry_out(&step, reference, self.uri))?,
             }
             self.ledger.committed(serial);
             drop(alone);
@@ -174,17 +170,6 @@ impl Soak<'_> {
                 done => return done,
             }
         }
-    }
-
-    fn write(&self, serial: u64) -> Result<(), ArrayError> {
-        let array = ArrayOptions::new().threads(1).open(self.uri)?;
-        let (serials, squares) = (vec![serial; CELLS as usize], vec![serial * serial; CELLS as usize]);
-        let places: Vec<i32> = (0..CELLS).collect();
-        let mut cells = WriteBatch::new().with("serial", &serials).with("square", &squares);
-        if self.is_sparse {
-            cells = cells.with("place", &places);
-        }
-        array.write().names(Names::new().at(EPOCH + serial)).cells(cells).map(drop)
     }
 
     fn write_spec(&self, serial: u64) -> WriteSpec {
@@ -262,16 +247,9 @@ impl Soak<'_> {
 
     /// Writes metadata. Metadata files grow under their final names.
     fn describe_on(&self, mut reference: Reference) -> Result<(), Box<dyn Error>> {
-        for number in 0_i32.. {
-            if !self.goes_on() {
-                break;
-            }
-            let entry = MetadataEntry {
-                key: "number".to_owned(),
-                datatype: Datatype::Int32,
-                count: 1,
-                value: bytes_of([number]),
-            };
+        for number in (0_i32..).take_while(|_| self.goes_on()) {
+            let (key, value) = ("number".to_owned(), bytes_of([number]));
+            let entry = MetadataEntry { key, datatype: Datatype::Int32, count: 1, value };
             self.until_open(|| reference.put_metadata(self.uri, std::slice::from_ref(&entry), None))?;
             add(&self.counts.described);
         }
@@ -295,10 +273,7 @@ impl Soak<'_> {
         if let Some(reference) = &mut reference {
             reference.config().insert("sm.consolidation.buffer_size".to_owned(), "1000000".to_owned());
         }
-        for turn in 0.. {
-            if !self.goes_on() {
-                break;
-            }
+        for turn in (0..).take_while(|_| self.goes_on()) {
             let alone = locked(&self.one_maintainer);
             let is_done = match &mut reference {
                 None => self.maintain(turn)?,

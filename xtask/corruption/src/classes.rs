@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::tdb_fragment::{FragmentField, Part, StatisticsRules, TileValues};
+use tdb_array::tdb_fragment::{Distrust, FragmentField, Part, Statistic, StatisticsRules, TileValues};
 use tdb_array::{Fragment, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::Feature;
 
-use crate::seen::options;
+use crate::seen::{all_fragments, options};
 
 /// A class of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,9 +93,8 @@ impl Class {
 /// Returns the times at which to read the array, and the class of each data file.
 pub(crate) fn of(storage: &Arc<dyn Storage>, key: Option<[u8; 32]>) -> Option<(Vec<u64>, BTreeMap<String, Class>)> {
     let array = options(key).between(TimeRange::ALL).open_on(storage.clone()).ok()?;
-    let fragments = array.fragments().ok()?.iter().cloned().chain(array.superseded_fragments().ok()?.0);
     let (mut times, mut classes) = (vec![u64::MAX], BTreeMap::new());
-    for fragment in fragments {
+    for fragment in all_fragments(&array).ok()? {
         times.push(fragment.time().end);
         let fields = fragment.footer().slots().iter();
         for (field, (part, path, _)) in
@@ -139,8 +138,7 @@ fn class(fragment: &Fragment, field: FragmentField, part: Part) -> Option<Class>
 }
 
 /// `true` if the statistic belongs to a tile at the edge of the non-empty domain.
-fn is_edge<T>(statistic: &tdb_array::tdb_fragment::Statistic<T>) -> bool {
-    use tdb_array::tdb_fragment::{Distrust, Statistic};
+fn is_edge<T>(statistic: &Statistic<T>) -> bool {
     matches!(statistic, Statistic::Untrustworthy(_, Distrust::EdgeTile))
 }
 

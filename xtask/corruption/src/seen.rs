@@ -42,15 +42,11 @@ impl Seen {
             hash_structure(&array, &mut structure)?;
             Ok(known)
         });
-        let (known, described) = match described {
-            Ok(known) => (known.is_ok(), true),
-            Err(_) => (false, false),
-        };
         Self {
             cells: read.is_ok().then(|| cells.finish()),
             told: told_of(storage, key).ok(),
-            statistics: known.then(|| statistics.finish()),
-            structure: described.then(|| structure.finish()),
+            statistics: matches!(described, Ok(Ok(()))).then(|| statistics.finish()),
+            structure: described.is_ok().then(|| structure.finish()),
         }
     }
 
@@ -126,7 +122,7 @@ fn hash_cells(array: &Array, to: &mut DefaultHasher) -> Result<(), ArrayError> {
     Ok(())
 }
 
-fn all_fragments(array: &Array) -> Result<Vec<Fragment>, ArrayError> {
+pub(crate) fn all_fragments(array: &Array) -> Result<Vec<Fragment>, ArrayError> {
     let (replaced, _) = array.superseded_fragments()?;
     Ok(array.fragments()?.iter().cloned().chain(replaced).collect())
 }

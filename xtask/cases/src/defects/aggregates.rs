@@ -16,8 +16,8 @@ pub fn mistakes_aggregates(case: &Case, question: &Question) -> Option<&'static 
         unordered.query.layout = Layout::Unordered;
     }
     let strings = |ranges: &RangesSpec| {
-        let mut dimensions = case.array.dimensions.iter().filter(|spec| spec.name == ranges.dimension);
-        ranges.ranges.len() > 1 && dimensions.any(|spec| spec.domain.is_none())
+        let dimension = case.array.dimension(&ranges.dimension);
+        ranges.ranges.len() > 1 && dimension.is_some_and(|spec| spec.domain.is_none())
     };
     let several = question.query.ranges.iter().any(strings);
     is_wrong(case, &unordered).or_else(|| several.then_some("loses cells in several ranges of strings"))
@@ -39,11 +39,8 @@ fn is_unbound(kind: &Kind) -> bool {
 /// Returns why the library fails on an aggregate. Returns `None` if there is no known reason.
 pub fn fails_on(case: &Case, aggregate: &AggregateSpec) -> Option<&'static str> {
     let name = aggregate.field.as_ref()?;
-    let mut added = case.steps.iter().filter_map(|step| match step {
-        Step::Evolve(evolution) => Some(&evolution.add_attributes),
-        _ => None,
-    });
-    let is_added = added.any(|attributes| attributes.iter().any(|attribute| attribute.name == *name));
+    let mut added = case.evolutions().flat_map(|evolution| &evolution.add_attributes);
+    let is_added = added.any(|attribute| attribute.name == *name);
     is_added.then_some("crashes on aggregates of attributes that a fragment lacks")
 }
 
@@ -63,7 +60,7 @@ pub fn misstates(case: &Case, question: &Question, aggregate: &AggregateSpec, ki
     if case.array.array_type == ArrayType::Sparse {
         return None;
     }
-    if case.array.dimensions.iter().any(|dimension| dimension.name == *name) {
+    if case.array.dimension(name).is_some() {
         return counts_along_another(case, question)
             .then_some("advances dense coordinates along the wrong dimension if the result is not in cell order");
     }

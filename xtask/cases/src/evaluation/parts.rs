@@ -5,7 +5,7 @@ use tdb_types::Datatype;
 use crate::case::{Case, Question};
 use crate::scalars::order_of;
 use crate::selection::{Interval, Selection};
-use tdb_reference::model::{Bytes, DimensionSpec, RangesSpec};
+use tdb_reference::model::{Bytes, RangesSpec};
 
 /// Maximum number of subarrays for separate reads.
 const MOST: usize = 40;
@@ -72,12 +72,9 @@ fn boxes(case: &Case, selection: &Selection) -> Vec<Vec<Side>> {
 /// Returns the current domain of a dimension, or its domain. For strings, returns the range of
 /// generated coordinates.
 pub fn limits(case: &Case, index: usize) -> (Bytes, Bytes) {
-    let of_domain = |dimension: &DimensionSpec| {
-        let strings = || (Bytes::default(), Bytes(vec![b'~'; 41]));
-        dimension.domain.clone().unwrap_or_else(strings)
-    };
+    let strings = || (Bytes::default(), Bytes(vec![b'~'; 41]));
     let current = case.array.current_domain.as_ref().map(|current| current[index].clone());
-    current.unwrap_or_else(|| of_domain(&case.array.dimensions[index]))
+    current.or_else(|| case.array.dimensions[index].domain.clone()).unwrap_or_else(strings)
 }
 
 fn common(datatype: Datatype, a: &(Bytes, Bytes), b: &(Bytes, Bytes)) -> Option<(Bytes, Bytes)> {

@@ -1,11 +1,11 @@
 //! Random dimensions, with a pool of coordinates that the cells of an array share.
 
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use super::super::random::Random;
 use super::filters::{self, Purpose};
 use super::text;
-use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
+use crate::scalars::{float_bytes, float_of, integer_bytes, integer_of, order_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
 /// A dimension with a pool of coordinates.
@@ -102,10 +102,8 @@ fn integer_axis(
 pub fn sparse(random: &mut Random, name: String, datatype: Datatype, alone: bool) -> Axis {
     if datatype == Datatype::StringAscii {
         let purpose = Purpose::Values { datatype, var: true, ascending: false, constant: false };
-        let mut filters = if random.percent(60) { filters::pipeline(random, purpose) } else { Default::default() };
-        if filters::needs_bytes(&filters) {
-            filters = Default::default();
-        }
+        let filters = if random.percent(60) { filters::pipeline(random, purpose) } else { Default::default() };
+        let filters = if filters::needs_bytes(&filters) { Default::default() } else { filters };
         let spec = DimensionSpec { name, datatype, domain: None, extent: None, filters };
         return Axis { spec, low: 0, high: 0, extent: 1, written: 0, pool: Vec::new() };
     }
@@ -152,23 +150,13 @@ fn float_axis(random: &mut Random, name: String, datatype: Datatype) -> Axis {
     let (low, high) =
         *random.pick(&[(-10.5, 97.25), (0.0, 1.0), (-1e6, 1e6), (-0.0, 100.0), (-3.0, -0.0), (-1e30, 1e30)]);
     let extent = (high - low) * *random.pick(&[1.0, 0.5, 0.3, 0.013, 0.0001]);
-    let spec = DimensionSpec {
-        name,
-        datatype,
-        domain: Some((float_bytes(datatype, low), float_bytes(datatype, high))),
-        extent: Some(float_bytes(datatype, extent)),
-        filters: Default::default(),
-    };
-    let mut axis = Axis { spec, low: 0, high: 0, extent: 1, written: 0, pool: Vec::new() };
-    if random.percent(60) {
-        let purpose = Purpose::Values { datatype, var: false, ascending: false, constant: false };
-        axis.spec.filters = filters::pipeline(random, purpose);
-        // Scaling may move coordinates out of the domain or change their order.
-        if filters::scale_of(&axis.spec.filters).is_some() {
-            axis.spec.filters = Default::default();
-        }
-    }
-    axis
+    let purpose = Purpose::Values { datatype, var: false, ascending: false, constant: false };
+    let filters = if random.percent(60) { filters::pipeline(random, purpose) } else { Default::default() };
+    // Scaling may move coordinates out of the domain or change their order.
+    let filters = if filters::scale_of(&filters).is_some() { Default::default() } else { filters };
+    let (domain, extent) = ([low, high].map(|end| float_bytes(datatype, end)), float_bytes(datatype, extent));
+    let spec = DimensionSpec { name, datatype, domain: Some(domain.into()), extent: Some(extent), filters };
+    Axis { spec, low: 0, high: 0, extent: 1, written: 0, pool: Vec::new() }
 }
 
 impl Axis {
@@ -248,7 +236,7 @@ impl Axis {
 }
 
 fn float_pool(random: &mut Random, datatype: Datatype, (low, high): (&Bytes, &Bytes), count: usize) -> Vec<Bytes> {
-    let value = |bytes: &Bytes| Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64);
+    let value = |bytes: &Bytes| float_of(datatype, bytes);
     let (first, last) = (value(low), value(high));
     let mut pool: Vec<Bytes> = (0..count)
         .map(|_| {

@@ -4,6 +4,7 @@ use tdb_types::{Datatype, PhysicalType};
 
 use super::super::random::Random;
 use super::filters;
+use crate::scalars::float_bytes;
 use tdb_reference::model::{AttributeSpec, Bytes, Column};
 
 /// The distribution of a column's values.
@@ -65,6 +66,14 @@ pub fn fill_value(random: &mut Random, attribute: &AttributeSpec, fill: &mut [u8
     fill.copy_from_slice(&values);
 }
 
+/// Generates the limits of the type and numbers next to zero. For floats, these include zeros of
+/// both signs and NaNs.
+pub fn extreme(random: &mut Random, size: usize) -> Vec<u8> {
+    let mut bytes = vec![*random.pick(&[0, 0xff]); size];
+    bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
+    bytes
+}
+
 struct Source {
     datatype: Datatype,
     style: Style,
@@ -120,14 +129,16 @@ impl Source {
     fn value(&self, random: &mut Random) -> Vec<u8> {
         if let Some((factor, offset)) = self.scale {
             let value = (random.below(200) as f64 - 100.0) * factor * 0.75 + offset;
-            return self.float(value);
+            return float_bytes(self.datatype, value).0;
         }
         if self.datatype == Datatype::Bool {
             return vec![u8::from(random.percent(50))];
         }
         let size = self.datatype.size();
         match self.style {
-            Style::Small | Style::Runs if self.datatype.is_float() => self.float(random.below(1000) as f64 / 8.0),
+            Style::Small | Style::Runs if self.datatype.is_float() => {
+                float_bytes(self.datatype, random.below(1000) as f64 / 8.0).0
+            }
             Style::Small | Style::Runs => {
                 let value = random.integer(-50, 100);
                 let unsigned =
@@ -135,19 +146,8 @@ impl Source {
                 let value = if unsigned { value.abs() } else { value };
                 value.to_le_bytes()[..size].to_vec()
             }
-            Style::Extreme => {
-                let mut bytes = vec![*random.pick(&[0, 0xff]); size];
-                bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
-                bytes
-            }
+            Style::Extreme => extreme(random, size),
             _ => random.bits().to_le_bytes()[..size].to_vec(),
-        }
-    }
-
-    fn float(&self, value: f64) -> Vec<u8> {
-        match self.datatype {
-            Datatype::Float32 => (value as f32).to_le_bytes().to_vec(),
-            _ => value.to_le_bytes().to_vec(),
         }
     }
 }

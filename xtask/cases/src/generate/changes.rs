@@ -6,8 +6,7 @@ use tdb_types::ArrayType;
 use super::super::case::{Case, Step};
 use super::super::random::Random;
 use super::axis::Axis;
-use super::times::FIRST_TIMESTAMP;
-use super::{conditions, writes};
+use super::{FIRST_TIMESTAMP, conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
@@ -50,8 +49,7 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
         case.steps.push(Step::Evolve(Evolution { expand_current_domain: Some(wider), ..Evolution::default() }));
         case.steps.push(Step::Write(writes::write(random, &array, axes, attributes, LATE + 10)));
     }
-    let evolved = case.steps.iter().any(|step| matches!(step, Step::Evolve(_)));
-    case.encrypted |= evolved && random.percent(25);
+    case.encrypted |= case.evolutions().next().is_some() && random.percent(25);
 }
 
 /// Generates values that the enumeration does not contain yet.

@@ -5,6 +5,8 @@ use tdb_types::Datatype;
 use super::super::case::Case;
 use super::super::random::Random;
 use super::axis::Axis;
+use super::cells::extreme;
+use crate::build::enumeration_values;
 use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Comparison, Condition, EnumerationSpec, WriteSpec};
 
 const COMPARISONS: [Comparison; 6] = [
@@ -86,7 +88,8 @@ fn comparable<'a>(
     let name = &attribute.name;
     if let Some(enumeration) = &attribute.enumeration {
         let enumeration = array.enumerations.iter().find(|known| known.name == *enumeration)?;
-        let mut values = enumeration_values(enumeration);
+        let mut values: Vec<_> =
+            enumeration_values(enumeration).into_iter().map(|value| Bytes(value.to_vec())).collect();
         if purpose == Purpose::Read {
             values.push(lacking_value(enumeration));
         }
@@ -101,27 +104,15 @@ fn comparable<'a>(
     }
     let column = last.cells.iter().find(|column| column.name == *name)?;
     let size = attribute.cell_val_num.unwrap_or(1) as usize * attribute.datatype.size();
-    let cells: Vec<&[u8]> = match &column.offsets {
-        Some(offsets) => offsets.windows(2).map(|ends| &column.values[ends[0] as usize..ends[1] as usize]).collect(),
-        None => column.values.chunks_exact(size).collect(),
-    };
-    let values = cells.into_iter().filter(|cell| cell.len() < 100).take(50).map(|cell| Bytes(cell.to_vec()));
+    let values =
+        column.cells(size).into_iter().filter(|cell| cell.len() < 100).take(50).map(|cell| Bytes(cell.to_vec()));
     let mut values: Vec<Bytes> = values.collect();
     if !text && attribute.datatype != Datatype::Bool {
-        (0..values.len().div_ceil(4)).for_each(|_| values.push(extreme(random, attribute.datatype.size())));
+        (0..values.len().div_ceil(4)).for_each(|_| values.push(Bytes(extreme(random, attribute.datatype.size()))));
     }
     Some(Comparable { name, values, has_order: true, is_float: attribute.datatype.is_float() })
 }
 
-/// Generates the limits of the type and numbers next to zero. For floats, these include zeros of
-/// both signs and NaNs.
-fn extreme(random: &mut Random, size: usize) -> Bytes {
-    let mut bytes = vec![*random.pick(&[0, 0xff]); size];
-    bytes[size - 1] = *random.pick(&[0, 0x7f, 0x80, 0xff]);
-    Bytes(bytes)
-}
-
-/// Returns a value that the enumeration never contains.
 fn lacking_value(enumeration: &EnumerationSpec) -> Bytes {
     match enumeration.cell_val_num {
         Some(_) => Bytes(3_u32.to_le_bytes().to_vec()),
@@ -129,21 +120,6 @@ fn lacking_value(enumeration: &EnumerationSpec) -> Bytes {
     }
 }
 
-fn enumeration_values(enumeration: &EnumerationSpec) -> Vec<Bytes> {
-    let values = &enumeration.values;
-    match &enumeration.offsets {
-        Some(offsets) => {
-            let ends = offsets.iter().skip(1).copied().chain([values.len() as u64]);
-            offsets.iter().zip(ends).map(|(start, end)| Bytes(values[*start as usize..end as usize].to_vec())).collect()
-        }
-        None => {
-            let size = enumeration.datatype.size() * enumeration.cell_val_num.unwrap_or(1) as usize;
-            values.chunks_exact(size).map(|value| Bytes(value.to_vec())).collect()
-        }
-    }
-}
-
-/// Generates a condition with up to `depth` levels. Fields in `nullable` may be tested for null.
 fn tree(random: &mut Random, fields: &[Comparable<'_>], nullable: &[&str], depth: usize) -> Condition {
     if depth > 1 && random.percent(45) {
         let (left, right) = (tree(random, fields, nullable, depth - 1), tree(random, fields, nullable, depth - 1));

@@ -1,6 +1,6 @@
 //! Cells written in another order than the declared global order.
 
-use tdb_types::{ArrayType, Layout};
+use tdb_types::Layout;
 
 use super::super::case::{Case, Step};
 use super::super::random::Random;
@@ -9,26 +9,25 @@ use super::writes::global_key;
 use tdb_reference::model::{ArraySpec, Bytes, WriteSpec};
 
 /// Declares the cells of some writes as being in global order, although they are shuffled: within
-/// tiles, tile by tile, or completely. Returns `false` if no write can be shuffled.
-pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) -> bool {
+/// tiles, tile by tile, or completely.
+pub fn disorder(random: &mut Random, case: &mut Case, axes: &[Axis]) {
     // A consolidation of such fragments depends on defects of the library.
-    let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
-    if case.array.array_type != ArrayType::Sparse || is_merged {
-        return false;
+    if case.is_dense() || case.steps.contains(&Step::Consolidate("fragments")) {
+        return;
     }
-    for step in &mut case.steps {
-        if let Step::Write(write) = step
-            && random.percent(70)
-        {
-            disorder_write(random, &case.array, axes, write);
-            case.disordered = true;
+    let array = case.array.clone();
+    let mut disordered = false;
+    for write in case.writes_mut() {
+        if random.percent(70) {
+            disorder_write(random, &array, axes, write);
+            disordered = true;
         }
     }
-    case.disordered
+    case.disordered = disordered;
 }
 
 fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: &mut WriteSpec) {
-    let count = cell_count(axes, write);
+    let count = array.cells_of(write);
     let mut places: Vec<usize> = (0..count).collect();
     // Positions along the Hilbert curve are not computed here.
     if array.cell_order != Layout::Hilbert {
@@ -54,14 +53,4 @@ fn disorder_write(random: &mut Random, array: &ArraySpec, axes: &[Axis], write: 
     for column in &mut write.cells {
         *column = column.of_places(count, places.iter().copied());
     }
-}
-
-/// Returns the number of cells of a write.
-fn cell_count(axes: &[Axis], write: &WriteSpec) -> usize {
-    let Some(axis) = axes.first() else { return 0 };
-    let column = write.cells.iter().find(|column| column.name == axis.spec.name);
-    column.map_or(0, |column| match &column.offsets {
-        Some(offsets) => offsets.len() - 1,
-        None => column.values.len() / axis.spec.datatype.size(),
-    })
 }

@@ -7,8 +7,7 @@ use super::super::case::{Case, Step};
 use super::super::defects::repeats_times;
 use super::super::random::Random;
 use super::super::{limits, overhang};
-use super::times::FIRST_TIMESTAMP;
-use super::{Axis, History, conditions, schema, writes};
+use super::{Axis, FIRST_TIMESTAMP, History, conditions, schema, writes};
 use crate::build::state_extents;
 use crate::entries::entries;
 use crate::history::{Deed, History as Maintained, Join, Side, Small, Turn};
@@ -62,11 +61,7 @@ pub fn migrated(seed: u64, release: Option<Release>) -> Option<Maintained> {
 fn with_times_and_names(mut case: Case, whole: &Case) -> Case {
     let times: Vec<Option<u64>> = whole.writes().map(|write| write.timestamp).collect();
     let is_anonymous = case.array.attributes.iter().any(|attribute| attribute.name.is_empty());
-    let writes = case.steps.iter_mut().filter_map(|step| match step {
-        Step::Write(write) => Some(write),
-        _ => None,
-    });
-    for (write, time) in writes.zip(times) {
+    for (write, time) in case.writes_mut().zip(times) {
         write.timestamp = time;
         let renamed = write.cells.iter_mut().filter(|column| is_anonymous && column.name == "__attr");
         renamed.for_each(|column| column.name.clear());
@@ -94,7 +89,7 @@ fn case(random: &mut Random, gaps: &[u64]) -> Option<Case> {
     let steps = steps(random, &array, &axes, gaps)?;
     let evolved = steps.iter().any(|step| matches!(step, Step::Evolve(_)));
     let encrypted = random.percent(10) && !evolved;
-    Some(Case { array, steps, questions: Vec::new(), encrypted, disordered: false, repeated: false })
+    Some(Case { steps, encrypted, ..Case::of(array) })
 }
 
 /// Reduces a case to the features of an older release. Returns the case with that release's format.
@@ -144,10 +139,7 @@ fn steps(random: &mut Random, array: &ArraySpec, axes: &[Axis], gaps: &[u64]) ->
         let when = if evolves { time } else { when };
         let place = if spots.is_empty() { axes } else { random.pick(&spots) };
         let write = writes::write(random, array, place, &history.attributes, when);
-        let cells = write.cells.iter().map(|column| {
-            column.offsets.as_ref().map_or(column.values.len() / 16, |offsets| offsets.len().saturating_sub(1))
-        });
-        if cells.max().unwrap_or(0) > MOST_CELLS {
+        if write.cells.iter().any(|column| column.count(16) > MOST_CELLS) {
             return None;
         }
         let condition =
@@ -179,20 +171,13 @@ fn keep_fill_values(attribute: &mut AttributeSpec) {
 
 /// Returns the attributes with these names in their state before the drop.
 fn dropped(array: &ArraySpec, steps: &[Step], names: &[String]) -> Vec<AttributeSpec> {
-    let added = steps.iter().flat_map(|step| match step {
-        Step::Evolve(evolution) => evolution.add_attributes.clone(),
-        _ => Vec::new(),
-    });
-    let all = array.attributes.iter().cloned().chain(added);
-    all.filter(|attribute| names.contains(&attribute.name)).collect()
+    let all = Case { steps: steps.to_vec(), ..Case::of(array.clone()) }.all_attributes();
+    all.into_iter().filter(|attribute| names.contains(&attribute.name)).collect()
 }
 
 /// Assigns each step to a random side, and adds maintenance in between.
 fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
     let times: Vec<u64> = case.steps.iter().filter_map(|step| Deed::Step(step.clone()).time()).collect();
-    let is_dense = case.array.array_type == ArrayType::Dense;
-    let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
-    let facts = Facts { is_dense, has_deletes, repeats: repeats_times(case) };
     let mut turns = Vec::new();
     let mut written = 0;
     for (index, step) in case.steps.iter().enumerate() {
@@ -209,26 +194,17 @@ fn turns(random: &mut Random, case: &Case) -> Vec<Turn> {
             continue;
         }
         for _ in 0..random.between(1, if last { 4 } else { 2 }) {
-            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], facts);
+            let deed = upkeep(random, &times[..=index.min(times.len() - 1)], case);
             turns.push(Turn { side: side(random), deed });
         }
     }
     turns
 }
 
-/// Facts that restrict maintenance.
-#[derive(Clone, Copy)]
-struct Facts {
-    is_dense: bool,
-    has_deletes: bool,
-    /// `true` if several writes have the same timestamp.
-    repeats: bool,
-}
-
-fn upkeep(random: &mut Random, times: &[u64], facts: Facts) -> Deed {
+fn upkeep(random: &mut Random, times: &[u64], case: &Case) -> Deed {
     let small = *random.pick(&[Small::Commits, Small::Footers, Small::Metadata]);
     match random.weighted(&[45, 20, 15, 15, 3]) {
-        0 => Deed::Join(join(random, times, facts)),
+        0 => Deed::Join(join(random, times, case)),
         1 => Deed::VacuumFragments,
         2 => {
             let between = (small == Small::Metadata && random.percent(25)).then(|| range(random, times));
@@ -247,9 +223,9 @@ fn range(random: &mut Random, times: &[u64]) -> (u64, u64) {
     (a.min(b), a.max(b))
 }
 
-fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repeats }: Facts) -> Join {
+fn join(random: &mut Random, times: &[u64], case: &Case) -> Join {
     let mut join = Join { budget: *random.pick(&[1, 50_000, 16 << 20]), ..Join::default() };
-    if is_dense && random.percent(80) {
+    if case.is_dense() && random.percent(80) {
         join.amplification = Some(*random.pick(&[1e9, 1e9, 1e9, 0.5, 0.8, 2.0]));
     }
     match random.below(10) {
@@ -268,9 +244,10 @@ fn join(random: &mut Random, times: &[u64], Facts { is_dense, has_deletes, repea
         _ => {}
     }
     // Dense cells have no coordinates, which would show equal write times.
-    if is_dense && repeats {
+    if case.is_dense() && repeats_times(case) {
         join.max_fragment_size = None;
     }
+    let has_deletes = case.steps.iter().any(|step| matches!(step, Step::Delete(..)));
     join.purge = has_deletes && random.percent(25);
     join
 }

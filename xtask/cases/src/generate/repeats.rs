@@ -3,8 +3,9 @@
 use tdb_types::{ArrayType, Layout};
 
 use super::super::case::{Case, Step};
+use super::super::overhang;
 use super::super::random::Random;
-use tdb_reference::model::{DimensionSpec, WriteSpec};
+use tdb_reference::model::{ArraySpec, WriteSpec};
 
 /// Replaces the coordinates of some cells by those of other cells, if possible.
 pub fn repeat(random: &mut Random, case: &mut Case) {
@@ -17,30 +18,19 @@ pub fn repeat(random: &mut Random, case: &mut Case) {
         if let Step::Write(write) = step
             && random.percent(70)
         {
-            repeat_in(random, &case.array.dimensions, write);
+            repeat_in(random, &case.array, write);
             case.repeated = true;
         }
     }
     // Ordered reads are checked with unordered reads, which are wrong for several ranges on
     // strings.
-    let is_string = |name: &str| {
-        let mut dimensions = case.array.dimensions.iter().filter(|dimension| dimension.name == name);
-        dimensions.any(|dimension| dimension.domain.is_none())
-    };
+    let is_string = |name: &str| case.array.dimension(name).is_some_and(|dimension| dimension.domain.is_none());
     let all = case.questions.iter_mut().flat_map(|question| &mut question.query.ranges);
     all.filter(|ranges| is_string(&ranges.dimension)).for_each(|ranges| ranges.ranges.truncate(1));
 }
 
-fn repeat_in(random: &mut Random, dimensions: &[DimensionSpec], write: &mut WriteSpec) {
-    let is_dimension = |name: &str| dimensions.iter().find(|dimension| dimension.name == name);
-    let count = write.cells.iter().find_map(|column| {
-        let dimension = is_dimension(&column.name)?;
-        Some(match &column.offsets {
-            Some(offsets) => offsets.len() - 1,
-            None => column.values.len() / dimension.datatype.size(),
-        })
-    });
-    let count = count.unwrap_or(0);
+fn repeat_in(random: &mut Random, array: &ArraySpec, write: &mut WriteSpec) {
+    let count = array.cells_of(write);
     let percent = *random.pick(&[5, 30, 80]);
     let mut places: Vec<usize> = (0..count).collect();
     for place in 1..count {
@@ -50,7 +40,22 @@ fn repeat_in(random: &mut Random, dimensions: &[DimensionSpec], write: &mut Writ
             places[place] = places[other];
         }
     }
-    for column in write.cells.iter_mut().filter(|column| is_dimension(&column.name).is_some()) {
+    for column in write.cells.iter_mut().filter(|column| array.dimension(&column.name).is_some()) {
         *column = column.of_places(count, places.iter().copied());
+    }
+}
+
+/// Gives some writes the timestamp of the previous write. The random fragment names decide which
+/// write wins, and both sides must read the same array.
+pub fn repeat_times(random: &mut Random, case: &mut Case) {
+    if overhang::is_beyond(&case.array) {
+        return;
+    }
+    let mut before = None;
+    for write in case.writes_mut() {
+        if before.is_some() && random.percent(60) {
+            write.timestamp = before;
+        }
+        before = write.timestamp;
     }
 }

@@ -8,7 +8,9 @@ use super::cells;
 use super::filters::{self, Purpose};
 use super::text;
 use crate::scalars::integer_bytes;
-use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, EnumerationSpec, FilterSpec, Pipeline, WebpFormat};
+use tdb_reference::model::{
+    ArraySpec, AttributeSpec, Bytes, Column, EnumerationSpec, FilterSpec, Pipeline, WebpFormat, bytes_of, var_column,
+};
 
 /// Generates a schema, with the axes of its dimensions.
 pub fn array(random: &mut Random) -> (ArraySpec, Vec<Axis>) {
@@ -208,29 +210,17 @@ fn attribute_type(random: &mut Random) -> Datatype {
 pub fn enumeration(random: &mut Random, name: &str) -> EnumerationSpec {
     let count = random.below(6);
     let ordered = random.percent(30);
-    let name = name.to_owned();
     if random.percent(40) {
-        let values = (0..count).flat_map(|value| (value as u32 * 7).to_le_bytes()).collect();
-        let datatype = Datatype::UInt32;
-        return EnumerationSpec {
-            name,
-            datatype,
-            cell_val_num: Some(1),
-            ordered,
-            values: Bytes(values),
-            offsets: None,
-        };
+        let (name, datatype) = (name.to_owned(), Datatype::UInt32);
+        let values = bytes_of((0..count).map(|value| value as u32 * 7));
+        return EnumerationSpec { name, datatype, cell_val_num: Some(1), ordered, values, offsets: None };
     }
     let mut strings = text::strings(random, count);
     strings.sort_by(|a, b| a.0.cmp(&b.0));
     strings.dedup();
-    let (mut values, mut offsets) = (Vec::new(), Vec::new());
-    for string in &strings {
-        offsets.push(values.len() as u64);
-        values.extend_from_slice(string);
-    }
-    let (datatype, offsets) = (Datatype::StringUtf8, Some(offsets));
-    EnumerationSpec { name, datatype, cell_val_num: None, ordered, values: Bytes(values), offsets }
+    let Column { name, values, mut offsets, .. } = var_column(name, strings.iter().map(|string| &string[..]));
+    offsets.iter_mut().for_each(|offsets| offsets.truncate(strings.len()));
+    EnumerationSpec { name, datatype: Datatype::StringUtf8, cell_val_num: None, ordered, values, offsets }
 }
 
 /// Restricts all axes to parts of their domains.

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_types::{ArrayType, Datatype, Layout, Scalar};
+use tdb_types::{Datatype, Layout};
 
 use super::super::case::{Case, Question};
 use super::super::random::Random;
@@ -10,8 +10,8 @@ use super::super::selection::{Form, Interval};
 use super::axis::Axis;
 use super::questions::make_disjoint;
 use crate::evaluation::{limits, merge};
-use crate::scalars::{float_bytes, integer_bytes, integer_of, order_of, type_limits};
-use tdb_reference::model::{Bytes, RangesSpec, WriteSpec};
+use crate::scalars::{float_bytes, float_of, integer_bytes, integer_of, order_of, type_limits};
+use tdb_reference::model::{ArraySpec, Bytes, RangesSpec, WriteSpec};
 
 /// Gives most questions points and boxes, open-ended ranges, or many ranges.
 pub fn ask(random: &mut Random, case: &mut Case, axes: &[Axis]) {
@@ -59,7 +59,7 @@ fn points(random: &mut Random, case: &Case, axes: &[Axis], count: usize) -> Vec<
     let mut points: Vec<Vec<Bytes>> = Vec::new();
     for _ in 0..count {
         let write = if writes.is_empty() { None } else { Some(*random.pick(&writes)) };
-        let written = write.and_then(|write| cell(random, axes, write));
+        let written = write.and_then(|write| cell(random, &case.array, write));
         points.push(match (random.below(20), written) {
             (0..=2, _) if !points.is_empty() => random.pick(&points).clone(),
             (3..=11, Some(cell)) => cell,
@@ -81,16 +81,11 @@ fn coordinate(random: &mut Random, axis: &Axis) -> Bytes {
 }
 
 /// Returns the coordinates of a random cell of a sparse write.
-fn cell(random: &mut Random, axes: &[Axis], write: &WriteSpec) -> Option<Vec<Bytes>> {
-    let columns: Option<Vec<_>> =
-        axes.iter().map(|axis| write.cells.iter().find(|column| column.name == axis.spec.name)).collect();
-    let columns = columns?;
-    let cells = match (columns.first()?, axes.first()?) {
-        (column, axis) if axis.spec.domain.is_some() => column.values.len() / axis.spec.datatype.size(),
-        (column, _) => column.offsets.as_ref()?.len() - 1,
-    };
+fn cell(random: &mut Random, array: &ArraySpec, write: &WriteSpec) -> Option<Vec<Bytes>> {
+    let cells = array.cells_of(write);
     let place = if cells == 0 { return None } else { random.below(cells) };
-    Some(columns.iter().map(|column| Bytes(column.cell(cells, place).to_vec())).collect())
+    let columns = array.dimension_names().map(|name| write.cells.iter().find(|column| column.name == name));
+    columns.map(|column| Some(Bytes(column?.cell(cells, place).to_vec()))).collect()
 }
 
 /// Generates boxes that overlap, touch, or are disjoint. Some of their sides are intersections of
@@ -207,7 +202,7 @@ fn ask_many(random: &mut Random, case: &Case, axes: &[Axis], question: &mut Ques
             _ => (*random.pick(&[3, 10, 30])).min(2 * axis.pool.len()),
         };
         let mut ranges = RangesSpec { dimension: axis.spec.name.clone(), ranges: narrow_ranges(random, axis, count) };
-        if case.array.array_type == ArrayType::Dense && variable || random.percent(40) {
+        if case.is_dense() && variable || random.percent(40) {
             make_disjoint(axis, &mut ranges);
         } else if random.percent(20) {
             ranges.ranges = merge(axis.spec.datatype, ranges.ranges);
@@ -264,9 +259,9 @@ fn outside(random: &mut Random, axes: &[Axis]) -> Option<Vec<Bytes>> {
         let datatype = axis.spec.datatype;
         let Some((low, high)) = &axis.spec.domain else { continue };
         if datatype.is_float() {
-            let value = |bytes: &Bytes| Scalar::from_le_bytes(datatype.physical(), bytes).map_or(0.0, Scalar::to_f64);
-            let margin = (value(high) - value(low)) / 16.0;
-            let values = [value(low) - margin, value(high) + margin, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            let (low, high) = (float_of(datatype, low), float_of(datatype, high));
+            let margin = (high - low) / 16.0;
+            let values = [low - margin, high + margin, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
             beyond.extend(values.map(|value| (index, float_bytes(datatype, value))));
             continue;
         }

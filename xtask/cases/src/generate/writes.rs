@@ -8,7 +8,7 @@ use super::super::random::Random;
 use super::axis::Axis;
 use super::cells;
 use crate::scalars::{integer_bytes, integer_of, order_of};
-use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Column, WriteSpec};
+use tdb_reference::model::{ArraySpec, AttributeSpec, Bytes, Column, WriteSpec, var_column};
 
 /// Generates a write to an array with these attributes.
 pub fn write(
@@ -137,13 +137,8 @@ fn tile_of(axis: &Axis, bytes: &Bytes) -> u64 {
 
 fn coordinate_columns(axes: &[Axis], rows: &[Vec<Bytes>]) -> Vec<Column> {
     let column = |(index, axis): (usize, &Axis)| {
-        let (mut values, mut offsets) = (Vec::new(), vec![0]);
-        for row in rows {
-            values.extend_from_slice(&row[index]);
-            offsets.push(values.len() as u64);
-        }
-        let offsets = axis.spec.domain.is_none().then_some(offsets);
-        Column { name: axis.spec.name.clone(), values: Bytes(values), offsets, validity: None }
+        let column = var_column(&axis.spec.name, rows.iter().map(|row| &row[index][..]));
+        Column { offsets: column.offsets.filter(|_| axis.spec.domain.is_none()), ..column }
     };
     axes.iter().enumerate().map(column).collect()
 }

@@ -3,7 +3,7 @@
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::super::case::{Case, Step};
-use super::attributes::all_attributes;
+use super::names;
 use super::order::orders_otherwise;
 use tdb_reference::model::{AttributeSpec, Column, Condition};
 use tdb_reference::{Ability, NEWEST, Release};
@@ -11,15 +11,13 @@ use tdb_reference::{Ability, NEWEST, Release};
 /// Removes operations that the release lacks. `enumerated` are the attributes that had an
 /// enumeration before.
 pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
-    let attributes = all_attributes(case);
+    let attributes = case.all_attributes();
     let sizes: Vec<(String, usize)> =
         attributes.iter().map(|attribute| (attribute.name.clone(), attribute.datatype.size())).collect();
-    let nullable: Vec<String> =
-        attributes.iter().filter(|attribute| attribute.nullable).map(|attribute| attribute.name.clone()).collect();
+    let nullable = names(&attributes, |attribute| attribute.nullable);
     // The first releases with deletes support only ASCII strings.
-    let is_text = |attribute: &&AttributeSpec| attribute.cell_val_num.is_none() || attribute.datatype.is_string();
-    let other = attributes.iter().filter(is_text).filter(|attribute| attribute.datatype != Datatype::StringAscii);
-    let text: Vec<String> = other.map(|attribute| attribute.name.clone()).collect();
+    let is_text = |attribute: &AttributeSpec| attribute.cell_val_num.is_none() || attribute.datatype.is_string();
+    let text = names(&attributes, |attribute| is_text(attribute) && attribute.datatype != Datatype::StringAscii);
     let dense = case.array.array_type == ArrayType::Dense;
     let unsorted = orders_otherwise(&case.array, release);
     case.steps.retain(|step| match step {
@@ -30,8 +28,7 @@ pub(super) fn limit(case: &mut Case, release: Release, enumerated: &[String]) {
     if !release.can(Ability::Vacuum) {
         case.steps.retain(|step| !matches!(step, Step::Vacuum(_)));
     }
-    for step in &mut case.steps {
-        let Step::Write(write) = step else { continue };
+    for write in case.writes_mut() {
         if !release.can(Ability::WriteTimes) {
             write.timestamp = None;
         }

@@ -29,10 +29,7 @@ pub fn aggregate(
     budget: Option<usize>,
 ) -> Result<Vec<Option<Vec<u8>>>, String> {
     let spec = QuerySpec { fields: Vec::new(), ..question.query.clone() };
-    let mut query = query(array, &spec, &question.selection)?;
-    if let Some(budget) = budget {
-        query = query.budget(budget);
-    }
+    let query = query(array, &spec, &question.selection, budget)?;
     let found: Aggregates = query.aggregate(aggregates.iter().map(aggregate_of)).map_err(|error| describe(&error))?;
     let named = aggregates.iter().zip(found.batch().columns());
     named
@@ -48,13 +45,8 @@ pub fn aggregate(
         .collect()
 }
 
-/// Reads some fields of the cells that match the condition, in any order.
-pub fn all_matching(array: &Array, spec: &QuerySpec) -> Result<Reading, String> {
-    matching(array, spec, &Selection::default())
-}
-
 /// Reads some fields of the cells that match the condition and the selection, in any order.
 pub fn matching(array: &Array, spec: &QuerySpec, selection: &Selection) -> Result<Reading, String> {
     let spec = QuerySpec { layout: Layout::Unordered, ..spec.clone() };
-    reading(query(array, &spec, selection)?.order(Order::Unordered).only_matching())
+    reading(query(array, &spec, selection, None)?.order(Order::Unordered).only_matching())
 }

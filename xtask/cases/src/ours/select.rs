@@ -80,7 +80,7 @@ fn query_box(schema: &ArraySchema, sides: &[Vec<Interval>]) -> Result<QueryBox, 
     Ok(region)
 }
 
-fn ends(datatype: Datatype, is_var: bool, start: &Bound<Bytes>, end: &Bound<Bytes>) -> Result<Ends, String> {
+pub(super) fn ends(datatype: Datatype, is_var: bool, start: &Bound<Bytes>, end: &Bound<Bytes>) -> Result<Ends, String> {
     let coordinate = |bytes: &Bytes| match is_var {
         true => Ok(Coordinate::Bytes(bytes.to_vec())),
         false => {

@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
-use tdb_array::{Array, Coordinate, Names, Order, Write, WriteBatch, WriteColumn};
+use tdb_array::{Array, Names, Order, Write, WriteBatch, WriteColumn};
 use tdb_schema::FieldRef;
-use tdb_types::{FormatVersion, Layout, Scalar};
+use tdb_types::{FormatVersion, Layout};
 
+use super::select::ends;
 use super::{describe, open_with, options};
 use crate::case::Case;
 use tdb_reference::model::{Column, WriteSpec};
@@ -81,11 +82,9 @@ fn place(array: &Array, spec: &WriteSpec, mut write: Write) -> Result<Write, Str
     }
     write = write.order(if spec.layout == Layout::ColMajor { Order::ColMajor } else { Order::RowMajor });
     for (dimension, (low, high)) in array.schema().dimensions().iter().zip(spec.subarray.iter().flatten()) {
-        let bound = |bytes: &[u8]| {
-            let scalar = Scalar::from_le_bytes(dimension.datatype().physical(), bytes);
-            scalar.map(|scalar| Bound::Included(Coordinate::from(scalar))).ok_or("a bound of another size")
-        };
-        write = write.range(dimension.name(), (bound(low)?, bound(high)?)).map_err(|error| describe(&error))?;
+        let (low, high) = (Bound::Included(low.clone()), Bound::Included(high.clone()));
+        let ends = ends(dimension.datatype(), false, &low, &high)?;
+        write = write.range(dimension.name(), ends).map_err(|error| describe(&error))?;
     }
     Ok(write)
 }
@@ -114,7 +113,7 @@ impl<'a> Given<'a> {
             let offsets: Option<Vec<u64>> =
                 column.offsets.as_ref().map(|offsets| offsets.iter().map(|offset| offset / value as u64).collect());
             let size = if offsets.is_some() { value } else { value * number };
-            len = offsets.as_ref().map_or(column.values.len() / size, |offsets| offsets.len() - 1);
+            len = column.count(size);
             GivenColumn { column, size, offsets }
         });
         let columns = given.collect();

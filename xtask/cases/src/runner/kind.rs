@@ -2,11 +2,21 @@
 
 use std::path::Path;
 
-use tdb_reference::Result;
-
 use crate::coverage::Coverage;
 use crate::tally::{Counts, READS_LEFT_OUT};
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{End, Failure, Verdict};
+
+/// The surroundings of a case that runs.
+#[derive(Debug)]
+pub struct Run<'a, S> {
+    /// The index of the case.
+    pub index: u64,
+    pub sides: &'a mut S,
+    /// A temporary folder of the case.
+    pub folder: &'a Path,
+    /// Added to the tally if both sides agree.
+    pub counts: &'a mut Counts,
+}
 
 /// A kind of case.
 pub trait CaseKind: Send + Sync + 'static {
@@ -22,24 +32,23 @@ pub trait CaseKind: Send + Sync + 'static {
     ///
     /// # Errors
     /// Fails if a release cannot be downloaded.
-    fn start(&self) -> Result<Self::Sides>;
+    fn start(&self) -> tdb_reference::Result<Self::Sides>;
 
     /// Generates the case of an index. Returns `None` if the kind has no case for this index.
     fn case(&self, index: u64) -> Option<Self::Case>;
 
-    /// Runs a case below `folder`. `counts` are added to the tally if the case does not fail.
+    /// Runs a case.
     ///
     /// # Errors
-    /// Fails if a folder cannot be created or a process cannot be started, which ends the whole
-    /// run.
-    fn examine(
-        &self,
-        case: &Self::Case,
-        index: u64,
-        sides: &mut Self::Sides,
-        folder: &Path,
-        counts: &mut Counts,
-    ) -> Result<Verdict>;
+    /// Ends the case early. A folder that cannot be created or a process that cannot be started end
+    /// the whole run.
+    fn examine(&self, case: &Self::Case, run: Run<'_, Self::Sides>) -> Result<Verdict, End>;
+
+    /// Returns cases with one simplification each, largest simplifications first.
+    fn smaller(&self, case: &Self::Case) -> Vec<Self::Case>;
+
+    /// Maximum number of smaller cases to try.
+    const ATTEMPTS: usize = 1500;
 
     /// Returns the smallest case found with the same failure, or the case itself. `fails` runs a
     /// case and returns the failure.
@@ -48,7 +57,17 @@ pub trait CaseKind: Send + Sync + 'static {
         case: Self::Case,
         failure: Failure,
         fails: &mut dyn FnMut(&Self::Case) -> Option<Failure>,
-    ) -> (Self::Case, Failure);
+    ) -> (Self::Case, Failure) {
+        let (mut best, mut how, mut left) = (case, failure, Self::ATTEMPTS);
+        while let Some(found) = self.smaller(&best).into_iter().find_map(|smaller| {
+            left = left.checked_sub(1)?;
+            let failure = fails(&smaller).filter(|failure| failure.resembles(&how))?;
+            Some((smaller, failure))
+        }) {
+            (best, how) = found;
+        }
+        (best, how)
+    }
 
     /// Formats the case as readable text, with one question or all.
     fn print(&self, case: &Self::Case, index: u64, question: Option<usize>) -> String;

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::kind::CaseKind;
-use super::running::Running;
-use super::settings::{Amount, Settings};
+use super::{Amount, CaseKind, Run, Settings};
+use crate::ours::describe;
 use crate::tally::{Counts, Tally};
-use crate::verdict::{Failure, Kind, Verdict};
+use crate::verdict::{Failure, Kind, Verdict, verdict_of};
 
 /// Number of consecutive indices without a case after which the run fails.
 const MOST_UNFIT: u64 = 10_000;
@@ -25,6 +24,18 @@ pub(super) struct Shared<K> {
     state: Mutex<State>,
     /// Notified of every change of the state.
     pub(super) changed: Condvar,
+}
+
+/// A running case.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running {
+    pub(super) index: u64,
+    /// Start of the case, or of a smaller case during shrinking.
+    pub(super) began: Instant,
+    /// `true` if the case has been generated.
+    pub(super) is_made: bool,
+    /// `true` if the case has failed and is being shrunk.
+    pub(super) has_failed: bool,
 }
 
 pub(super) struct State {
@@ -212,10 +223,10 @@ impl<K: CaseKind> Shared<K> {
             Some(sides) => sides,
             None => sides.insert(self.kind.start().map_err(|error| describe(&error))?),
         };
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| self.kind.examine(case, index, started, &self.folder, &mut counts)));
-        match outcome {
-            Ok(verdict) => Ok((verdict.map_err(|error| describe(&error))?, counts)),
+        let folder = tempfile::tempdir_in(&self.folder).map_err(|error| describe(&error))?;
+        let run = Run { index, sides: started, folder: folder.path(), counts: &mut counts };
+        match catch_unwind(AssertUnwindSafe(|| self.kind.examine(case, run))) {
+            Ok(outcome) => Ok((verdict_of(outcome).map_err(|error| describe(&error))?, counts)),
             Err(panic) => {
                 *sides = None;
                 Ok((Verdict::Failed(Failure::new(Kind::OurPanic, message(&*panic).to_owned())), Counts::default()))
@@ -298,8 +309,4 @@ impl<K: CaseKind> Shared<K> {
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
-}
-
-fn describe(error: &dyn std::error::Error) -> String {
-    crate::ours::describe(error)
 }

@@ -1,7 +1,7 @@
 //! Tests of the runner with numbers as cases, which need no library.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::env::temp_dir;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tdb_reference::Error;
 
-use super::{Amount, CaseKind, Settings, run};
-use crate::tally::{Counts, Tally};
-use crate::verdict::{Failure, Kind, Verdict};
+use super::{Amount, CaseKind, Run, Settings, run};
+use crate::tally::Tally;
+use crate::verdict::{End, Failure, Kind, Verdict};
 
 /// The outcome of a number.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +51,8 @@ impl Numbers {
     }
 }
 
-fn agreed() -> tdb_reference::Result<Verdict> {
-    Ok(Verdict::Agreed { reads: 2, cells: 10, excuses: vec!["a read".to_owned()] })
+fn agreed() -> Verdict {
+    Verdict::Agreed { reads: 2, cells: 10, excuses: vec!["a read".to_owned()] }
 }
 
 impl CaseKind for Numbers {
@@ -76,51 +76,34 @@ impl CaseKind for Numbers {
         }
     }
 
-    fn examine(
-        &self,
-        case: &u64,
-        _: u64,
-        (): &mut (),
-        _: &Path,
-        counts: &mut Counts,
-    ) -> tdb_reference::Result<Verdict> {
+    fn examine(&self, case: &u64, run: Run<'_, ()>) -> Result<Verdict, End> {
         let mut seen = self.seen.lock().expect("no thread panics here");
         seen.push(*case);
         let times = seen.iter().filter(|seen| *seen == case).count();
         drop(seen);
-        counts.add("numbers", 1);
+        run.counts.add("numbers", 1);
         match (self.fate)(*case) {
             Fate::Slow => {
                 thread::sleep(Duration::from_millis(3));
-                agreed()
+                Ok(agreed())
             }
-            Fate::Excused => Ok(Verdict::Excused("known".to_owned())),
-            Fate::Fails => Ok(Verdict::Failed(Failure::new(Kind::Cells, "differs".to_owned()))),
+            Fate::Excused => Err(End::Excused("known".to_owned())),
+            Fate::Fails => Err(Failure::new(Kind::Cells, "differs".to_owned()).into()),
             Fate::Panics => panic!("number {case}"),
             Fate::Hangs => {
                 while !self.ends.load(Ordering::Relaxed) {
                     thread::sleep(Duration::from_millis(5));
                 }
-                agreed()
+                Ok(agreed())
             }
-            Fate::CrashesOnce if times == 1 => {
-                Ok(Verdict::Failed(Failure::new(Kind::TheirCrash, "crashed".to_owned())))
-            }
-            Fate::Breaks => Err(Error::Protocol("broken".to_owned())),
-            _ => agreed(),
+            Fate::CrashesOnce if times == 1 => Err(Failure::new(Kind::TheirCrash, "crashed".to_owned()).into()),
+            Fate::Breaks => Err(Error::Protocol("broken".to_owned()).into()),
+            _ => Ok(agreed()),
         }
     }
 
-    fn shrink(
-        &self,
-        mut case: u64,
-        mut failure: Failure,
-        fails: &mut dyn FnMut(&u64) -> Option<Failure>,
-    ) -> (u64, Failure) {
-        while let Some(smaller) = case.checked_sub(1).and_then(|smaller| Some((smaller, fails(&smaller)?))) {
-            (case, failure) = smaller;
-        }
-        (case, failure)
+    fn smaller(&self, case: &u64) -> Vec<u64> {
+        case.checked_sub(1).into_iter().collect()
     }
 
     fn print(&self, case: &u64, _: u64, _: Option<usize>) -> String {
@@ -132,13 +115,18 @@ fn settings(jobs: usize) -> Settings {
     Settings { seed: 1, jobs, failures: 100, shrinks: false, patience: Duration::from_secs(60), prints: false }
 }
 
-/// Runs numbers from 0 on. Returns the tally and the numbers that ran.
+/// Runs numbers. Returns the tally and the numbers that ran.
 fn run_all(fate: fn(u64) -> Fate, amount: Amount, settings: &Settings) -> (Result<Tally, String>, BTreeSet<u64>) {
     let numbers = Numbers::new(fate);
     let seen = Arc::clone(&numbers.seen);
-    let tally = run(numbers, amount, settings, Path::new("."));
+    let tally = run(numbers, amount, settings, &temp_dir());
     let seen = seen.lock().expect("no thread panics here").iter().copied().collect();
     (tally, seen)
+}
+
+/// Runs numbers. Returns the tally of a run without an error.
+fn tally_of(fate: fn(u64) -> Fate, amount: Amount, settings: &Settings) -> Tally {
+    run_all(fate, amount, settings).0.expect("nothing breaks")
 }
 
 #[test]
@@ -146,7 +134,7 @@ fn each_case_is_run_once_by_any_number_of_threads() {
     for jobs in [1, 2, 5] {
         let numbers = Numbers::new(|_| Fate::Agrees);
         let seen = Arc::clone(&numbers.seen);
-        let tally = run(numbers, Amount::Indices(3..40), &settings(jobs), Path::new(".")).expect("nothing breaks");
+        let tally = run(numbers, Amount::Indices(3..40), &settings(jobs), &temp_dir()).expect("nothing breaks");
         let mut seen = seen.lock().expect("no thread panics here").clone();
         seen.sort_unstable();
         assert_eq!(seen, (3..40).collect::<Vec<_>>());
@@ -158,21 +146,21 @@ fn each_case_is_run_once_by_any_number_of_threads() {
 
 #[test]
 fn each_outcome_is_counted_as_what_it_is() {
-    let fate = |index| match index % 5 {
+    let fate = |index| match index % 6 {
         0 => Fate::Agrees,
         1 => Fate::Excused,
         2 => Fate::Fails,
         3 => Fate::Panics,
+        4 => Fate::Unmade,
         _ => Fate::Unfit,
     };
-    let (tally, _) = run_all(fate, Amount::Indices(0..50), &settings(3));
-    let tally = tally.expect("nothing breaks");
-    assert_eq!((tally.agreed, tally.left_out, tally.failed, tally.panicked, tally.hung), (10, 10, 20, 10, 0));
-    // The counts of failed cases are not added.
-    assert_eq!(tally.counts.get("numbers"), 20);
+    let tally = tally_of(fate, Amount::Indices(0..60), &settings(3));
+    assert_eq!((tally.agreed, tally.left_out, tally.failed, tally.panicked, tally.hung), (10, 10, 30, 20, 0));
+    // The counts of cases that failed or were left out are not added.
+    assert_eq!(tally.counts.get("numbers"), 10);
     assert_eq!(tally.reasons["cases left out: known"], 10);
     let summary = tally.summary(&["a line".to_owned()], 1.5);
-    let end = "a line\n10 cases agreed, 20 failed (10 by a panic, 0 without coming to an end), 10 left out: 20 reads, \
+    let end = "a line\n10 cases agreed, 30 failed (20 by a panic, 0 without coming to an end), 10 left out: 20 reads, \
                100 cells, in 1.5 seconds";
     assert!(summary.ends_with(end), "{summary}");
 }
@@ -181,17 +169,9 @@ fn each_outcome_is_counted_as_what_it_is() {
 fn a_panic_fails_its_case_alone_and_the_libraries_start_anew() {
     let numbers = Numbers::new(|index| if index == 4 { Fate::Panics } else { Fate::Agrees });
     let starts = Arc::clone(&numbers.starts);
-    let tally = run(numbers, Amount::Indices(0..10), &settings(1), Path::new(".")).expect("nothing breaks");
+    let tally = run(numbers, Amount::Indices(0..10), &settings(1), &temp_dir()).expect("nothing breaks");
     assert_eq!((tally.agreed, tally.failed, tally.panicked), (9, 1, 1));
     assert_eq!(starts.load(Ordering::Relaxed), 2);
-}
-
-#[test]
-fn a_case_that_cannot_be_made_fails_too() {
-    let fate = |index| if index == 2 { Fate::Unmade } else { Fate::Agrees };
-    let (tally, _) = run_all(fate, Amount::Indices(0..5), &settings(2));
-    let tally = tally.expect("nothing breaks");
-    assert_eq!((tally.agreed, tally.failed, tally.panicked), (4, 1, 1));
 }
 
 #[test]
@@ -199,7 +179,7 @@ fn a_case_without_end_fails_and_ends_the_run() {
     let numbers = Numbers::new(|index| if index == 1 { Fate::Hangs } else { Fate::Agrees });
     let (ends, seen) = (Arc::clone(&numbers.ends), Arc::clone(&numbers.seen));
     let settings = Settings { patience: Duration::from_millis(100), ..settings(1) };
-    let tally = run(numbers, Amount::Indices(0..1000), &settings, Path::new(".")).expect("nothing breaks");
+    let tally = run(numbers, Amount::Indices(0..1000), &settings, &temp_dir()).expect("nothing breaks");
     assert_eq!((tally.agreed, tally.failed, tally.hung), (1, 1, 1));
     // The abandoned thread takes no further case.
     ends.store(true, Ordering::Relaxed);
@@ -217,38 +197,30 @@ fn a_smaller_case_without_end_is_counted_once() {
     });
     let ends = Arc::clone(&numbers.ends);
     let settings = Settings { patience: Duration::from_millis(100), shrinks: true, ..settings(1) };
-    let tally = run(numbers, Amount::Indices(7..8), &settings, Path::new(".")).expect("nothing breaks");
+    let tally = run(numbers, Amount::Indices(7..8), &settings, &temp_dir()).expect("nothing breaks");
     assert_eq!((tally.agreed, tally.failed, tally.hung), (0, 1, 1));
     ends.store(true, Ordering::Relaxed);
 }
 
 #[test]
-fn failing_cases_are_made_smaller_if_that_is_wanted() {
-    let fate = |index| if index >= 10 { Fate::Fails } else { Fate::Agrees };
-    let shrinks = Settings { shrinks: true, ..settings(1) };
-    let (tally, seen) = run_all(fate, Amount::Indices(30..31), &shrinks);
-    assert_eq!(tally.expect("nothing breaks").failed, 1);
-    assert_eq!(seen, (9..=30).collect());
-    let (tally, seen) = run_all(fate, Amount::Indices(30..31), &settings(1));
-    assert_eq!(tally.expect("nothing breaks").failed, 1);
-    assert_eq!(seen, BTreeSet::from([30]));
-}
-
-#[test]
-fn a_panic_can_be_made_smaller_too() {
-    let fate = |index| if index >= 10 { Fate::Panics } else { Fate::Agrees };
-    let shrinks = Settings { shrinks: true, ..settings(1) };
-    let (tally, seen) = run_all(fate, Amount::Indices(13..14), &shrinks);
-    let tally = tally.expect("nothing breaks");
-    assert_eq!((tally.failed, tally.panicked), (1, 1));
-    assert_eq!(seen, (9..=13).collect());
+fn failures_and_panics_are_made_smaller_if_that_is_wanted() {
+    let fates: [fn(u64) -> Fate; 2] = [
+        |index| if index >= 10 { Fate::Fails } else { Fate::Agrees },
+        |index| if index >= 10 { Fate::Panics } else { Fate::Agrees },
+    ];
+    for (panicked, fate) in (0..).zip(fates) {
+        for (shrinks, expected) in [(true, (9..=13).collect()), (false, BTreeSet::from([13]))] {
+            let (tally, seen) = run_all(fate, Amount::Indices(13..14), &Settings { shrinks, ..settings(1) });
+            let tally = tally.expect("nothing breaks");
+            assert_eq!((tally.failed, tally.panicked, seen), (1, panicked, expected), "shrinks: {shrinks}");
+        }
+    }
 }
 
 #[test]
 fn what_the_library_crashes_over_is_asked_again() {
     let fate = |index| if index == 3 { Fate::CrashesOnce } else { Fate::Agrees };
-    let (tally, _) = run_all(fate, Amount::Indices(0..5), &settings(1));
-    let tally = tally.expect("nothing breaks");
+    let tally = tally_of(fate, Amount::Indices(0..5), &settings(1));
     assert_eq!((tally.agreed, tally.failed), (5, 0));
     assert_eq!(tally.reasons["cases run again: the library crashed"], 1);
     assert_eq!(tally.counts.get("numbers"), 5);
@@ -316,18 +288,11 @@ fn one_case_is_run_alone() {
 fn tallies_add_up() {
     let mut sum = Tally::default();
     for fate in [|_| Fate::Agrees, |_| Fate::Fails, |_| Fate::Excused] as [fn(u64) -> Fate; 3] {
-        let (tally, _) = run_all(fate, Amount::Indices(0..4), &settings(2));
-        sum.merge(tally.expect("nothing breaks"));
+        sum.merge(tally_of(fate, Amount::Indices(0..4), &settings(2)));
     }
     assert_eq!((sum.agreed, sum.failed, sum.left_out, sum.reads, sum.cells), (4, 4, 4, 8, 40));
-    assert_eq!(
-        (
-            sum.counts.get("numbers"),
-            sum.reasons["cases left out: known"],
-            sum.reasons["reads left out, or decided by another read: a read"]
-        ),
-        (8, 4, 4)
-    );
+    let reasons = ["cases left out: known", "reads left out, or decided by another read: a read"];
+    assert_eq!((sum.counts.get("numbers"), reasons.map(|reason| sum.reasons[reason])), (4, [4, 4]));
     assert_eq!(
         sum.summary(&[], 2.0).lines().last(),
         Some("4 cases agreed, 4 failed, 4 left out: 8 reads, 40 cells, in 2.0 seconds")

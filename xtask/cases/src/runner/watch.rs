@@ -5,8 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::kind::CaseKind;
-use super::running::Running;
-use super::shared::Shared;
+use super::shared::{Running, Shared};
 use crate::verdict::{Failure, Kind};
 
 /// Interval between checks of the threads.

@@ -1,6 +1,6 @@
 //! Intervals of coordinates along a dimension.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
@@ -25,21 +25,11 @@ impl Interval {
 
     /// `true` if the interval contains a coordinate.
     pub fn holds(&self, datatype: Datatype, value: &[u8]) -> bool {
-        let place = || order_of(datatype, value);
+        let order = |bytes: &Bytes| order_of(datatype, bytes);
         match self {
             Self::Prefix(prefix) => value.starts_with(prefix),
             Self::Ends(start, end) => {
-                let starts = match start {
-                    Bound::Included(start) => place() >= order_of(datatype, start),
-                    Bound::Excluded(start) => place() > order_of(datatype, start),
-                    Bound::Unbounded => true,
-                };
-                starts
-                    && match end {
-                        Bound::Included(end) => place() <= order_of(datatype, end),
-                        Bound::Excluded(end) => place() < order_of(datatype, end),
-                        Bound::Unbounded => true,
-                    }
+                (start.as_ref().map(order), end.as_ref().map(order)).contains(&order_of(datatype, value))
             }
         }
     }

@@ -69,24 +69,23 @@ mod tests {
     use super::{Judgement, judge};
     use tdb_cases::values::Kind;
     use tdb_reference::model::AggregateFunction::{self, Max, Mean, Min, NullCount, Sum};
-    use tdb_reference::model::{Bytes, Column};
+    use tdb_reference::model::{Bytes, Column, bytes_of};
     use tdb_types::Datatype;
 
-    fn values(datatype: Datatype, cells: &[&[u8]], validity: Option<&[u8]>) -> Values {
+    fn values(datatype: Datatype, values: Bytes, validity: Option<&[u8]>) -> Values {
+        let cells = values.len() / datatype.size();
         let kind = Kind { datatype, cell_val_num: Some(1), nullable: validity.is_some(), enumerated: false };
         let validity = validity.map(|validity| Bytes(validity.to_vec()));
-        let column = Column { values: Bytes(cells.concat()), validity, ..Column::default() };
-        Values::new(kind, &column, &vec![1; cells.len()])
+        let column = Column { values, validity, ..Column::default() };
+        Values::new(kind, &column, &vec![1; cells])
     }
 
     fn integers(numbers: &[i64]) -> Values {
-        let cells: Vec<[u8; 8]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
-        values(Datatype::Int64, &cells.iter().map(|cell| &cell[..]).collect::<Vec<_>>(), None)
+        values(Datatype::Int64, bytes_of(numbers.iter().copied()), None)
     }
 
     fn floats(numbers: &[f64]) -> Values {
-        let cells: Vec<[u8; 8]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
-        values(Datatype::Float64, &cells.iter().map(|cell| &cell[..]).collect::<Vec<_>>(), None)
+        values(Datatype::Float64, bytes_of(numbers.iter().copied()), None)
     }
 
     fn verdict(values: &Values, function: AggregateFunction, theirs: Answer) -> &'static str {
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!(verdict(&nothing, Min, Answer::Value(vec![0; 8])), "known");
         assert_eq!(verdict(&nothing, Min, Answer::Value(vec![1; 8])), "wrong");
         assert_eq!(verdict(&nothing, Mean, Answer::Float(f64::NAN)), "known");
-        let nulls = values(Datatype::UInt8, &[&[7], &[9]], Some(&[0, 0]));
+        let nulls = values(Datatype::UInt8, Bytes(vec![7, 9]), Some(&[0, 0]));
         assert_eq!(verdict(&nulls, NullCount, Answer::Count(2)), "same");
         assert_eq!(verdict(&nulls, Sum, Answer::Null), "same");
         assert_eq!(verdict(&nulls, Max, Answer::Value(vec![9])), "wrong");

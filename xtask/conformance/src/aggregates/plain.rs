@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tdb_cases::scalars::type_limits;
 use tdb_cases::values::Kind;
-use tdb_reference::model::{AggregateFunction, Bytes, Column};
+use tdb_reference::model::{AggregateFunction, Column};
 use tdb_types::{PhysicalType, Scalar};
 
 /// The values of a field.
@@ -43,7 +43,7 @@ impl Values {
         let cells = times.len();
         let (mut values, mut nulls) = (Vec::new(), 0);
         for (cell, times) in times.iter().enumerate().filter(|(_, times)| **times > 0) {
-            match column.validity.as_ref().is_none_or(|Bytes(validity)| validity[cell] != 0) {
+            match column.is_valid(cell) {
                 true => values.push((column.cell(cells, cell).to_vec(), *times)),
                 false => nulls += times,
             }

@@ -4,26 +4,23 @@
 //! A third array by the library, without the WebP filter, holds the original pixels. Both sides
 //! must read the same from tdb's array, and tdb's loss must be close to the library's.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use tdb_cases::case::Case;
 use tdb_cases::compare::difference;
 use tdb_cases::defects;
 use tdb_cases::ours::Reading;
 use tdb_cases::reads::{compare_cells, read_again, settled, with_coordinates};
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind};
+use tdb_cases::verdict::{End, Failure, Kind, excuse, no_difference};
+use tdb_reference::Reference;
 use tdb_reference::model::{AttributeSpec, FilterSpec, ReadResult, WebpFormat};
-use tdb_reference::{Reference, Result};
 
-use super::ask::{Answer, unanswered};
+use crate::examine::unanswered;
 
 /// The largest squared error of tdb, relative to the library's: a factor, and an addend per byte.
 const ALLOWED: (f64, f64) = (1.5, 100.0);
 
 /// Sums of squared errors of lossy images.
-#[derive(Debug, Default)]
-pub struct Loss {
+struct Loss {
     theirs: u64,
     ours: u64,
     bytes: u64,
@@ -32,20 +29,6 @@ pub struct Loss {
 const THEIRS: &str = "squared error of the library's images";
 const OURS: &str = "squared error of our images";
 const BYTES: &str = "bytes of images with loss";
-
-impl Loss {
-    pub fn add(&mut self, other: &Self) {
-        self.theirs += other.theirs;
-        self.ours += other.ours;
-        self.bytes += other.bytes;
-    }
-
-    pub fn count(&self, counts: &mut Counts) {
-        counts.add(THEIRS, self.theirs);
-        counts.add(OURS, self.ours);
-        counts.add(BYTES, self.bytes);
-    }
-}
 
 /// Returns the summary line about lossy images, or `None` if no image was lossy.
 pub fn line(counts: &Counts) -> Option<String> {
@@ -87,50 +70,37 @@ pub fn ask(
     index: usize,
     reference: &mut Reference,
     [given, theirs, ours]: [&str; 3],
-    sum: &mut Loss,
-) -> Result<Answer> {
+    counts: &mut Counts,
+) -> Result<usize, End> {
     let question = &case.questions[index];
-    if let Some(reason) = defects::is_wrong(case, question) {
-        return Ok(Answer::Excused(reason.to_owned()));
-    }
+    excuse(defects::is_wrong(case, question))?;
     let query = with_coordinates(case, question);
-    let mut read = |uri| read_again(reference, uri, &query).0;
-    let (given, theirs, got) = match (read(given), read(theirs), read(ours)) {
-        (Ok(given), Ok(theirs), Ok(got)) => (given, theirs, got),
-        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-            return unanswered(case, index, &[], reference, ours, &error);
-        }
+    let mut read = |uri| {
+        let read = read_again(reference, uri, &query).0;
+        read.map_err(|error| unanswered(case, index, &[], reference, [ours, ours], &error))
     };
-    let failed = |kind, detail| Ok(Answer::Failed(Failure { question: Some(index), ..Failure::new(kind, detail) }));
-    let by_us = catch_unwind(AssertUnwindSafe(|| compare_cells(case, question, ours, &got)));
-    match by_us {
-        Ok(Ok(())) => {}
-        Ok(Err(failure)) => return failed(failure.kind, failure.detail),
-        Err(_) => return failed(Kind::OurPanic, "our reader panicked".to_owned()),
-    }
+    let (given, theirs, got) = (read(given)?, read(theirs)?, read(ours)?);
+    compare_cells(case, question, ours, &got)?;
     let mut restored = Reading::of(&got);
     for attribute in case.array.attributes.iter().filter(|attribute| has_loss(attribute)) {
-        let loss = match loss(attribute, [&given, &theirs, &got]) {
-            Ok(loss) => loss,
-            Err(detail) => return failed(Kind::Cells, detail),
-        };
-        sum.add(&loss);
+        let loss = loss(attribute, [&given, &theirs, &got]).map_err(|detail| Failure::new(Kind::Cells, detail))?;
+        counts.add(THEIRS, loss.theirs);
+        counts.add(OURS, loss.ours);
+        counts.add(BYTES, loss.bytes);
         let same =
             given.columns.iter().zip(&mut restored.columns).find(|(column, _)| column.column.name == attribute.name);
         if let Some((given, got)) = same {
             got.values = given.column.values.clone();
         }
     }
-    match difference(&given, &restored, &settled(case, question, &given)) {
-        Some(detail) => {
-            failed(Kind::Cells, format!("the library reads from our array, apart from lossy pixels: {detail}"))
-        }
-        None => Ok(Answer::Same(given)),
-    }
+    let detail = difference(&given, &restored, &settled(case, question, &given))
+        .map(|detail| format!("the library reads from our array, apart from lossy pixels: {detail}"));
+    no_difference(Kind::Cells, detail)?;
+    Ok(given.cells)
 }
 
 /// Computes the loss of both sides. Fails if tdb's loss is too large.
-fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> std::result::Result<Loss, String> {
+fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> Result<Loss, String> {
     let name = &attribute.name;
     let values = results.map(|result| {
         let column = result.columns.iter().find(|column| column.column.name == *name);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tdb_cases::scalars::order_of;
-use tdb_cases::writer::start;
+use tdb_cases::writer::{start, use_key};
 use tdb_corruption::{Damage, Subject, options};
 use tdb_reference::model::{
     Bytes, FragmentSummary, GroupMember, ObjectKind, QuerySpec, RangesSpec, ReadColumn, ReadResult,
@@ -65,7 +65,7 @@ impl Theirs {
 
     /// Reads an undamaged fixture twice. Returns `None` if a read fails or the two reads differ.
     fn sound_of(&mut self, subject: &Subject, folder: PathBuf) -> Option<Sound> {
-        self.unlock(subject);
+        use_key(&mut self.reference, subject.key().as_ref().map(|key| &key[..]));
         let uri = folder.to_string_lossy().into_owned();
         let question = match subject.is_group() {
             true => Question::Group(self.members(&uri)),
@@ -79,7 +79,7 @@ impl Theirs {
     /// Reads a damaged fixture and then restores it. Returns `None` if the library cannot read the
     /// undamaged fixture.
     pub(super) fn read_damaged(&mut self, subject: &Subject, damage: &Damage) -> Result<Option<Reading>, String> {
-        self.unlock(subject);
+        use_key(&mut self.reference, subject.key().as_ref().map(|key| &key[..]));
         let Some(Some(sound)) = self.sound.remove(subject.name()) else { return Ok(None) };
         damage.apply_to(&sound.folder).map_err(|error| error.to_string())?;
         let looked = self.look(&sound.folder, &sound.question);
@@ -95,21 +95,6 @@ impl Theirs {
         };
         self.sound.insert(subject.name(), Some(sound));
         Ok(Some(reading))
-    }
-
-    /// Sets or removes the encryption key in the library's configuration.
-    fn unlock(&mut self, subject: &Subject) {
-        let settings = [("sm.encryption_type", "AES_256_GCM".to_owned()), ("sm.encryption_key", String::new())];
-        for (name, value) in settings {
-            let value = match (name, subject.key()) {
-                ("sm.encryption_key", Some(key)) => String::from_utf8_lossy(&key).into_owned(),
-                _ => value,
-            };
-            match subject.key() {
-                Some(_) => self.reference.config().insert(name.to_owned(), value),
-                None => self.reference.config().remove(name),
-            };
-        }
     }
 
     /// Reads a fixture and returns a digest of everything that was read.
@@ -134,7 +119,9 @@ impl Theirs {
 
     fn look_at_array(&mut self, uri: &str, queries: &[QuerySpec], seen: &mut DefaultHasher) -> Result<(), Error> {
         format!("{:?}", self.reference.metadata(uri, None)?).hash(seen);
-        format!("{:?}", domains(&self.reference.fragments(uri)?)).hash(seen);
+        let fragments = self.reference.fragments(uri)?;
+        let domains = fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice());
+        format!("{:?}", domains.collect::<Vec<_>>()).hash(seen);
         for query in queries {
             hash_cells(&self.reference.read(uri, query)?, seen);
         }
@@ -162,8 +149,7 @@ impl Theirs {
     /// Returns queries for all cells at all times. Queries on a dense array are restricted to the
     /// bounding box of the undamaged array's fragments.
     fn queries(&mut self, subject: &Subject, uri: &str) -> Option<Vec<QuerySpec>> {
-        let array =
-            subject.key().map_or_else(|| options(None), |key| options(Some(key))).open_on(subject.storage()).ok()?;
+        let array = options(subject.key()).open_on(subject.storage()).ok()?;
         let is_dense = array.schema().array_type() == ArrayType::Dense;
         let layout = if is_dense { Layout::RowMajor } else { Layout::GlobalOrder };
         let mut query = QuerySpec::all(layout);
@@ -201,42 +187,17 @@ fn hull(fragments: &[FragmentSummary], dimension: usize, datatype: Datatype) -> 
     (first.unwrap_or_default(), last.unwrap_or_default())
 }
 
-/// Returns the non-empty domains of the fragments.
-fn domains(fragments: &[FragmentSummary]) -> Vec<&[(Bytes, Bytes)]> {
-    fragments.iter().map(|fragment| fragment.non_empty_domain.as_slice()).collect()
-}
-
 /// Hashes the cells independently of their order. Cells with equal coordinates may be returned in
 /// any order.
 fn hash_cells(read: &ReadResult, to: &mut DefaultHasher) {
-    let mut rows: Vec<u64> = (0..read.cells)
-        .map(|row| {
-            let mut hasher = DefaultHasher::new();
-            read.columns.iter().for_each(|column| cell(column, read.cells, row).hash(&mut hasher));
-            hasher.finish()
-        })
-        .collect();
+    let columns: Vec<_> = read.columns.iter().map(ReadColumn::valid_cells).collect();
+    let row = |row: usize| {
+        let mut hasher = DefaultHasher::new();
+        columns.iter().for_each(|column| column.get(row).hash(&mut hasher));
+        hasher.finish()
+    };
+    let mut rows: Vec<u64> = (0..read.cells).map(row).collect();
     rows.sort_unstable();
     rows.hash(to);
     read.columns.iter().for_each(|column| column.column.name.hash(to));
-}
-
-/// Returns the bytes of a cell. Returns an error if the offsets of a damaged file point outside of
-/// the values, which differs from every cell of an undamaged file.
-fn cell(column: &ReadColumn, cells: usize, row: usize) -> Result<Option<&[u8]>, ()> {
-    let column = &column.column;
-    if column.validity.as_ref().is_some_and(|validity| validity.get(row) == Some(&0)) {
-        return Ok(None);
-    }
-    let bytes = match &column.offsets {
-        Some(offsets) => match (offsets.get(row), offsets.get(row + 1)) {
-            (Some(start), Some(end)) => column.values.get(*start as usize..*end as usize),
-            _ => None,
-        },
-        None => {
-            let size = column.values.len() / cells.max(1);
-            column.values.get(row * size..(row + 1) * size)
-        }
-    };
-    bytes.map(Some).ok_or(())
 }

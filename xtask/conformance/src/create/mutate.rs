@@ -1,7 +1,7 @@
 //! Mutations to invalid or nearly invalid schemas.
 
 use tdb_cases::random::Random;
-use tdb_cases::scalars::integer_bytes;
+use tdb_cases::scalars::{float_bytes, integer_bytes, type_limits};
 use tdb_reference::model::{ArraySpec, Bytes, FilterSpec, LabelSpec, Pipeline};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
@@ -46,11 +46,7 @@ fn domain(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
     if spec.dimensions[index].domain.is_none() || physical.is_float() {
         return floats(spec, index, random);
     }
-    let bits = physical.size() as u32 * 8;
-    let (least, most) = match physical.is_signed_integer() {
-        true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        false => (0, (1i128 << bits) - 1),
-    };
+    let (least, most) = type_limits(physical);
     let near = |random: &mut Random, value: i128| (value + random.integer(-3, 3)).clamp(least, most);
     let (low, high) = (near(random, least), near(random, most));
     let bounds = match random.below(6) {
@@ -72,23 +68,16 @@ fn domain(spec: &mut ArraySpec, random: &mut Random) -> &'static str {
         _ => Some(-1),
     };
     spec.current_domain = None;
-    let wrapped = |value: i128| Bytes(value.to_le_bytes()[..physical.size()].to_vec());
     let dimension = &mut spec.dimensions[index];
     dimension.domain = Some((integer_bytes(physical, bounds.0), integer_bytes(physical, bounds.1)));
-    dimension.extent = extent.map(wrapped);
+    dimension.extent = extent.map(|extent| integer_bytes(physical, extent));
     "bounds at the edges"
 }
 
 fn floats(spec: &mut ArraySpec, index: usize, random: &mut Random) -> &'static str {
     let dimension = &mut spec.dimensions[index];
     let values = [f64::INFINITY, -1.0, 0.0, 0.5, 1.0, 2.0, 3.5, 1e30, f64::from(f32::MAX)];
-    let value = |random: &mut Random| {
-        let value = *random.pick(&values);
-        match dimension.datatype {
-            Datatype::Float32 => Bytes((value as f32).to_le_bytes().to_vec()),
-            _ => Bytes(value.to_le_bytes().to_vec()),
-        }
-    };
+    let value = |random: &mut Random| float_bytes(dimension.datatype, *random.pick(&values));
     if dimension.domain.is_none() {
         spec.array_type = ArrayType::Dense;
         return "dense strings";

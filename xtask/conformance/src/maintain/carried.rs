@@ -117,14 +117,9 @@ fn sort_equal(cells: &mut [Cell]) {
 
 fn cells(array: &Array, fragment: &Fragment) -> Result<Vec<Cell>, String> {
     let dimensions = (0..array.schema().dim_count()).map(FragmentField::Dimension);
-    let places: Vec<Vec<Vec<u8>>> =
-        dimensions.map(|field| Ok(values(array, fragment, field)?.concat())).collect::<Result<_, String>>()?;
-    let numbers = FIELDS.map(|field| Ok(values(array, fragment, field)?.concat()));
-    let mut carried = Vec::new();
-    for field in numbers {
-        let field: Vec<Vec<u8>> = field.map_err(|error: String| error)?;
-        carried.push(field);
-    }
+    let column = |field| Ok(values(array, fragment, field)?.concat());
+    let places = dimensions.map(column).collect::<Result<Vec<Vec<Vec<u8>>>, String>>()?;
+    let carried = FIELDS.into_iter().map(column).collect::<Result<Vec<Vec<Vec<u8>>>, String>>()?;
     let count = places.first().map_or(0, Vec::len);
     let number = |field: usize, cell: usize| {
         carried[field].get(cell).and_then(|bytes| bytes.first_chunk::<8>()).map(|bytes| u64::from_le_bytes(*bytes))

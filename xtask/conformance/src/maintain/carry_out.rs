@@ -2,13 +2,13 @@
 
 use tdb_array::{Array, ArrayError, Names, TimeRange};
 use tdb_cases::defects::repeats_times;
-use tdb_cases::entries::value;
+use tdb_cases::entries;
 use tdb_cases::history::{Deed, History, Join, Small, Turn};
 use tdb_cases::ours::{self, Manner, describe};
 use tdb_cases::writer::carry_out;
 use tdb_job::MaintainError;
-use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
-use tdb_reference::{Job, Reference, Result};
+use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Refusal, Vacuum};
+use tdb_reference::{Job, Reference};
 
 /// The result of an operation by tdb.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub enum Done {
 ///
 /// # Errors
 /// Fails if the operation fails without being refused.
-pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::result::Result<Done, String> {
+pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Result<Done, String> {
     let open = || {
         let options = ours::options(&history.case()).threads(1 + (chance % 2) as usize).between(TimeRange::ALL);
         options.open(uri).map_err(|error| describe(&error))
@@ -41,17 +41,10 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
             ours::carry_out(step, &case, uri, manner)?;
         }
         Deed::Metadata { put, delete, time } => {
-            let mut writer = open()?.write_metadata().names(Names::new().at(*time));
-            for entry in put {
-                writer = writer.put(entry.key.as_str(), value(entry)?);
-            }
-            for key in delete {
-                writer = writer.delete(key.as_str());
-            }
-            writer.commit().map_err(failed)?;
+            entries::change(open()?.write_metadata().names(Names::new().at(*time)), put, delete)?;
         }
         Deed::DeleteFragments(start, end) => {
-            open()?.delete_fragments(TimeRange { start: *start, end: *end }).map_err(failed)?;
+            open()?.delete_fragments(time_range((*start, *end))).map_err(failed)?;
         }
         Deed::Join(join) => {
             return settled(consolidation(join, &open()?)?.plan(&open()?).and_then(FragmentPlan::run).map(drop));
@@ -62,25 +55,24 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> std::res
                 Small::Footers => Consolidate::footers(),
                 Small::Metadata => Consolidate::metadata(),
             };
-            let consolidation = match between {
-                Some((start, end)) => consolidation.between(TimeRange { start: *start, end: *end }),
-                None => consolidation,
-            };
-            return settled(consolidation.plan(&open()?).and_then(tdb_maintain::Plan::run).map(drop));
+            let times = between.map(time_range).into_iter();
+            let consolidation = times.fold(consolidation, |consolidation, time| consolidation.between(time));
+            return settled(consolidation.plan(&open()?).and_then(Plan::run).map(drop));
         }
-        Deed::VacuumFragments => return vacuum(&Vacuum::fragments(), &open()?),
-        Deed::Vacuum(Small::Commits) => return vacuum(&Vacuum::commits(), &open()?),
-        Deed::Vacuum(Small::Footers) => return vacuum(&Vacuum::footers(), &open()?),
-        Deed::Vacuum(Small::Metadata) => return vacuum(&Vacuum::metadata(), &open()?),
+        Deed::VacuumFragments | Deed::Vacuum(_) => {
+            let vacuum = match turn.deed {
+                Deed::Vacuum(Small::Commits) => Vacuum::commits(),
+                Deed::Vacuum(Small::Footers) => Vacuum::footers(),
+                Deed::Vacuum(Small::Metadata) => Vacuum::metadata(),
+                _ => Vacuum::fragments(),
+            };
+            return settled(vacuum.plan(&open()?).and_then(Plan::run).map(drop));
+        }
     }
     Ok(Done::Done)
 }
 
-fn vacuum(vacuum: &Vacuum, array: &Array) -> std::result::Result<Done, String> {
-    settled(vacuum.plan(array).and_then(tdb_maintain::Plan::run).map(drop))
-}
-
-fn settled(outcome: std::result::Result<(), MaintainError>) -> std::result::Result<Done, String> {
+fn settled(outcome: Result<(), MaintainError>) -> Result<Done, String> {
     match outcome {
         Ok(()) => Ok(Done::Done),
         Err(MaintainError::Refused { why, .. }) => Ok(Done::Refused(kind_of(&why).to_owned())),
@@ -112,37 +104,25 @@ fn kind_of(refusal: &Refusal) -> &'static str {
     }
 }
 
-fn consolidation(join: &Join, array: &Array) -> std::result::Result<ConsolidateFragments, String> {
+fn time_range((start, end): (u64, u64)) -> TimeRange {
+    TimeRange { start, end }
+}
+
+fn consolidation(join: &Join, array: &Array) -> Result<ConsolidateFragments, String> {
     let mut consolidation = ConsolidateFragments::new().purge(join.purge).budget(join.budget);
-    if let Some(list) = listed(join, array)? {
-        consolidation = consolidation.fragments(list);
-    }
-    if let Some((start, end)) = join.between {
-        consolidation = consolidation.between(TimeRange { start, end });
-    }
-    if let Some(steps) = join.steps {
-        consolidation = consolidation.steps(steps);
-    }
-    if let Some(min) = join.min {
-        consolidation = consolidation.step_min_fragments(min);
-    }
-    if let Some(max) = join.max {
-        consolidation = consolidation.step_max_fragments(max);
-    }
-    if let Some(ratio) = join.ratio {
-        consolidation = consolidation.step_size_ratio(ratio);
-    }
-    if let Some(most) = join.amplification {
-        consolidation = consolidation.amplification(most);
-    }
-    if let Some(bytes) = join.max_fragment_size {
-        consolidation = consolidation.max_fragment_size(bytes);
-    }
+    consolidation = listed(join, array)?.into_iter().fold(consolidation, ConsolidateFragments::fragments);
+    consolidation = join.between.map(time_range).into_iter().fold(consolidation, ConsolidateFragments::between);
+    consolidation = join.steps.into_iter().fold(consolidation, ConsolidateFragments::steps);
+    consolidation = join.min.into_iter().fold(consolidation, ConsolidateFragments::step_min_fragments);
+    consolidation = join.max.into_iter().fold(consolidation, ConsolidateFragments::step_max_fragments);
+    consolidation = join.ratio.into_iter().fold(consolidation, ConsolidateFragments::step_size_ratio);
+    consolidation = join.amplification.into_iter().fold(consolidation, ConsolidateFragments::amplification);
+    consolidation = join.max_fragment_size.into_iter().fold(consolidation, ConsolidateFragments::max_fragment_size);
     Ok(consolidation)
 }
 
 /// Resolves positions in a list to fragment names. Skips positions without a fragment.
-fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>, String> {
+fn listed(join: &Join, array: &Array) -> Result<Option<Vec<String>>, String> {
     let Some(list) = &join.list else { return Ok(None) };
     let fragments = array.fragments().map_err(|error| describe(&error))?;
     let names = list.iter().filter_map(|place| fragments.get(*place)).map(|fragment| fragment.name().to_string());
@@ -153,7 +133,7 @@ fn listed(join: &Join, array: &Array) -> std::result::Result<Option<Vec<String>>
 ///
 /// # Errors
 /// Fails if the library refuses the operation.
-pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> Result<()> {
+pub fn by_them(history: &History, turn: &Turn, reference: &mut Reference, uri: &str) -> tdb_reference::Result<()> {
     match &turn.deed {
         Deed::Step(step) => carry_out(step, reference, uri),
         Deed::Metadata { put, delete, time } => {
@@ -207,7 +187,7 @@ fn time_settings(between: Option<(u64, u64)>) -> Vec<(&'static str, String)> {
 }
 
 /// Runs a job with additional settings.
-fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> Result<()> {
+fn with_settings(reference: &mut Reference, settings: &[(&str, String)], job: Job) -> tdb_reference::Result<()> {
     let before = reference.config().clone();
     reference.config().extend(settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     let outcome = reference.done(job);

@@ -8,19 +8,18 @@ use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
 use tdb_verify::{Finding, FindingKind};
 
-use super::names::names_in;
+use super::names_in;
 use super::state::{Counted, Differing, Ties, Window};
 
 /// Returns why a consolidation by the library changes the cells or metadata. Returns `None` if
 /// there is no known reason.
 pub fn changed_by(history: &History, turn: &Turn, before: &[Counted], after: &[Counted]) -> Option<&'static str> {
-    let Deed::Join(join) = &turn.deed else {
-        return match &turn.deed {
-            Deed::Gather(_, Some(_)) => {
-                Some("drops deletions of metadata in a time range, so that older values reappear")
-            }
-            _ => None,
-        };
+    let join = match &turn.deed {
+        Deed::Join(join) => join,
+        Deed::Gather(_, Some(_)) => {
+            return Some("drops deletions of metadata in a time range, so that older values reappear");
+        }
+        _ => return None,
     };
     let is_in = |counted: &Counted, all: &[Counted]| all.iter().any(|other| other.name == counted.name);
     let replaced: Vec<&Counted> = before.iter().filter(|counted| !is_in(counted, after)).collect();

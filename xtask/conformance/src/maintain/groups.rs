@@ -6,13 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use tdb_array::{CreateOptions, Group};
-use tdb_cases::entries::{entries, value};
+use tdb_cases::entries;
 use tdb_cases::ours::describe;
 use tdb_cases::random::Random;
 use tdb_cases::tally::Counts;
 use tdb_cases::writer::set_key;
 use tdb_maintain::{Consolidate, Plan, Vacuum};
-use tdb_reference::model::{Bytes, MetadataEntry};
+use tdb_reference::model::MetadataEntry;
 use tdb_reference::{Job, Reference};
 
 /// Names of counters.
@@ -61,7 +61,7 @@ fn change(
     is_ours: bool,
     expected: &mut BTreeMap<String, MetadataEntry>,
 ) -> Result<(), String> {
-    let put = entries(random);
+    let put = entries::entries(random);
     let known: Vec<String> = expected.keys().cloned().collect();
     let put_now = |key: &String| put.iter().any(|entry| entry.key == *key);
     let delete: Vec<String> = random.subset(&known, 40).into_iter().filter(|key| !put_now(key)).collect();
@@ -73,14 +73,7 @@ fn change(
     }
     if is_ours {
         let group = Group::open(path).map_err(|error| describe(&error))?;
-        let mut writer = group.write_metadata();
-        for entry in &put {
-            writer = writer.put(entry.key.as_str(), value(entry)?);
-        }
-        for key in &delete {
-            writer = writer.delete(key.as_str());
-        }
-        return writer.commit().map(drop).map_err(|error| describe(&error));
+        return entries::change(group.write_metadata(), &put, &delete);
     }
     let (add, remove) = (Vec::new(), Vec::new());
     let job = Job::ChangeGroup { uri: uri.to_owned(), add, remove, put, delete };
@@ -93,13 +86,7 @@ fn same(
     expected: &BTreeMap<String, MetadataEntry>,
 ) -> Result<(), String> {
     let group = Group::open(path).map_err(|error| describe(&error))?;
-    let own = group.metadata().map_err(|error| describe(&error))?.iter().map(|(key, value)| MetadataEntry {
-        key: key.into_owned(),
-        datatype: value.datatype(),
-        count: value.count(),
-        value: Bytes(value.as_bytes().to_vec()),
-    });
-    let own: Vec<_> = own.collect();
+    let own = entries::entries_of(group.metadata().map_err(|error| describe(&error))?);
     let theirs = reference.describe_group(uri).map_err(|error| error.to_string())?.metadata;
     let expected: Vec<_> = expected.values().cloned().collect();
     for (side, got) in [("we", own), ("the library", theirs)] {

@@ -15,7 +15,7 @@ use super::carry_out::{self, Done};
 /// Number of storage operations within which maintenance starts. Small arrays need few more.
 const OPERATIONS: u64 = 250;
 
-type Outcome = std::result::Result<Done, String>;
+type Outcome = Result<Done, String>;
 
 /// Runs an operation with tdb. Maintenance runs at some moment of a verification or a read.
 ///
@@ -80,14 +80,14 @@ pub fn verification(case: &Case) -> Verify {
     Verify::new().key(case.encrypted.then(|| tdb_filters::EncryptionKey::new(*tdb_cases::case::KEY)))
 }
 
-fn verified(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<Vec<Finding>, String> {
+fn verified(case: &Case, storage: &Arc<dyn Storage>) -> Result<Vec<Finding>, String> {
     let report = verification(case).threads(1).storage(storage.clone()).map_err(|error| describe(&error))?;
     let is_wrong = |finding: &Finding| finding.severity == tdb_verify::Severity::Finding;
     Ok(report.findings.into_iter().filter(is_wrong).collect())
 }
 
 /// Returns the number of cells that a reader finds. The error is `None` if a file is gone.
-fn cells(case: &Case, storage: &Arc<dyn Storage>) -> std::result::Result<usize, Option<String>> {
+fn cells(case: &Case, storage: &Arc<dyn Storage>) -> Result<usize, Option<String>> {
     let read = || {
         let array = ours::options(case).threads(1).between(TimeRange::ALL).open_on(storage.clone())?;
         let mut cells = 0;

@@ -5,23 +5,25 @@ use std::path::Path;
 
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::{Deed, History, Side, Small, Turn};
-use tdb_cases::make_ours::by_us as caught;
 use tdb_cases::ours;
+use tdb_cases::runner::Run as Examination;
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::their_errors::{self, as_failure, their_failure};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict, by_us as caught, excuse};
 use tdb_cases::writer::set_key;
-use tdb_reference::{Reference, Result};
-use tdb_types::TimestampedName;
+use tdb_reference::{Error, Reference};
+use tdb_types::{Feature, TimestampedName};
 use tdb_verify::Severity;
 
 use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them};
 use super::defects::Misread;
-use super::names::names_in;
+use super::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };
-use super::{defects, meanwhile, twin};
+use super::{defects, meanwhile};
+use crate::facts::compare_fragments;
 
 /// Names of counters, in addition to the names of deeds.
 pub const READS: &str = "windows read by both sides";
@@ -59,56 +61,38 @@ struct Run<'a> {
     deleted: Vec<Window>,
 }
 
-/// How a turn ends the history.
-enum End {
-    Failed(Failure),
-    /// The library has damaged the array in a known way.
-    Damaged,
-}
-
-impl From<Failure> for End {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
 /// Runs a history in a folder.
 ///
 /// # Errors
 /// Fails if the library's process cannot be started.
-pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
+pub fn run(history: &History, examination: &mut Examination<'_, Reference>) -> Result<Verdict, End> {
+    let Examination { sides: reference, folder, counts, .. } = examination;
     let case = history.case();
     let uri = folder.join("array").to_string_lossy().into_owned();
     set_key(reference, history.encrypted);
     match history.creator {
-        Side::Ours => {
-            if let Some(failure) = caught("create", || ours::create(&uri, &case, history.version)) {
-                return Ok(Verdict::Failed(failure));
-            }
-        }
+        Side::Ours => caught("create", || ours::create(&uri, &case, history.version))?,
         Side::Theirs => {
             if let Err(error) = reference.create(&uri, &history.array) {
                 return Ok(match error {
-                    tdb_reference::Error::Library(_) => Verdict::Excused("refuses to create the array".to_owned()),
-                    error => tdb_cases::their_errors::their_failure(&case, None, &error),
+                    Error::Library(_) => Verdict::Excused("refuses to create the array".to_owned()),
+                    error => their_failure(&case, None, &error),
                 });
             }
         }
     }
     date_schema(Path::new(&uri), history)?;
-    let windows = windows(history);
-    let (state, excuses) = (State::new(), Vec::new());
     let mut run = Run {
         history,
         case,
         reference,
         uri,
         folder,
-        windows,
+        windows: windows(history),
         ties: Ties::default(),
         misread: (0, 0),
-        state,
-        excuses,
+        state: State::new(),
+        excuses: Vec::new(),
         reads: 0,
         cells: 0,
         tainted: None,
@@ -118,22 +102,25 @@ pub fn run(history: &History, reference: &mut Reference, folder: &Path, counts: 
     for (number, turn) in (0..).zip(&history.turns) {
         match run.turn(number, turn, counts) {
             Ok(()) => {}
-            Err(End::Damaged) => return Ok(run.agreed()),
-            Err(End::Failed(mut failure)) => {
-                failure.detail = format!("turn {number}, {} by {:?}: {}", turn.deed.name(), turn.side, failure.detail);
-                return Ok(Verdict::Failed(failure));
+            // The array is damaged. Nothing more is compared.
+            Err(End::Excused(reason)) => {
+                run.excuse(&reason);
+                return Ok(run.agreed());
             }
+            Err(End::Verdict(Verdict::Failed(failure))) => {
+                let detail = format!("turn {number}, {} by {:?}: {}", turn.deed.name(), turn.side, failure.detail);
+                return Err(Failure { detail, ..failure }.into());
+            }
+            Err(end) => return Err(end),
         }
     }
-    if let Err(failure) = run.verify() {
-        return Ok(Verdict::Failed(failure));
-    }
+    run.verify()?;
     counts.add(VERIFIED, 1);
     Ok(run.agreed())
 }
 
 /// Sets the time of the first schema to before all operations. Evolved schemas must be newer.
-pub fn date_schema(array: &Path, history: &History) -> Result<()> {
+pub fn date_schema(array: &Path, history: &History) -> tdb_reference::Result<()> {
     let time = windows(history).first().map_or(1, |(_, end)| end.saturating_sub(1));
     let Ok(entries) = fs::read_dir(array.join("__schema")) else { return Ok(()) };
     for entry in entries.flatten() {
@@ -159,20 +146,14 @@ impl Run<'_> {
         self.misread = (self.misread.0 + misread.tied, self.misread.1 + misread.lost);
     }
 
-    fn turn(&mut self, number: u64, turn: &Turn, counts: &mut Counts) -> std::result::Result<(), End> {
+    fn turn(&mut self, number: u64, turn: &Turn, counts: &mut Counts) -> Result<(), End> {
         let before = self.counted()?;
         self.replaced_metadata = names_in(&Path::new(&self.uri).join("__meta"), ".vac");
         let (uri, history) = (self.uri.clone(), self.history);
         let is_done = match turn.side {
             Side::Ours => {
-                let twin = twin::of(history, turn, &uri, self.folder);
-                let mut done = Done::Done;
-                let act =
-                    || meanwhile::by_us(history, turn, &uri, number.wrapping_mul(7)).map(|outcome| done = outcome);
-                if let Some(failure) = caught("ours", act) {
-                    return Err(failure.into());
-                }
-                match done {
+                let twin = twin_of(history, turn, &uri, self.folder);
+                match caught("ours", || meanwhile::by_us(history, turn, &uri, number.wrapping_mul(7)))? {
                     Done::Done => {
                         counts.add(BY_US, 1);
                         if let Some(twin) = twin {
@@ -222,41 +203,34 @@ impl Run<'_> {
         self.compare_fragments()
     }
 
-    fn counted(&self) -> std::result::Result<Vec<Counted>, End> {
-        counted(&self.case, &self.uri).map_err(|detail| Failure::new(Kind::OurError, detail).into())
+    fn counted(&self) -> Result<Vec<Counted>, End> {
+        Ok(counted(&self.case, &self.uri).map_err(Failure::ours)?)
     }
 
     /// Classifies a failure of the library. Returns `Ok` if it is known and harmless.
-    fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> std::result::Result<(), End> {
+    fn their_refusal(&mut self, turn: &Turn, error: &tdb_reference::Error) -> Result<(), End> {
         let message = error.to_string();
         let known =
             defects::refused(&message).or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)));
-        match known.map(str::to_owned).or_else(|| tdb_cases::their_errors::excuse(&self.case, None, error)) {
-            Some(reason) => {
+        match known.map(str::to_owned).or_else(|| their_errors::excuse(&self.case, None, error)) {
+            // A crash may leave a broken array, unless it came before the first write.
+            Some(reason) if matches!(error, Error::Library(_)) || message.contains("SIGFPE") => {
                 self.excuse(&reason);
-                // A crash may leave a broken array, unless it came before the first write.
-                let is_harmless = matches!(error, tdb_reference::Error::Library(_)) || message.contains("SIGFPE");
-                if is_harmless { Ok(()) } else { Err(End::Damaged) }
+                Ok(())
             }
+            Some(reason) => Err(End::Excused(reason)),
             None => {
-                let kind = tdb_cases::their_errors::as_failure(None, error).kind;
-                Err(Failure::new(kind, format!("{}: {message}", turn.deed.name())).into())
+                let detail = format!("{}: {message}", turn.deed.name());
+                Err(Failure { detail, ..as_failure(None, error) }.into())
             }
         }
     }
 
     /// Reads all windows with both sides.
-    fn look(&mut self, counts: &mut Counts) -> std::result::Result<State, End> {
+    fn look(&mut self, counts: &mut Counts) -> Result<State, End> {
         let mut state = State::new();
         for window in self.windows.clone() {
-            let mut seen = Err(String::new());
-            let (case, uri) = (&self.case, &self.uri);
-            if let Some(failure) = caught("read", || {
-                seen = our_view(case, uri, window);
-                Ok(())
-            }) {
-                return Err(failure.into());
-            }
+            let seen = caught("read", || Ok(our_view(&self.case, &self.uri, window)))?;
             self.judge(&seen, window)?;
             self.reads += 1;
             counts.add(READS, 1);
@@ -266,11 +240,7 @@ impl Run<'_> {
         Ok(state)
     }
 
-    fn judge(
-        &mut self,
-        seen: &std::result::Result<super::state::Seen, String>,
-        window: Window,
-    ) -> std::result::Result<(), End> {
+    fn judge(&mut self, seen: &Result<super::state::Seen, String>, window: Window) -> Result<(), End> {
         let at = |detail: String| format!("in the window {window:?}: {detail}");
         let (kind, detail) = match compare(&self.case, seen, self.reference, &self.uri, window) {
             Compared::Same => return Ok(()),
@@ -283,8 +253,7 @@ impl Run<'_> {
             }
             Compared::TheirError(error) if error.contains("was stopped after") => {
                 // The other windows would take as long.
-                self.excuse("a read does not terminate");
-                return Err(End::Damaged);
+                return excuse(Some("a read does not terminate"));
             }
             Compared::TheirError(error) => {
                 let known = defects::refused(&error)
@@ -299,10 +268,7 @@ impl Run<'_> {
             Compared::Metadata(detail) => (Kind::Changed, detail),
             Compared::OurError(detail) => (Kind::OurError, detail),
         };
-        if let Some(reason) = self.tainted {
-            self.excuse(reason);
-            return Err(End::Damaged);
-        }
+        excuse(self.tainted)?;
         Err(Failure::new(kind, at(detail)).into())
     }
 
@@ -313,7 +279,7 @@ impl Run<'_> {
         is_done: bool,
         fresh: &State,
         (before, after): (&[Counted], &[Counted]),
-    ) -> std::result::Result<(), End> {
+    ) -> Result<(), End> {
         let purges = matches!(&turn.deed, Deed::Join(join) if join.purge) && is_done;
         for (window, seen) in fresh {
             let Some(old) = self.state.get(window) else { continue };
@@ -325,7 +291,7 @@ impl Run<'_> {
                     continue;
                 }
                 let detail = format!("in the window {window:?}: before {old:?}, after {seen:?}");
-                return Err(Failure::new(Kind::Changed, detail).into());
+                return Err(Failure::changed(detail).into());
             };
             let cells = other_cells(&self.case, &old.cells, &new.cells);
             let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
@@ -351,10 +317,7 @@ impl Run<'_> {
                 self.excuse(reason);
                 continue;
             }
-            if let Some(reason) = is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten() {
-                self.excuse(reason);
-                return Err(End::Damaged);
-            }
+            excuse(is_theirs.then(|| defects::changed_by(self.history, turn, before, after)).flatten())?;
             let tie = differing
                 .filter(|_| is_theirs)
                 .and_then(|cells| defects::misread(&self.case, &self.ties, *window, &cells));
@@ -362,9 +325,7 @@ impl Run<'_> {
                 self.excuse_cells(tie);
                 continue;
             }
-            return Err(
-                Failure::new(Kind::Changed, format!("in the window {window:?}, before and after: {detail}")).into()
-            );
+            return Err(Failure::changed(format!("in the window {window:?}, before and after: {detail}")).into());
         }
         Ok(())
     }
@@ -394,31 +355,22 @@ impl Run<'_> {
         }
     }
 
-    fn compare_fragments(&mut self) -> std::result::Result<(), End> {
+    fn compare_fragments(&mut self) -> Result<(), End> {
         let array = ours::options(&self.case).threads(1).open(&self.uri);
-        let array = array.map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
+        let array = array.map_err(|error| Failure::ours(ours::describe(&error)))?;
         let theirs = match self.reference.fragments(&self.uri) {
             Ok(theirs) => theirs,
             Err(error) => return self.their_refusal(&self.history.turns[0], &error),
         };
-        match crate::facts::fragment_difference(&theirs, &array) {
-            Some(detail) => Err(Failure::new(Kind::Fragments, detail).into()),
-            None => Ok(()),
-        }
+        compare_fragments(&theirs, &array).map_err(|detail| Failure::new(Kind::Fragments, detail).into())
     }
 
     /// Compares tdb's consolidation with the library's on a copy of the array.
-    fn compare_twin(
-        &mut self,
-        turn: &Turn,
-        twin: &str,
-        before: &[Counted],
-        counts: &mut Counts,
-    ) -> std::result::Result<(), End> {
+    fn compare_twin(&mut self, turn: &Turn, twin: &str, before: &[Counted], counts: &mut Counts) -> Result<(), End> {
         if let Err(error) = by_them(self.history, turn, self.reference, twin) {
             return self.their_refusal(turn, &error);
         }
-        let theirs_now = counted(&self.case, twin).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+        let theirs_now = counted(&self.case, twin).map_err(Failure::ours)?;
         let own = self.counted()?;
         let gone = |after: &[Counted]| -> Vec<TimestampedName> {
             let stays = |name: &TimestampedName| after.iter().any(|other| other.name == *name);
@@ -436,7 +388,7 @@ impl Run<'_> {
         for window in self.windows.clone() {
             let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
             let [Ok(own), Ok(theirs)] = views else {
-                return Err(Failure::new(Kind::Changed, format!("purged, {window:?}: {views:?}")).into());
+                return Err(Failure::changed(format!("purged, {window:?}: {views:?}")).into());
             };
             let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
             let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
@@ -450,7 +402,7 @@ impl Run<'_> {
                 (None, Some(misread)) => self.excuse_cells(misread),
                 (None, None) => {
                     let detail = format!("in the window {window:?}, purged by the library and by us: {detail}");
-                    return Err(Failure::new(Kind::Changed, detail).into());
+                    return Err(Failure::changed(detail).into());
                 }
             }
         }
@@ -459,36 +411,26 @@ impl Run<'_> {
     }
 
     /// Compares the times and conditions of cells in new fragments with the library's.
-    fn compare_carried(
-        &mut self,
-        turn: &Turn,
-        twin: &str,
-        before: &[Counted],
-        counts: &mut Counts,
-    ) -> std::result::Result<(), End> {
+    fn compare_carried(&mut self, turn: &Turn, twin: &str, before: &[Counted], counts: &mut Counts) -> Result<(), End> {
         let leaves_older = defects::leaves_older(self.history, turn, before);
         let compared = carried::compare(&self.case, [&self.uri, twin], before, leaves_older);
-        match compared.map_err(|detail| Failure::new(Kind::OurError, detail))? {
+        match compared.map_err(Failure::ours)? {
             Carried::Same(tiles) => counts.add(CARRIED, tiles),
             Carried::Excused(why) => self.excuse(why),
             Carried::Other => counts.add(NOT_PAIRED, 1),
             Carried::Differs(detail) => {
-                return Err(Failure::new(
-                    Kind::Changed,
-                    format!("new fragments, compared with the library's: {detail}"),
-                )
-                .into());
+                return Err(Failure::changed(format!("new fragments, compared with the library's: {detail}")).into());
             }
         }
         Ok(())
     }
 
     /// Fails if a verification of the array has an unexplained finding.
-    fn verify(&mut self) -> std::result::Result<(), Failure> {
+    fn verify(&mut self) -> Result<(), Failure> {
         let report = meanwhile::verification(&self.case)
             .threads(1)
             .folder(&self.uri)
-            .map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))?;
+            .map_err(|error| Failure::ours(ours::describe(&error)))?;
         for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Finding) {
             match defects::left_behind(finding, &self.deleted, &self.ties) {
                 Some(reason) => self.excuse(reason),
@@ -497,4 +439,34 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Copies the array if the library runs the operation on a copy too, and returns the copy's URI.
+/// Reads before an operation do not show how a purge must turn out, or which times the cells of new
+/// fragments must have. The copy does.
+fn twin_of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {
+    let Deed::Join(join) = &turn.deed else { return None };
+    // Older formats refer to fragments by absolute URIs.
+    if !(join.purge || defects::has_times(history)) || !history.version.has(Feature::RelativeVacuum) {
+        return None;
+    }
+    let twin = folder.join("twin");
+    let _ = fs::remove_dir_all(&twin);
+    copy(Path::new(uri), &twin).ok()?;
+    Some(twin.to_string_lossy().into_owned())
+}
+
+/// Copies a folder recursively.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }

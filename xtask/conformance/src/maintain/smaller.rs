@@ -3,37 +3,13 @@
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::{Deed, History, Join, Side};
 use tdb_cases::shrink::smaller_cases;
-use tdb_cases::verdict::Failure;
 use tdb_reference::model::Evolution;
 
 /// Maximum number of smaller histories to try.
-const ATTEMPTS: usize = 400;
-
-/// Returns the smallest history found that fails in the same way.
-pub fn shrink(
-    history: History,
-    failure: Failure,
-    fails: &mut dyn FnMut(&History) -> Option<Failure>,
-) -> (History, Failure) {
-    let (mut best, mut how) = (history, failure);
-    let mut attempts = 0;
-    'again: loop {
-        for smaller in smaller_histories(&best) {
-            attempts += 1;
-            if attempts > ATTEMPTS {
-                return (best, how);
-            }
-            if let Some(failure) = fails(&smaller).filter(|failure| failure.resembles(&how)) {
-                (best, how) = (smaller, failure);
-                continue 'again;
-            }
-        }
-        return (best, how);
-    }
-}
+pub const ATTEMPTS: usize = 400;
 
 /// Returns histories with one simplification each, largest simplifications first.
-fn smaller_histories(history: &History) -> Vec<History> {
+pub fn smaller_histories(history: &History) -> Vec<History> {
     let mut all = Vec::new();
     for index in (0..history.turns.len()).rev() {
         let later_writes = || {

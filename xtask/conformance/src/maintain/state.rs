@@ -1,20 +1,20 @@
 //! The contents of an array at every relevant time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
+use tdb_array::TimeRange;
 use tdb_array::tdb_fragment::FragmentField;
-use tdb_array::{Array, TimeRange};
 use tdb_cases::case::{Case, Question};
 use tdb_cases::compare::difference;
+use tdb_cases::entries::entries_of;
+use tdb_cases::evaluation::typed;
 use tdb_cases::history::History;
 use tdb_cases::ours::{self, Reading, describe};
 use tdb_cases::reads::{read_again, settled, with_coordinates};
 use tdb_cases::scalars::integer_of;
-use tdb_cases::selection::Selection;
 use tdb_reference::Reference;
-use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadColumn, ReadResult, WriteSpec};
-use tdb_types::{ArrayType, Layout, TimestampedName};
+use tdb_reference::model::{Bytes, MetadataEntry, QuerySpec, ReadResult, WriteSpec};
+use tdb_types::{Layout, TimestampedName};
 
 /// The time range with which an array is opened. An end of `u64::MAX` means now.
 pub type Window = (u64, u64);
@@ -50,50 +50,22 @@ pub fn windows(history: &History) -> Vec<Window> {
 
 /// Returns a question about all cells in a window.
 fn question(case: &Case, window: Window) -> Question {
-    let layout = match case.array.array_type {
-        ArrayType::Dense => Layout::RowMajor,
-        ArrayType::Sparse => Layout::GlobalOrder,
-    };
+    let layout = if case.is_dense() { Layout::RowMajor } else { Layout::GlobalOrder };
     let timestamps = (window != (0, u64::MAX)).then_some(window);
     let query = QuerySpec { timestamps, ..QuerySpec::all(layout) };
-    let (selection, aggregates, budget) = (Selection::default(), Vec::new(), None);
-    Question { query, selection, aggregates, budget, tiny_budget: usize::MAX, threads: 1 }
+    Question::of(query)
 }
 
 /// Reads all cells and metadata in a window with tdb.
 pub fn our_view(case: &Case, uri: &str, window: Window) -> Result<Seen, String> {
     let question = question(case, window);
-    let mut options = ours::options(case).threads(1);
-    if window != (0, u64::MAX) {
-        options = options.between(TimeRange { start: window.0, end: window.1 });
-    }
-    let array = options.open(uri).map_err(|error| describe(&error))?;
-    let mut spec = question.query.clone();
-    if spec.fields.is_empty() {
-        let names = array.schema().attributes().iter().map(tdb_schema::Attribute::name);
-        let dimensions = array.schema().dimensions().iter().map(tdb_schema::Dimension::name);
-        let is_sparse = case.array.array_type == ArrayType::Sparse;
-        spec.fields = dimensions.filter(|_| is_sparse).chain(names).map(str::to_owned).collect();
-    }
-    let reading = ours::read(&array, &spec, None)?;
-    let entries = array.metadata().map_err(|error| describe(&error))?;
-    let entries = entries.iter().map(|(key, value)| MetadataEntry {
-        key: key.into_owned(),
-        datatype: value.datatype(),
-        count: value.count(),
-        value: Bytes(value.as_bytes().to_vec()),
-    });
-    Ok(Seen { cells: result_of(&array, reading), metadata: entries.collect() })
-}
-
-/// Converts a reading to the library's result type.
-fn result_of(array: &Array, reading: Reading) -> ReadResult {
-    let schema = array.schema();
-    let columns = reading.columns.into_iter().filter_map(|column| {
-        let kind = schema.field(&column.name).and_then(|field| schema.field_type(field))?;
-        Some(ReadColumn { datatype: kind.datatype, cell_val_num: kind.cell_val_num.fixed(), column })
-    });
-    ReadResult { cells: reading.cells, columns: columns.collect(), submits: 1 }
+    let array = ours::open(uri, case, &question)?;
+    let names = array.schema().attributes().iter().map(tdb_schema::Attribute::name);
+    let dimensions = array.schema().dimensions().iter().map(tdb_schema::Dimension::name);
+    let fields = dimensions.filter(|_| !case.is_dense()).chain(names).map(str::to_owned).collect();
+    let reading = ours::read(&array, &QuerySpec { fields, ..question.query }, None)?;
+    let metadata = entries_of(array.metadata().map_err(|error| describe(&error))?);
+    Ok(Seen { cells: typed(&array, reading), metadata })
 }
 
 /// The result of comparing the reads of both sides in a window.
@@ -185,7 +157,7 @@ impl Differing {
         let mut counts: HashMap<(Vec<u8>, Vec<u8>), i64> = HashMap::new();
         for (result, one) in [(expected, 1), (got, -1)] {
             for cell in 0..result.cells {
-                *counts.entry(row(case, &result.columns, cell)).or_default() += one;
+                *counts.entry(row(case, result, cell)).or_default() += one;
             }
         }
         let of = |sign: i64| -> HashSet<Vec<u8>> {
@@ -199,18 +171,18 @@ impl Differing {
 }
 
 /// Returns the coordinates of a cell, and all of its bytes.
-fn row(case: &Case, columns: &[ReadColumn], cell: usize) -> (Vec<u8>, Vec<u8>) {
+fn row(case: &Case, result: &ReadResult, cell: usize) -> (Vec<u8>, Vec<u8>) {
     let (mut place, mut whole) = (Vec::new(), Vec::new());
-    if case.array.array_type == ArrayType::Dense {
+    if case.is_dense() {
         place = cell.to_le_bytes().to_vec();
         whole.clone_from(&place);
     }
-    for column in columns {
-        let bytes = cell_of(column, cell);
-        if case.array.dimension_names().any(|name| name == column.column.name) {
-            append(&mut place, &bytes);
+    for column in &result.columns {
+        let bytes = column.column.cell(result.cells, cell);
+        if case.array.dimension(&column.column.name).is_some() {
+            append(&mut place, bytes);
         }
-        append(&mut whole, &bytes);
+        append(&mut whole, bytes);
         whole.extend(column.column.validity.as_ref().map(|validity| validity[cell]));
     }
     (place, whole)
@@ -219,17 +191,6 @@ fn row(case: &Case, columns: &[ReadColumn], cell: usize) -> (Vec<u8>, Vec<u8>) {
 fn append(place: &mut Vec<u8>, bytes: &[u8]) {
     place.extend((bytes.len() as u64).to_le_bytes());
     place.extend(bytes);
-}
-
-fn cell_of(column: &ReadColumn, cell: usize) -> Vec<u8> {
-    let range: Range<usize> = match &column.column.offsets {
-        Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
-        None => {
-            let size = column.cell_val_num.unwrap_or(1) as usize * column.datatype.size();
-            cell * size..(cell + 1) * size
-        }
-    };
-    column.column.values[range].to_vec()
 }
 
 /// The write times at each coordinate, with the number of writes at each time. Dense cells are
@@ -275,23 +236,11 @@ fn places(case: &Case, write: &WriteSpec) -> Vec<Vec<u8>> {
     if let Some(subarray) = &write.subarray {
         return dense_places(case, subarray);
     }
-    let columns = case.array.dimensions.iter().filter_map(|dimension| {
-        let column = write.cells.iter().find(|column| column.name == dimension.name)?;
-        Some((column, dimension.datatype.size()))
-    });
-    let columns: Vec<_> = columns.collect();
-    let cells = columns.first().map_or(0, |(column, size)| {
-        column.offsets.as_ref().map_or(column.values.len() / size, |offsets| offsets.len().saturating_sub(1))
-    });
+    let columns = case.array.dimension_names().filter_map(|name| write.cells.iter().find(|own| own.name == name));
+    let (columns, cells): (Vec<_>, _) = (columns.collect(), case.array.cells_of(write));
     let place = |cell: usize| {
         let mut place = Vec::new();
-        for (column, size) in &columns {
-            let range = match &column.offsets {
-                Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
-                None => cell * size..(cell + 1) * size,
-            };
-            append(&mut place, &column.values[range]);
-        }
+        columns.iter().for_each(|column| append(&mut place, column.cell(cells, cell)));
         place
     };
     (0..cells).map(place).collect()

@@ -5,13 +5,13 @@ use std::path::Path;
 use tdb_cases::case::{Case, Step};
 use tdb_cases::history::{Deed, History, Side};
 use tdb_cases::limits::orders_otherwise;
-use tdb_cases::make_ours::by_us as caught;
 use tdb_cases::ours;
 use tdb_cases::reads::read_again;
-use tdb_cases::verdict::Verdict;
+use tdb_cases::their_errors::in_short;
+use tdb_cases::verdict::{End, by_us as caught};
 use tdb_cases::writer::carry_out;
 use tdb_reference::model::{Evolution, MetadataEntry, QuerySpec, ReadResult};
-use tdb_reference::{Ability, Error, Reference, Result};
+use tdb_reference::{Ability, Error, Reference};
 use tdb_types::{ArrayType, Layout};
 
 use crate::maintain::{self, Window};
@@ -23,48 +23,28 @@ pub(super) struct Seen {
     pub(super) metadata: Vec<MetadataEntry>,
 }
 
-/// Creates the array by both sides alternately. Returns a verdict if a side fails.
-pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Result<Option<Verdict>> {
+/// Creates the array by both sides alternately.
+pub(super) fn make(history: &History, newest: &mut Reference, uri: &str) -> Result<(), End> {
     let case = history.case();
+    let refused = |what, error| End::Excused(format!("cannot be {what}: {}", in_short(&error, 16)));
     match history.creator {
-        Side::Ours => {
-            if let Some(failure) = caught("create", || ours::create(uri, &case, history.version)) {
-                return Ok(Some(Verdict::Failed(failure)));
-            }
-        }
-        Side::Theirs => {
-            if let Err(error) = newest.create(uri, &history.array) {
-                return Ok(Some(Verdict::Excused(format!("cannot be created: {}", in_short(&error)))));
-            }
-        }
+        Side::Ours => caught("create", || ours::create(uri, &case, history.version))?,
+        Side::Theirs => newest.create(uri, &history.array).map_err(|error| refused("created", error))?,
     }
     maintain::date_schema(Path::new(uri), history)?;
     for (number, turn) in (0_u64..).zip(&history.turns) {
         match turn.side {
             Side::Ours => {
-                let act = || maintain::by_us(history, turn, uri, number.wrapping_mul(7)).map(drop);
-                if let Some(failure) = caught(turn.deed.name(), act) {
-                    return Ok(Some(Verdict::Failed(failure)));
-                }
+                caught(turn.deed.name(), || maintain::by_us(history, turn, uri, number.wrapping_mul(7)).map(drop))?;
             }
             Side::Theirs => match maintain::by_them(history, turn, newest, uri) {
-                Ok(()) => {}
                 // A refusal before the first write leaves a sound array.
                 Err(Error::Library(message)) if maintain::refused(&message).is_some() => {}
-                Err(error) => {
-                    return Ok(Some(Verdict::Excused(format!("cannot be written by 2.30.0: {}", in_short(&error)))));
-                }
+                done => done.map_err(|error| refused("written by 2.30.0", error))?,
             },
         }
     }
-    Ok(None)
-}
-
-/// Shortens an error message of the library: drops names and numbers.
-pub(super) fn in_short(error: &Error) -> String {
-    let message = error.to_string();
-    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));
-    message.split(' ').filter(is_word).take(16).collect::<Vec<_>>().join(" ")
+    Ok(())
 }
 
 /// Returns the windows to read: up to the time of each operation, before all operations, and up to
@@ -74,7 +54,7 @@ pub(super) fn windows(history: &History) -> Vec<Window> {
 }
 
 /// Reads an array at a time with a release.
-pub(super) fn read(side: &mut Reference, array: &Moment<'_>) -> Result<ReadResult> {
+pub(super) fn read(side: &mut Reference, array: &Moment<'_>) -> tdb_reference::Result<ReadResult> {
     let mut result = read_again(side, array.uri, &array.query(array.layout())).0;
     // Some crashes depend on the order of cells, so the read is repeated in another order.
     if array.is_sparse() && matches!(result, Err(Error::Crashed { .. } | Error::TimedOut { .. })) {
@@ -133,7 +113,7 @@ pub(super) fn twin(
     until: u64,
     (older, newest): (&mut Reference, &mut Reference),
     uri: &str,
-) -> Result<()> {
+) -> tdb_reference::Result<()> {
     older.create(uri, &history.array)?;
     maintain::date_schema(Path::new(uri), history)?;
     let writes_for_later_ones = older.release().format >= 7;

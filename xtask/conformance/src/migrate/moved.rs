@@ -24,7 +24,7 @@ const FLAT: u64 = 7;
 const MOST_TILES: i128 = 500;
 
 #[derive(Clone, Debug)]
-pub(super) struct Moved {
+pub struct Moved {
     pub(super) history: History,
     pub(super) to: FormatVersion,
     pub(super) change: Option<Change>,
@@ -36,7 +36,7 @@ pub(super) struct Moved {
 
 /// A change of the schema during the migration.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub enum Change {
     Extent(String, Scalar),
     Capacity(u64),
     CellOrder(Layout),

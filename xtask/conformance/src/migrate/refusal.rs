@@ -5,7 +5,7 @@ use tdb_cases::history::Deed;
 use tdb_cases::limits;
 use tdb_migrate::Obstacle;
 use tdb_reference::Release;
-use tdb_reference::model::{AttributeSpec, FilterSpec, MetadataEntry, Pipeline};
+use tdb_reference::model::{FilterSpec, MetadataEntry, Pipeline};
 use tdb_types::Feature;
 
 use super::moved::Moved;
@@ -53,26 +53,16 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
 /// `true` if the release could not have created the array.
 fn lacks_something(moved: &Moved, release: Release) -> bool {
     let case = Case { array: moved.array(), ..moved.history.case() };
-    let added = |case: &Case| -> Vec<AttributeSpec> {
-        let evolutions = case.steps.iter().filter_map(|step| match step {
-            Step::Evolve(evolution) => Some(evolution.add_attributes.clone()),
-            _ => None,
-        });
-        evolutions.flatten().collect()
-    };
     match limits::fit(case.clone(), release) {
-        Some(fit) => fit.array != case.array || added(&fit) != added(&case),
+        Some(fit) => fit.array != case.array || fit.all_attributes() != case.all_attributes(),
         None => true,
     }
 }
 
 fn scales(moved: &Moved) -> bool {
     let case = moved.history.case();
-    let added = case.steps.iter().filter_map(|step| match step {
-        Step::Evolve(evolution) => Some(&evolution.add_attributes),
-        _ => None,
-    });
-    let attributes = case.array.attributes.iter().chain(added.flatten()).map(|attribute| &attribute.filters);
+    let attributes = case.all_attributes();
+    let attributes = attributes.iter().map(|attribute| &attribute.filters);
     let dimensions = case.array.dimensions.iter().map(|dimension| &dimension.filters);
     let loses = |pipeline: &Pipeline| {
         let mut filters = pipeline.filters.iter();

@@ -7,28 +7,32 @@ use tdb_cases::build;
 use tdb_cases::case::Case;
 use tdb_cases::compare::{Settled, difference};
 use tdb_cases::history::{Deed, History};
-use tdb_cases::make_ours::by_us as caught;
 use tdb_cases::ours::{self, Reading, describe};
 use tdb_cases::random::Random;
+use tdb_cases::runner::Run as Examination;
 use tdb_cases::tally::Counts;
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::their_errors::{as_failure, in_short};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict, by_us as caught};
 use tdb_cases::writer::set_key;
 use tdb_job::MaintainError;
 use tdb_migrate::{Migrate, Obstacle};
 use tdb_reference::model::{MetadataEntry, ReadResult};
-use tdb_reference::{Ability, Reference, Release, Result};
+use tdb_reference::{Ability, Reference, Release};
 use tdb_types::{ArrayType, FormatVersion};
 
-use super::counted::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
-use super::made::{self, Moment, Seen, in_short};
+use super::made::{self, Moment, Seen};
 use super::moved::Moved;
 use super::refusal;
+use super::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
 use crate::by_release::Sides;
 use crate::maintain::{Differing, Window, other_metadata};
 
 /// Number of times that the release must read its own array right before tdb's array is judged
 /// wrong.
 const PATIENT_READS: usize = 8;
+
+/// The cells and metadata at a time. Metadata only of releases with metadata.
+type Read = (ReadResult, Option<Vec<MetadataEntry>>);
 
 const NOW: Window = (0, u64::MAX);
 
@@ -56,33 +60,18 @@ enum Outcome {
 ///
 /// # Errors
 /// Fails if a library's process cannot be started.
-pub(super) fn run(
-    moved: &Moved,
-    release: Release,
-    sides: &mut Sides,
-    folder: &Path,
-    counts: &mut Counts,
-) -> Result<Verdict> {
-    let folder = tempfile::tempdir_in(folder)?;
+pub(super) fn run(moved: &Moved, release: Release, examination: Examination<'_, Sides>) -> Result<Verdict, End> {
+    let Examination { sides, folder, counts, .. } = examination;
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, moved.history.encrypted);
     }
-    let original = folder.path().join("original").to_string_lossy().into_owned();
-    if let Some(verdict) = made::make(&moved.history, &mut sides.newest, &original)? {
-        return Ok(verdict);
-    }
+    let original = folder.join("original").to_string_lossy().into_owned();
+    made::make(&moved.history, &mut sides.newest, &original)?;
     let seen = made::seen(&moved.history, &mut sides.newest, &original);
     let case = Case { array: moved.array(), ..moved.history.case() };
-    let excuses = Vec::new();
-    let mut run = Run { moved, case, release, sides, folder: folder.path(), seen, excuses, cells: 0 };
-    match run.all(&original, counts) {
-        Ok(()) => Ok(Verdict::Agreed { reads: counts.get(OLDER), cells: run.cells, excuses: run.excuses }),
-        Err(failure) => Ok(Verdict::Failed(failure)),
-    }
-}
-
-fn our_error(detail: String) -> Failure {
-    Failure::new(Kind::OurError, detail)
+    let mut run = Run { moved, case, release, sides, folder, seen, excuses: Vec::new(), cells: 0 };
+    run.all(&original, counts)?;
+    Ok(Verdict::Agreed { reads: counts.get(OLDER), cells: run.cells, excuses: run.excuses })
 }
 
 impl Run<'_> {
@@ -90,7 +79,7 @@ impl Run<'_> {
         self.folder.join(name)
     }
 
-    fn all(&mut self, original: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
+    fn all(&mut self, original: &str, counts: &mut Counts) -> Result<(), Failure> {
         // Without its history, the new array can hold the cells of any time.
         let mut at = NOW;
         if self.moved.flatten && !self.seen.is_empty() {
@@ -119,33 +108,26 @@ impl Run<'_> {
         }
     }
 
-    fn migrate(
-        &self,
-        migrate: &Migrate,
-        from: &str,
-        (_, end): Window,
-        to: &Path,
-    ) -> std::result::Result<Outcome, Failure> {
-        let mut outcome = Outcome::Written;
+    fn migrate(&self, migrate: &Migrate, from: &str, (_, end): Window, to: &Path) -> Result<Outcome, Failure> {
         let (case, options): (_, CreateOptions) = (&self.case, build::options(self.case.encrypted).1);
         let act = || {
             let times = if end == u64::MAX { TimeRange::ALL } else { TimeRange { start: 0, end } };
             let array = ours::options(case).threads(1).between(times).open(from).map_err(|error| describe(&error))?;
             match migrate.plan(&array) {
-                Ok(plan) => plan.into_folder(to, &options).map(drop).map_err(|error| describe(&error)),
-                Err(MaintainError::CannotMigrate { against, .. }) => {
-                    outcome = Outcome::Refused(against);
-                    Ok(())
+                Ok(plan) => {
+                    plan.into_folder(to, &options).map_err(|error| describe(&error))?;
+                    Ok(Outcome::Written)
                 }
+                Err(MaintainError::CannotMigrate { against, .. }) => Ok(Outcome::Refused(against)),
                 Err(error) => Err(describe(&error)),
             }
         };
-        caught("migrate", act).map_or(Ok(outcome), Err)
+        caught("migrate", act)
     }
 
-    fn refused(&mut self, against: &[Obstacle], counts: &mut Counts) -> std::result::Result<(), Failure> {
+    fn refused(&mut self, against: &[Obstacle], counts: &mut Counts) -> Result<(), Failure> {
         for obstacle in against {
-            let name = refusal::judge(obstacle, self.moved, self.release).map_err(our_error)?;
+            let name = refusal::judge(obstacle, self.moved, self.release).map_err(Failure::ours)?;
             self.excuses.push(format!("refused: {name}"));
         }
         counts.add(REFUSED, 1);
@@ -158,7 +140,7 @@ impl Run<'_> {
     }
 
     /// Reads the new array with the release of its format.
-    fn by_older(&mut self, uri: &str, counts: &mut Counts) -> std::result::Result<(), Failure> {
+    fn by_older(&mut self, uri: &str, counts: &mut Counts) -> Result<(), Failure> {
         for place in 0..self.seen.len() {
             let window = self.window(&self.seen[place]);
             if let Some(reason) = self.cannot_be_asked(place) {
@@ -181,7 +163,7 @@ impl Run<'_> {
                     counts.add(NEITHER, 1);
                     self.excuses.push(reason);
                 }
-                None => return Err(self.told(failure, window, "reads from the new array")),
+                None => return Err(told(failure, self.release.library, window, "reads from the new array")),
             }
         }
         Ok(())
@@ -202,32 +184,20 @@ impl Run<'_> {
         has_strings && self.release.numbers() < [2, 2, 0]
     }
 
-    fn by_newest(
-        &mut self,
-        uri: &str,
-        what: &str,
-        count: &'static str,
-        counts: &mut Counts,
-    ) -> std::result::Result<(), Failure> {
+    fn by_newest(&mut self, uri: &str, what: &str, count: &'static str, counts: &mut Counts) -> Result<(), Failure> {
         for place in 0..self.seen.len() {
             let window = self.window(&self.seen[place]);
             let got = self.read(uri, window, false);
-            if let Some(mut failure) = self.unlike(place, &got) {
-                failure.detail = format!("2.30.0 {what} in {window:?}: {}", failure.detail);
-                return Err(failure);
+            if let Some(failure) = self.unlike(place, &got) {
+                return Err(told(failure, tdb_reference::NEWEST, window, what));
             }
             counts.add(count, 1);
         }
         Ok(())
     }
 
-    fn told(&self, mut failure: Failure, window: Window, what: &str) -> Failure {
-        failure.detail = format!("release {} {what} in {window:?}: {}", self.release.library, failure.detail);
-        failure
-    }
-
     /// Reads the array at a time with a release. Reads metadata if the older release supports it.
-    fn read(&mut self, uri: &str, window: Window, older: bool) -> Result<(ReadResult, Option<Vec<MetadataEntry>>)> {
+    fn read(&mut self, uri: &str, window: Window, older: bool) -> tdb_reference::Result<Read> {
         let side: &mut Reference = if older { &mut self.sides.older } else { &mut self.sides.newest };
         let unordered = made::is_ordered_otherwise(&self.case, side);
         let cells = made::read(side, &Moment { case: &self.case, uri, window, unordered })?;
@@ -237,11 +207,11 @@ impl Run<'_> {
     }
 
     /// Compares a read with that of the newest release before the migration.
-    fn unlike(&self, place: usize, got: &Result<(ReadResult, Option<Vec<MetadataEntry>>)>) -> Option<Failure> {
+    fn unlike(&self, place: usize, got: &tdb_reference::Result<Read>) -> Option<Failure> {
         let seen = &self.seen[place];
         let (cells, metadata) = match got {
             Ok(got) => got,
-            Err(error) => return Some(tdb_cases::their_errors::as_failure(None, error)),
+            Err(error) => return Some(as_failure(None, error)),
         };
         let is_sparse = self.case.array.array_type == ArrayType::Sparse;
         let order = if is_sparse { Settled::Nothing } else { Settled::Fully };
@@ -284,7 +254,7 @@ impl Run<'_> {
             if self.unlike(place, &got).is_some() {
                 return Some(match got {
                     Ok(_) => format!("release {library} misreads its own array"),
-                    Err(error) => format!("release {library} cannot read its own array: {}", in_short(&error)),
+                    Err(error) => format!("release {library} cannot read its own array: {}", in_short(&error, 16)),
                 });
             }
         }
@@ -298,4 +268,8 @@ impl Run<'_> {
             array.directory().fragments.iter().any(|entry| entry.name.start() <= end && end < entry.name.end())
         })
     }
+}
+
+fn told(failure: Failure, library: &str, window: Window, what: &str) -> Failure {
+    Failure { detail: format!("release {library} {what} in {window:?}: {}", failure.detail), ..failure }
 }

@@ -3,20 +3,21 @@
 use std::path::Path;
 
 use tdb_cases::case::Case;
-use tdb_cases::make_ours::by_us;
 use tdb_cases::ours::{self, Manner, Reading, describe};
 use tdb_cases::random::Random;
 use tdb_cases::reads::read_again;
-use tdb_cases::verdict::{Failure, Kind};
+use tdb_cases::tally::Counts;
+use tdb_cases::verdict::{Failure, Kind, by_us};
 use tdb_cases::writer::set_key;
+use tdb_reference::Reference;
 use tdb_reference::model::{
-    ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, WriteSpec,
-    attribute, bytes_of, column, dimension,
+    ArraySpec, Bytes, Column, DimensionSpec, FilterSpec, LabelSpec, Pipeline, QuerySpec, RangesSpec, ReadResult,
+    WriteSpec, attribute, bytes_of, column, dimension, var_column,
 };
-use tdb_reference::{Reference, Result};
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
 use super::made_twice::Share;
+use super::{NEITHER, NEWEST, OLDER};
 use crate::by_release::Sides;
 use crate::create;
 
@@ -25,36 +26,24 @@ const TIME: u64 = 1_700_000_000_000;
 /// Name of the attribute.
 const CELLS: &str = "a";
 
-type Done = std::result::Result<(), Failure>;
-
-/// Number of reads that agreed.
-#[derive(Default)]
-pub(super) struct LabelReads {
-    pub newest: u64,
-    pub older: u64,
-    /// Reads in which the older release also fails on the array of the newest release.
-    pub neither: u64,
-}
+type Done = Result<(), Failure>;
 
 /// Writes an array with labels twice, once with tdb as a writer. Reads both arrays with both
 /// releases, and tdb's array with tdb.
-pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<LabelReads, Failure> {
+pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Done {
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
     }
     let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
     let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     let labelled = Labelled::new(&mut Random::new(!index));
-    let (steps, questions) = (Vec::new(), Vec::new());
-    let case =
-        Case { array: labelled.spec.clone(), steps, questions, encrypted: false, disordered: false, repeated: false };
-    let mut array = Pair { index, labelled, case, sides, theirs, ours, reads: LabelReads::default() };
+    let case = Case::of(labelled.spec.clone());
+    let mut array = Pair { index, labelled, case, sides, theirs, ours, counts };
     let outcome = array.make().and_then(|()| array.read());
-    outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })?;
-    Ok(array.reads)
+    outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })
 }
 
-fn by_reference(error: impl std::fmt::Display) -> Failure {
+pub(super) fn by_reference(error: impl std::fmt::Display) -> Failure {
     Failure::new(Kind::TheirError, error.to_string())
 }
 
@@ -136,15 +125,9 @@ impl Labelled {
     }
 
     fn labels_of(&self, label: &LabelSpec, places: std::ops::Range<usize>) -> Column {
-        let labels: Vec<Bytes> = places.map(|place| self.label(label, place)).collect();
-        let ends = labels.iter().scan(0, |end, label| {
-            *end += label.len() as u64;
-            Some(*end)
-        });
         let is_var = label.datatype == Datatype::StringAscii;
-        let offsets = is_var.then(|| std::iter::once(0).chain(ends).collect());
-        let values = Bytes(labels.iter().flat_map(|label| label.iter().copied()).collect());
-        Column { name: label.name.clone(), values, offsets, validity: None }
+        let column = var_column(&label.name, places.map(|place| self.label(label, place).0));
+        Column { offsets: column.offsets.filter(|_| is_var), ..column }
     }
 
     /// Generates reads of cells and labels, by ranges of coordinates and labels, now and before the
@@ -236,7 +219,7 @@ struct Pair<'a> {
     sides: &'a mut Sides,
     theirs: String,
     ours: String,
-    reads: LabelReads,
+    counts: &'a mut Counts,
 }
 
 impl Pair<'_> {
@@ -247,7 +230,7 @@ impl Pair<'_> {
             older.create(&self.ours, &self.labelled.spec).map_err(by_reference)?;
         } else {
             let version = FormatVersion::new(older.release().format).map_err(by_reference)?;
-            by_us("create", || ours::create(&self.ours, &self.case, version)).map_or(Ok(()), Err)?;
+            by_us("create", || ours::create(&self.ours, &self.case, version))?;
             create::compare(Path::new(&self.theirs), Path::new(&self.ours), false)
                 .map_err(|detail| Failure::new(Kind::Schema, format!("created arrays differ: {detail}")))?;
         }
@@ -275,7 +258,7 @@ impl Pair<'_> {
             }
             Ok(())
         };
-        by_us("labels", write).map_or(Ok(()), Err)
+        by_us("labels", write)
     }
 
     fn read(&mut self) -> Done {
@@ -288,15 +271,15 @@ impl Pair<'_> {
                 Failure::new(Kind::Cells, format!("{who} reads from our array: {query:?}: {detail}"))
             };
             unlike(&expected, &got).map_or(Ok(()), |detail| Err(differs("release 2.30.0", detail)))?;
-            self.reads.newest += 1;
+            self.counts.add(NEWEST, 1);
             let own = self.by_our_reader(&query).map_err(|detail| differs("ours", detail))?;
             if own.columns != expected.columns {
                 return Err(differs("ours", format!("{:?} instead of {:?}", own.columns, expected.columns)));
             }
             let by_older = read(&mut self.sides.older);
             match unlike(&expected, &by_older[1]) {
-                None => self.reads.older += 1,
-                Some(_) if unlike(&expected, &by_older[0]).is_some() => self.reads.neither += 1,
+                None => self.counts.add(OLDER, 1),
+                Some(_) if unlike(&expected, &by_older[0]).is_some() => self.counts.add(NEITHER, 1),
                 Some(detail) => {
                     let library = self.sides.older.release().library;
                     return Err(differs(&format!("release {library}"), detail));
@@ -307,7 +290,7 @@ impl Pair<'_> {
     }
 
     /// Reads with tdb. Labels are read from their arrays.
-    fn by_our_reader(&self, query: &QuerySpec) -> std::result::Result<Reading, String> {
+    fn by_our_reader(&self, query: &QuerySpec) -> Result<Reading, String> {
         let mut options = ours::options(&self.case);
         if let Some((start, end)) = query.timestamps {
             options = options.between(tdb_array::TimeRange { start, end });
@@ -327,7 +310,7 @@ impl Pair<'_> {
 }
 
 /// Returns the difference between a library's read and the expected one.
-fn unlike(expected: &Reading, got: &Result<tdb_reference::model::ReadResult>) -> Option<String> {
+fn unlike(expected: &Reading, got: &tdb_reference::Result<ReadResult>) -> Option<String> {
     match got {
         Ok(got) if Reading::of(got).columns == expected.columns => None,
         Ok(got) => Some(format!("{:?} instead of {:?}", Reading::of(got).columns, expected.columns)),

@@ -6,21 +6,20 @@ use tdb_array::TimeRange;
 use tdb_cases::case::{Case, Step};
 use tdb_cases::compare::difference;
 use tdb_cases::defects;
-use tdb_cases::make_ours::by_us;
 use tdb_cases::ours::{self, Manner, Reading};
 use tdb_cases::random::Random;
 use tdb_cases::reads::{read_again, settled, with_coordinates};
 use tdb_cases::tally::Counts;
-use tdb_cases::their_errors::{has_no_end, their_failure};
-use tdb_cases::verdict::{Failure, Kind, Verdict};
+use tdb_cases::their_errors::{has_no_end, in_short, their_failure};
+use tdb_cases::verdict::{End, Failure, Kind, Verdict, by_us, excuse};
 use tdb_cases::writer::{carry_out, set_key};
+use tdb_reference::Error;
 use tdb_reference::model::ReadResult;
-use tdb_reference::{Error, Result};
 use tdb_types::FormatVersion;
 
-use super::counted::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
-use crate::both_write::{Answer, ask, cannot_be_the_same};
+use super::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
+use crate::both_write::{ask, cannot_be_the_same};
 use crate::by_release::Sides;
 use crate::create;
 use crate::examine::compare_facts;
@@ -60,39 +59,20 @@ impl Share {
     }
 }
 
-/// Why a case ends early.
-enum End {
-    Verdict(Verdict),
-    Broken(Error),
-}
-
-impl From<Failure> for End {
-    fn from(failure: Failure) -> Self {
-        Self::Verdict(Verdict::Failed(failure))
-    }
-}
-
 /// Writes the array of a case both ways below `folder`, and reads it with all sides.
 ///
 /// # Errors
 /// Fails if the folder cannot be created or a library's process cannot be started.
-pub fn examine(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict> {
-    if let Some(reason) = cannot_be_the_same(case) {
-        return Ok(Verdict::Excused(reason.to_owned()));
-    }
-    let folder = tempfile::tempdir_in(folder)?;
-    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+pub fn examine(case: &Case, index: u64, sides: &mut Sides, folder: &Path, counts: &mut Counts) -> Result<Verdict, End> {
+    excuse(cannot_be_the_same(case))?;
+    let [theirs, ours] = ["theirs", "ours"].map(|name| folder.join(name).to_string_lossy().into_owned());
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, case.encrypted);
     }
-    let before = counts.get(NEWEST);
     let mut array = Pair { case, index, sides, counts, theirs, ours, excuses: Vec::new() };
-    let outcome = array.make().and_then(|()| array.read());
-    match outcome.and_then(|cells| Ok(cells + array.without_some()?)) {
-        Ok(cells) => Ok(Verdict::Agreed { reads: array.counts.get(NEWEST) - before, cells, excuses: array.excuses }),
-        Err(End::Verdict(verdict)) => Ok(verdict),
-        Err(End::Broken(error)) => Err(error),
-    }
+    array.make()?;
+    let cells = (array.read()? + array.without_some()?) as u64;
+    Ok(Verdict::Agreed { reads: array.counts.get(NEWEST), cells, excuses: array.excuses })
 }
 
 struct Pair<'a> {
@@ -106,7 +86,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn make(&mut self) -> std::result::Result<(), End> {
+    fn make(&mut self) -> Result<(), End> {
         let share = Share::of(self.index);
         let begun = if share == Share::All { 0 } else { self.case.steps.len() / 2 };
         self.create(share)?;
@@ -144,8 +124,7 @@ impl Pair<'_> {
                 manner.version = Some(self.format()?);
                 self.counts.add(FIRST_FORMATS, u64::from(matches!(step, Step::Write(_))));
             }
-            let failure = by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner));
-            failure.map_or(Ok(()), Err)?;
+            by_us(&format!("step {number}"), || ours::carry_out(step, self.case, &ours, manner))?;
             self.counts.add(WRITES, u64::from(matches!(step, Step::Write(_))));
         }
         self.counts.add(VACUUMED, u64::from(self.case.steps.iter().any(|step| matches!(step, Step::Vacuum(_)))));
@@ -166,25 +145,21 @@ impl Pair<'_> {
         self.sides.older.release().format < KEPT && !self.index.is_multiple_of(OWN_FORMAT)
     }
 
-    fn format(&self) -> std::result::Result<FormatVersion, Failure> {
-        let unknown = |error: tdb_types::UnsupportedVersion| Failure::new(Kind::OurError, error.to_string());
-        FormatVersion::new(self.sides.older.release().format).map_err(unknown)
+    fn format(&self) -> Result<FormatVersion, Failure> {
+        FormatVersion::new(self.sides.older.release().format).map_err(|error| Failure::ours(error.to_string()))
     }
 
     /// Creates both arrays. Compares the files if tdb created an array.
-    fn create(&mut self, share: Share) -> std::result::Result<(), End> {
+    fn create(&mut self, share: Share) -> Result<(), End> {
         let older = &mut self.sides.older;
         let made = older.create(&self.theirs, &self.case.array);
         made.map_err(|error| self.refused(&self.theirs, &error))?;
         if share == Share::Second {
-            return self
-                .sides
-                .older
-                .create(&self.ours, &self.case.array)
-                .map_err(|error| self.refused(&self.ours, &error));
+            let made = self.sides.older.create(&self.ours, &self.case.array);
+            return made.map_err(|error| self.refused(&self.ours, &error));
         }
         let version = self.format()?;
-        by_us("create", || ours::create(&self.ours, self.case, version)).map_or(Ok(()), Err)?;
+        by_us("create", || ours::create(&self.ours, self.case, version))?;
         let [theirs, ours] = [&self.theirs, &self.ours].map(Path::new);
         create::compare(theirs, ours, self.case.encrypted)
             .map_err(|detail| Failure::new(Kind::Schema, format!("created arrays differ: {detail}")))?;
@@ -192,7 +167,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    fn by_older(&mut self, step: &Step, uri: &str) -> std::result::Result<(), End> {
+    fn by_older(&mut self, step: &Step, uri: &str) -> Result<(), End> {
         carry_out(step, &mut self.sides.older, uri).map_err(|error| self.refused(uri, &error))
     }
 
@@ -200,15 +175,15 @@ impl Pair<'_> {
     /// writer, no comparison is possible.
     fn refused(&self, uri: &str, error: &Error) -> End {
         let known = defects::refusal(self.sides.older.release(), &error.to_string()).map(str::to_owned);
-        match known.or_else(|| (uri == self.theirs).then(|| in_short(error))) {
-            Some(reason) => End::Verdict(Verdict::Excused(reason)),
-            None => End::Verdict(their_failure(self.case, None, error)),
+        match known.or_else(|| (uri == self.theirs).then(|| in_short(error, 24))) {
+            Some(reason) => Verdict::Excused(reason).into(),
+            None => their_failure(self.case, None, error).into(),
         }
     }
 
     /// Reads both arrays with the older release before fragments of other versions are added. In
     /// some cases also deletes a fragment and reads again.
-    fn hand_over(&mut self) -> std::result::Result<(), End> {
+    fn hand_over(&mut self) -> Result<(), End> {
         self.ask_older_about_both()?;
         if self.loses_fragments() && self.delete_one()? {
             self.ask_older_about_both()?;
@@ -216,20 +191,17 @@ impl Pair<'_> {
         Ok(())
     }
 
-    fn ask_older_about_both(&mut self) -> std::result::Result<(), End> {
+    fn ask_older_about_both(&mut self) -> Result<(), End> {
         for (index, question) in self.case.questions.iter().enumerate() {
             let query = with_coordinates(self.case, question);
             let older = &mut self.sides.older;
             let [theirs, ours] = [&self.theirs, &self.ours].map(|uri| read_again(older, uri, &query).0);
-            let failure = match (&theirs, &ours) {
-                (Ok(theirs), ours) => self.unlike(index, theirs, ours),
-                (Err(_), _) => {
-                    self.counts.add(NEITHER, 1);
-                    self.excuses.push(self.misreading(&theirs));
-                    continue;
-                }
+            let Ok(expected) = &theirs else {
+                self.counts.add(NEITHER, 1);
+                self.excuses.push(self.misreading(&theirs));
+                continue;
             };
-            failure.map_or(Ok(()), Err)?;
+            self.unlike(index, expected, &ours).map_or(Ok(()), Err)?;
             self.count_older(index);
         }
         Ok(())
@@ -251,7 +223,7 @@ impl Pair<'_> {
 
     /// Deletes the fragments in a time range and reads the arrays with all sides. Returns the
     /// number of compared cells.
-    fn without_some(&mut self) -> std::result::Result<u64, End> {
+    fn without_some(&mut self) -> Result<usize, End> {
         let random = &mut Random::new(self.index);
         let times: Vec<u64> = self.case.writes().filter_map(|write| write.timestamp).collect();
         if !self.loses_fragments() || times.is_empty() {
@@ -264,10 +236,9 @@ impl Pair<'_> {
 
     /// Deletes the same fragment from each array. The fragments may have different times, if they
     /// come from the clock.
-    fn delete_one(&mut self) -> std::result::Result<bool, End> {
-        let open = |uri: &str| {
-            ours::options(self.case).open(uri).map_err(|error| Failure::new(Kind::OurError, ours::describe(&error)))
-        };
+    fn delete_one(&mut self) -> Result<bool, End> {
+        let open =
+            |uri: &str| ours::options(self.case).open(uri).map_err(|error| Failure::ours(ours::describe(&error)));
         let (theirs, ours) = (open(&self.theirs)?, open(&self.ours)?);
         let count = theirs.directory().fragments.len();
         if count == 0 || count != ours.directory().fragments.len() {
@@ -283,34 +254,33 @@ impl Pair<'_> {
 
     /// Deletes fragments of a time range from each array: with the newest release from the
     /// library's, with tdb from tdb's. Returns `true` if tdb's array had fragments in the range.
-    fn delete(&mut self, times: [(u64, u64); 2]) -> std::result::Result<bool, End> {
+    fn delete(&mut self, times: [(u64, u64); 2]) -> Result<bool, End> {
         let deleted = self.sides.newest.delete_fragments(&self.theirs, times[0]);
         deleted.map_err(|error| self.refused(&self.theirs, &error))?;
         let (start, end) = times[1];
-        let mut count = 0;
-        let by_ours = by_us("delete fragments", || {
+        let count = by_us("delete fragments", || {
             let array = ours::options(self.case).open(&self.ours).map_err(|error| ours::describe(&error))?;
-            count = array.delete_fragments(TimeRange { start, end }).map_err(|error| ours::describe(&error))?;
-            Ok(())
-        });
-        by_ours.map_or(Ok(()), Err)?;
+            array.delete_fragments(TimeRange { start, end }).map_err(|error| ours::describe(&error))
+        })?;
         self.counts.add(DELETED, count as u64);
         Ok(count > 0)
     }
 
     /// Describes how the older release misreads an array that tdb has not touched, without names
     /// and numbers.
-    fn misreading(&self, theirs: &Result<ReadResult>) -> String {
+    fn misreading(&self, theirs: &tdb_reference::Result<ReadResult>) -> String {
         let library = self.sides.older.release().library;
         match theirs {
             Ok(_) => format!("release {library} misreads an array of the newest release"),
-            Err(error) => format!("release {library} cannot read an array of the newest release: {}", in_short(error)),
+            Err(error) => {
+                format!("release {library} cannot read an array of the newest release: {}", in_short(error, 24))
+            }
         }
     }
 
     /// Returns the difference between the older release's read of tdb's array and the expected
     /// cells.
-    fn unlike(&self, index: usize, expected: &ReadResult, got: &Result<ReadResult>) -> Option<Failure> {
+    fn unlike(&self, index: usize, expected: &ReadResult, got: &tdb_reference::Result<ReadResult>) -> Option<Failure> {
         let order = settled(self.case, &self.case.questions[index], expected);
         let library = self.sides.older.release().library;
         let (kind, detail) = match got {
@@ -322,25 +292,22 @@ impl Pair<'_> {
     }
 
     /// Compares all reads. Returns the number of compared cells.
-    fn read(&mut self) -> std::result::Result<u64, End> {
+    fn read(&mut self) -> Result<usize, End> {
         let (theirs, ours) = (self.theirs.clone(), self.ours.clone());
-        let facts = compare_facts(self.case, &mut self.sides.newest, &ours, false).map_err(End::Broken)?;
-        facts.map_or(Ok(()), Err)?;
+        compare_facts(self.case, &mut self.sides.newest, &ours, false)?;
         let releases = [self.sides.older.release(), self.sides.newest.release()];
         let mut cells = 0;
         for index in 0..self.case.questions.len() {
-            let newest = &mut self.sides.newest;
-            match ask(self.case, index, &releases, newest, [&theirs, &ours]).map_err(End::Broken)? {
-                Answer::Same(expected) => {
+            match ask(self.case, index, &releases, &mut self.sides.newest, [&theirs, &ours]) {
+                Ok(expected) => {
                     self.counts.add(NEWEST, 1);
-                    cells += expected.cells as u64;
+                    cells += expected.cells;
                     if self.is_kept() {
                         self.ask_older(index, &expected)?;
                     }
                 }
-                Answer::Excused(reason) => self.excuses.push(reason),
-                Answer::Endless(reason) => return Err(End::Verdict(Verdict::Excused(reason))),
-                Answer::Failed(failure) => return Err(failure.into()),
+                Err(End::Excused(reason)) => self.excuses.push(reason),
+                Err(end) => return Err(end.of_question(index)),
             }
         }
         Ok(cells)
@@ -348,7 +315,7 @@ impl Pair<'_> {
 
     /// Reads tdb's array with the older release. The read must succeed if the same release reads
     /// the newest release's array right.
-    fn ask_older(&mut self, index: usize, expected: &ReadResult) -> std::result::Result<(), End> {
+    fn ask_older(&mut self, index: usize, expected: &ReadResult) -> Result<(), End> {
         let query = with_coordinates(self.case, &self.case.questions[index]);
         let older = &mut self.sides.older;
         let got = read_again(older, &self.ours, &query).0;
@@ -372,11 +339,4 @@ impl Pair<'_> {
         }
         Err(failure.into())
     }
-}
-
-/// Shortens an error message of the library: drops names and numbers.
-fn in_short(error: &Error) -> String {
-    let message = error.to_string();
-    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || ":;.,-[]()".contains(c));
-    message.split(' ').filter(is_word).take(24).collect::<Vec<_>>().join(" ")
 }

@@ -7,24 +7,20 @@ use std::time::Duration;
 
 use tdb_array::{CreateOptions, Group, Names};
 use tdb_cases::case::Case;
-use tdb_cases::entries::{entries, value};
-use tdb_cases::limits;
 use tdb_cases::ours::{self, describe};
 use tdb_cases::random::Random;
 use tdb_cases::verdict::{Failure, Kind};
 use tdb_cases::writer::set_key;
+use tdb_cases::{entries, limits};
 use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
-use tdb_reference::{Ability, Job, Reference, Result};
+use tdb_reference::{Ability, Job, Reference};
 use tdb_types::Datatype;
 
+use super::labels::by_reference;
 use crate::by_release::Sides;
 
 /// Timestamp of the metadata, after all other operations.
 const TIME: u64 = 1_700_000_500_000;
-
-fn by_reference(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Kind::TheirError, error.to_string())
-}
 
 /// Writes metadata to both arrays, with tdb to tdb's, and reads both with both releases. Skips
 /// older releases without metadata. Returns how often the older release also fails on the newest
@@ -35,12 +31,12 @@ pub(super) fn metadata(
     sides: &mut Sides,
     [theirs, ours]: [&str; 2],
     shared: bool,
-) -> std::result::Result<u64, Failure> {
+) -> Result<u64, Failure> {
     let release = sides.older.release();
     let shared = shared && release.can(Ability::Metadata);
     let random = &mut Random::new(!index);
     let mut some = || -> Vec<MetadataEntry> {
-        entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect()
+        entries::entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect()
     };
     let (first, second) = (some(), some());
     if shared {
@@ -53,10 +49,11 @@ pub(super) fn metadata(
     let delete: Vec<String> = first.iter().take(1).map(|entry| entry.key.clone()).collect();
     // The first releases with metadata always use the current time.
     let time = (!shared || release.can(Ability::WriteTimes)).then_some(TIME + 1);
-    let job =
-        Job::ChangeMetadata { uri: theirs.to_owned(), put: second.clone(), delete: delete.clone(), timestamp: time };
+    let array = ours::options(case).open(ours).map_err(|error| Failure::ours(describe(&error)))?;
+    let names = time.map_or_else(Names::new, |time| Names::new().at(time));
+    entries::change(array.write_metadata().names(names), &second, &delete).map_err(Failure::ours)?;
+    let job = Job::ChangeMetadata { uri: theirs.to_owned(), put: second, delete, timestamp: time };
     sides.newest.done(job).map_err(by_reference)?;
-    by_us(case, ours, &second, delete, time).map_err(|detail| Failure::new(Kind::OurError, detail))?;
     let read = |side: &mut Reference| [theirs, ours].map(|uri| side.metadata(uri, None));
     let by_newest = read(&mut sides.newest);
     if !are_same(&by_newest) {
@@ -73,40 +70,22 @@ pub(super) fn metadata(
     }
 }
 
-fn are_same(read: &[Result<Vec<MetadataEntry>>; 2]) -> bool {
+fn are_same(read: &[tdb_reference::Result<Vec<MetadataEntry>>; 2]) -> bool {
     matches!(read, [Ok(theirs), Ok(ours)] if theirs == ours)
-}
-
-fn by_us(
-    case: &Case,
-    uri: &str,
-    put: &[MetadataEntry],
-    delete: Vec<String>,
-    time: Option<u64>,
-) -> std::result::Result<(), String> {
-    let array = ours::options(case).open(uri).map_err(|error| describe(&error))?;
-    let names = time.map_or_else(Names::new, |time| Names::new().at(time));
-    let mut writer = array.write_metadata().names(names);
-    for entry in put {
-        writer = writer.put(entry.key.as_str(), value(entry)?);
-    }
-    for key in delete {
-        writer = writer.delete(key);
-    }
-    writer.commit().map_err(|error| describe(&error))
 }
 
 /// Changes two equal groups, one with tdb and one with the older release. Both must read the same
 /// with all sides. The older release or tdb created the groups, and the older release added
 /// members.
-pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result::Result<(), Failure> {
+pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> Result<(), Failure> {
     for side in [&mut sides.older, &mut sides.newest] {
         set_key(side, false);
     }
     let folder = tempfile::tempdir_in(folder).map_err(by_reference)?;
     let release = sides.older.release();
     let random = &mut Random::new(index);
-    let put: Vec<_> = entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect();
+    let put: Vec<_> =
+        entries::entries(random).into_iter().filter(|entry| limits::knows(release, entry.datatype)).collect();
     let paths = ["theirs", "ours"].map(|name| folder.path().join(name));
     let makes = index.is_multiple_of(8);
     for path in &paths {
@@ -124,7 +103,7 @@ pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> std::result
         delete: gone.iter().cloned().collect(),
     };
     sides.older.done(job).map_err(by_reference)?;
-    change_group(&paths[1], &more, gone).map_err(|detail| Failure::new(Kind::OurError, detail))?;
+    change_group(&paths[1], &more, &gone).map_err(Failure::ours)?;
     for side in [&mut sides.older, &mut sides.newest] {
         let library = side.release().library;
         let told = paths.each_ref().map(|path| listed(side, path));
@@ -144,13 +123,8 @@ fn member(name: &str) -> GroupMember {
 }
 
 /// Creates a group with two members, and a third folder that can be added.
-fn begin_group(
-    older: &mut Reference,
-    path: &Path,
-    is_ours: bool,
-    put: &[MetadataEntry],
-) -> std::result::Result<(), Failure> {
-    let ours = |error: tdb_array::ArrayError| Failure::new(Kind::OurError, describe(&error));
+fn begin_group(older: &mut Reference, path: &Path, is_ours: bool, put: &[MetadataEntry]) -> Result<(), Failure> {
+    let ours = |error: tdb_array::ArrayError| Failure::ours(describe(&error));
     let uri = path.to_string_lossy().into_owned();
     match is_ours {
         true => CreateOptions::new().create_group(path).map_err(ours)?,
@@ -164,22 +138,19 @@ fn begin_group(
     older.done(job).map_err(by_reference)
 }
 
-fn change_group(path: &Path, more: &MetadataEntry, gone: Option<String>) -> std::result::Result<(), String> {
+fn change_group(path: &Path, more: &MetadataEntry, gone: &Option<String>) -> Result<(), String> {
     let ours = |error: tdb_array::ArrayError| describe(&error);
     let change = Group::open(path).map_err(ours)?.change();
     change.remove("the first").add("third", true, Some("the third")).commit().map_err(ours)?;
-    let mut writer = Group::open(path).map_err(ours)?.write_metadata().put(more.key.as_str(), value(more)?);
-    if let Some(gone) = gone {
-        writer = writer.delete(gone);
-    }
-    writer.commit().map_err(ours)
+    let writer = Group::open(path).map_err(ours)?.write_metadata();
+    entries::change(writer, std::slice::from_ref(more), gone.as_slice())
 }
 
 /// The names and folders of a group's members, and the group's metadata.
 type Listed = (BTreeSet<(String, String)>, Vec<MetadataEntry>);
 
 /// Lists a group with a library.
-fn listed(side: &mut Reference, path: &Path) -> Result<Listed> {
+fn listed(side: &mut Reference, path: &Path) -> tdb_reference::Result<Listed> {
     let told = side.describe_group(&path.to_string_lossy())?;
     let folder = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
     let members = told.members.iter().map(|member| (member.name.clone().unwrap_or_default(), folder(&member.uri)));

@@ -12,7 +12,7 @@ use super::{join, sorted};
 fn case() -> Case {
     let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int32, [0i32, 9], 5)).to_vec();
     let array = ArraySpec::sparse(dimensions, Vec::new());
-    Case { array, steps: Vec::new(), questions: Vec::new(), encrypted: false, disordered: false, repeated: false }
+    Case::of(array)
 }
 
 fn value(value: i32) -> Bytes {
@@ -24,8 +24,7 @@ fn half_open(low: i32, high: i32) -> Vec<Interval> {
 }
 
 fn question(selection: Selection) -> Question {
-    let query = QuerySpec::all(Layout::RowMajor);
-    Question { query, selection, aggregates: Vec::new(), budget: None, tiny_budget: 1, threads: 1 }
+    Question { selection, ..Question::of(QuerySpec::all(Layout::RowMajor)) }
 }
 
 fn cells(places: &[(i32, i32)]) -> ReadResult {

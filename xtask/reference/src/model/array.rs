@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-use super::{Bytes, Pipeline};
+use super::{Bytes, Pipeline, WriteSpec, names};
 
 /// The schema of a new array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,6 +142,20 @@ impl ArraySpec {
     pub fn enumeration(mut self, enumeration: EnumerationSpec) -> Self {
         self.enumerations.push(enumeration);
         self
+    }
+
+    /// Returns the dimension of a name.
+    pub fn dimension(&self, name: &str) -> Option<&DimensionSpec> {
+        self.dimensions.iter().find(|dimension| dimension.name == name)
+    }
+
+    /// Returns the number of cells of a sparse write.
+    pub fn cells_of(&self, write: &WriteSpec) -> usize {
+        let column = |dimension: &DimensionSpec| {
+            let column = write.cells.iter().find(|column| column.name == dimension.name)?;
+            Some(column.count(dimension.datatype.size()))
+        };
+        self.dimensions.first().and_then(column).unwrap_or(0)
     }
 
     /// Returns the names of the dimensions, in order.

@@ -9,6 +9,9 @@ use super::bytes::words;
 /// Columns of equal length.
 pub type Cells = Vec<Column>;
 
+/// Replaces a cell beyond the values of its column.
+const BEYOND: &[u8] = b"beyond the values";
+
 /// The cells of a field.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -24,22 +27,37 @@ pub struct Column {
 }
 
 impl Column {
-    /// Returns the bytes of a cell. `cells` is the number of cells of the column.
+    /// Returns the bytes of a cell. `cells` is the number of cells of the column. Some releases
+    /// return offsets beyond the values. Such a cell equals no expected cell.
     pub fn cell(&self, cells: usize, cell: usize) -> &[u8] {
-        match &self.offsets {
-            Some(offsets) => &self.values[offsets[cell] as usize..offsets[cell + 1] as usize],
+        let range = match &self.offsets {
+            Some(offsets) => offsets[cell] as usize..offsets[cell + 1] as usize,
             None => {
                 let size = self.values.len() / cells.max(1);
-                &self.values[cell * size..(cell + 1) * size]
+                cell * size..(cell + 1) * size
             }
+        };
+        self.values.get(range).unwrap_or(BEYOND)
+    }
+
+    /// Returns the number of cells. `size` is the size in bytes of a fixed-size cell.
+    pub fn count(&self, size: usize) -> usize {
+        self.offsets.as_ref().map_or(self.values.len() / size, |offsets| offsets.len().saturating_sub(1))
+    }
+
+    /// Returns the bytes of each cell, also of null cells. `size` is the size in bytes of a
+    /// fixed-size cell.
+    pub fn cells(&self, size: usize) -> Vec<&[u8]> {
+        let cell = |ends: &[u64]| self.values.get(ends[0] as usize..ends[1] as usize).unwrap_or(BEYOND);
+        match &self.offsets {
+            Some(offsets) => offsets.windows(2).map(cell).collect(),
+            None => self.values.chunks_exact(size).collect(),
         }
     }
 
-    /// Returns the size in bytes of values, offsets and validity.
-    pub fn byte_count(&self) -> u64 {
-        let offsets = self.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
-        let validity = self.validity.as_ref().map_or(0, |validity| validity.len());
-        (self.values.len() + offsets + validity) as u64
+    /// `true` if the cell is not null.
+    pub fn is_valid(&self, cell: usize) -> bool {
+        self.validity.as_ref().is_none_or(|validity| validity.get(cell) != Some(&0))
     }
 
     /// Returns the cells at the given positions. `cells` is the number of cells of the column.
@@ -82,10 +100,7 @@ pub struct ReadColumn {
 impl ReadColumn {
     /// Returns the number of cells.
     pub fn len(&self) -> usize {
-        match (&self.column.offsets, self.cell_val_num) {
-            (Some(offsets), _) => offsets.len() - 1,
-            (None, _) => self.column.values.len() / self.cell_size(),
-        }
+        self.column.count(self.cell_size())
     }
 
     /// `true` if there are no cells.
@@ -95,23 +110,17 @@ impl ReadColumn {
 
     /// Returns the size in bytes of a fixed-size cell.
     fn cell_size(&self) -> usize {
-        self.cell_val_num.unwrap_or(1) as usize * self.datatype.size()
+        (self.cell_val_num.unwrap_or(1) as usize * self.datatype.size()).max(1)
     }
 
-    /// Returns the bytes of each cell, also of null cells. Some releases return offsets beyond the
-    /// values. Such a cell equals no expected cell.
+    /// Returns the [cells of the column](Column::cells).
     pub fn cells(&self) -> Vec<&[u8]> {
-        let values = &self.column.values;
-        let cell = |ends: &[u64]| values.get(ends[0] as usize..ends[1] as usize).unwrap_or(b"beyond the values");
-        match &self.column.offsets {
-            Some(offsets) => offsets.windows(2).map(cell).collect(),
-            None => values.chunks_exact(self.cell_size()).collect(),
-        }
+        self.column.cells(self.cell_size())
     }
 
     /// Returns the bytes of each cell, and `None` for null cells.
     pub fn valid_cells(&self) -> Vec<Option<&[u8]>> {
-        let valid = |index: usize| self.column.validity.as_ref().is_none_or(|validity| validity[index] != 0);
-        self.cells().into_iter().enumerate().map(|(index, cell)| valid(index).then_some(cell)).collect()
+        let cells = self.cells().into_iter().enumerate();
+        cells.map(|(index, cell)| self.column.is_valid(index).then_some(cell)).collect()
     }
 }

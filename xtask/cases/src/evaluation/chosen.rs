@@ -1,9 +1,11 @@
 //! Selects the cells of a question from all cells of an array, by their coordinates.
 
 use tdb_array::Array;
-use tdb_cases::case::{Case, Question};
-use tdb_cases::evaluation::Evaluator;
-use tdb_cases::ours::Reading;
+
+use super::Evaluator;
+use crate::case::{Case, Question};
+use crate::ours::Reading;
+use crate::scalars::order_of;
 use tdb_reference::model::{ReadColumn, ReadResult};
 
 /// Converts cells read by tdb to the library's result type.
@@ -23,8 +25,20 @@ pub fn choose(case: &Case, question: &Question, cells: &ReadResult) -> ReadResul
     take(cells, &chosen)
 }
 
+/// A key that sorts like the coordinates of a cell.
+pub type Place = Vec<(u64, Vec<u8>)>;
+
+/// Returns the place of each cell.
+pub fn places(case: &Case, cells: &ReadResult) -> Vec<Place> {
+    let place = |values: Vec<&[u8]>| {
+        let along = case.array.dimensions.iter().zip(values);
+        along.map(|(dimension, value)| order_of(dimension.datatype, value)).collect()
+    };
+    coordinates(case, cells).into_iter().map(place).collect()
+}
+
 /// Returns the coordinates of each cell.
-pub fn coordinates<'a>(case: &Case, cells: &'a ReadResult) -> Vec<Vec<&'a [u8]>> {
+fn coordinates<'a>(case: &Case, cells: &'a ReadResult) -> Vec<Vec<&'a [u8]>> {
     let mut places = vec![Vec::new(); cells.cells];
     for name in case.array.dimension_names() {
         let column = cells.columns.iter().find(|column| column.column.name == name);
