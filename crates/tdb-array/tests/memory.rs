@@ -51,13 +51,12 @@ fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
         let x: Vec<i64> = (0..CELLS / fragments).map(|cell| (cell * 7919 + fragment) % 99_999_989).collect();
         let y: Vec<i64> = x.iter().map(|x| x * 31 % 99_999_971).collect();
         let value: Vec<f64> = x.iter().map(|x| *x as f64).collect();
-        let new = WriteBatch::new().with("x", WriteColumn::values(&x)).with("y", WriteColumn::values(&y));
-        let new = new.with("a", WriteColumn::values(&value));
+        let new = WriteBatch::new().with("x", &x).with("y", &y).with("a", &value);
         let new = match strings {
             true => new
                 .with("s", WriteColumn::strings(x.iter().map(|x| WORDS[(*x % 4) as usize])))
                 .with("n", WriteColumn::options(x.iter().map(|x| (x % 3 > 0).then_some(*x as f64)))),
-            false => new.with("b", WriteColumn::values(&value)),
+            false => new.with("b", &value),
         };
         Array::open(path).unwrap().write().cells(new).unwrap();
     }
@@ -78,7 +77,7 @@ fn dense(path: &Path, strings: bool) {
     };
     create(path, builder.offsets_filters(Default::default()).attribute(other).build().unwrap());
     let values: Vec<f64> = (0..rows * 1000).map(|cell| cell as f64).collect();
-    let new = WriteBatch::new().with("a", WriteColumn::values(&values));
+    let new = WriteBatch::new().with("a", &values);
     let new = match strings {
         true => new.with("b", WriteColumn::strings((0..values.len()).map(|cell| WORDS[cell % 4]))),
         false => new.with("b", WriteColumn::options(values.iter().map(|value| (value % 3.0 > 0.0).then_some(*value)))),
@@ -267,7 +266,7 @@ fn one_stream() {
         for start in (0..CELLS).step_by(BATCH as usize) {
             let y: Vec<i64> = (start..start + BATCH).collect();
             let s = WriteColumn::strings(y.iter().map(|y| WORDS[(*y % 4) as usize]));
-            let cells = WriteBatch::new().with("y", WriteColumn::values(&y)).with("a", WriteColumn::values(&y));
+            let cells = WriteBatch::new().with("y", &y).with("a", &y);
             writer.push(cells.with("s", s)).unwrap();
         }
         assert_eq!(writer.commit().unwrap().cells as i64, CELLS);

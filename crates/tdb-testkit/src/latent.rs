@@ -34,7 +34,17 @@ impl LatentStorage {
     /// `bytes_per_second`. Up to 64 requests can run in parallel.
     #[must_use]
     pub fn new(inner: Arc<dyn Storage>, latency: Duration, bytes_per_second: u64) -> Self {
-        let profile = ReadProfile::new(64 << 10, 4 << 20, 64);
+        Self::with_profile(inner, latency, bytes_per_second, ReadProfile::new(64 << 10, 4 << 20, 64))
+    }
+
+    /// Wraps `inner`, with another profile than an object store's.
+    #[must_use]
+    pub fn with_profile(
+        inner: Arc<dyn Storage>,
+        latency: Duration,
+        bytes_per_second: u64,
+        profile: ReadProfile,
+    ) -> Self {
         let (trips, requests) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { inner, shared: Arc::new(Shared { latency, bytes_per_second, profile, trips, requests }) }
     }

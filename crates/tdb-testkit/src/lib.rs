@@ -33,4 +33,4 @@ pub use ledger::{Least, Ledger};
 pub use lying::{Lie, LyingStorage};
 pub use meanwhile::MeanwhileStorage;
 pub use replay::{replay, replay_damaged, replay_mutated, replay_target};
-pub use stored::files_of;
+pub use stored::{copy_files, files_of};

@@ -30,3 +30,12 @@ pub fn files_of(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
     }
     files
 }
+
+/// Copies all files of a storage into another storage, with their folders.
+pub fn copy_files(from: &dyn Storage, to: &dyn Storage) {
+    for (path, bytes) in files_of(from) {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let copied = to.create_folder(folder).and_then(|()| to.create_new(&path, &bytes));
+        copied.unwrap_or_else(|error| panic!("{error}"));
+    }
+}

@@ -15,14 +15,12 @@ use tdb_array::{
 use tdb_condition::{Operator, field};
 use tdb_fragment::Tiles;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_schema::{ArraySchema, Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, FieldRef, FieldType, SchemaBuilder};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ArrayType, CellValNum, Datatype, PhysicalType, Scalar};
 
-use crate::arrays::{Row, open_fixture, rows, with_key};
-
-type Cell = Option<Vec<u8>>;
+use crate::arrays::{Cell, Row, create, is_number, is_text, open, open_fixture, rows, with_key};
 
 /// A random aggregate query.
 #[derive(Clone, Debug)]
@@ -192,18 +190,12 @@ impl Known {
         ends.collect()
     }
 
-    fn is_text(&self, place: usize) -> bool {
-        matches!(self.kinds[place].datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
-    }
-
     fn is_number(&self, place: usize) -> bool {
-        let FieldType { datatype, cell_val_num, .. } = self.kinds[place];
-        let is_other = datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Any;
-        cell_val_num == CellValNum::ONE && !is_other && !self.is_text(place)
+        is_number(self.kinds[place])
     }
 
     fn has_order(&self, place: usize) -> bool {
-        self.is_text(place) || self.is_number(place)
+        is_text(self.kinds[place]) || self.is_number(place)
     }
 
     /// Returns all aggregates of a field.
@@ -452,23 +444,18 @@ fn fixtures_of_older_releases() {
 }
 
 #[test]
-fn schemas_without_the_field() {
-    let refused = |name: &str, aggregates: Vec<Aggregate>| {
-        let fixture = fixtures::named(name);
-        let array = open_fixture(&fixture, 1);
-        let schema: &ArraySchema = array.schema();
-        assert!(!schema.attributes().is_empty());
-        let errors =
-            aggregates.into_iter().map(|aggregate| array.read().aggregate([aggregate]).unwrap_err().to_string());
-        errors.collect::<Vec<_>>()
-    };
-    let found = refused(
-        "v22-by-2.30.0-dense-2d-row-row",
-        vec![Aggregate::sum("nothing"), Aggregate::quantile("a", 1.5), Aggregate::quantile("a", f64::NAN)],
-    );
-    assert!(found[0].contains("nothing"), "{found:?}");
-    assert_eq!(found[1], "quantile(a, 1.5): found 1.5, expected a number from 0 to 1");
-    assert_eq!(found[2], "quantile(a, NaN): found NaN, expected a number from 0 to 1");
+fn aggregates_without_sense_are_refused() {
+    let array = open_fixture(&fixtures::named("v22-by-2.30.0-dense-2d-row-row"), 1);
+    let refused = |aggregates: &[Aggregate]| array.read().aggregate(aggregates.to_vec()).unwrap_err().to_string();
+    assert!(refused(&[Aggregate::sum("nothing")]).contains("nothing"));
+    let error = refused(&[Aggregate::quantile("a", 1.5)]);
+    assert_eq!(error, "quantile(a, 1.5): found 1.5, expected a number from 0 to 1");
+    let error = refused(&[Aggregate::quantile("a", f64::NAN)]);
+    assert_eq!(error, "quantile(a, NaN): found NaN, expected a number from 0 to 1");
+    let error = refused(&[Aggregate::sum("a"), Aggregate::sum("a")]);
+    assert_eq!(error, r#"duplicate column name "sum(a)" in the result"#);
+    let error = array.read().histogram("a", 1 << 20).unwrap_err();
+    assert_eq!(error.to_string(), "histogram(a): found 1048576 intervals, expected at most 65536");
 }
 
 /// Lossless images still lose the colors of transparent pixels. The statistics describe the
@@ -497,13 +484,12 @@ fn a_dense_array_that_is_hardly_written() {
     let builder = SchemaBuilder::dense().dimension(side("y")).dimension(side("x"));
     let builder =
         builder.attribute(Attribute::new("a", Datatype::Int32)).attribute(Attribute::new("f", Datatype::Float32));
-    let folder = tempfile::tempdir().unwrap();
-    Array::create(folder.path().join("array"), builder.build().unwrap()).unwrap();
-    let array = Array::open(folder.path().join("array")).unwrap();
+    let storage = create(builder.build().unwrap());
+    let array = open(&storage);
     let cells = WriteBatch::new().with("a", &[1i32, 2, 3, 4, 5, 6, 7, 8]).with("f", &[0.5f32; 8]);
     array.write().range("y", 8u64..=9).unwrap().range("x", 4u64..=7).unwrap().cells(cells).unwrap();
 
-    let array = Array::open(folder.path().join("array")).unwrap();
+    let array = open(&storage);
     let query = || array.read();
     let asked = [Aggregate::count(), Aggregate::count_of("a"), Aggregate::max("a"), Aggregate::min("f")];
     let found = query().aggregate(asked).unwrap();
@@ -529,15 +515,13 @@ fn long_cells_of_a_dense_array() {
     let dimension = Dimension::new("x", 0u32..=4095);
     let builder = SchemaBuilder::dense().dimension(dimension.with_tile(4096));
     let name = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
-    Array::create(&path, builder.attribute(name).build().unwrap()).unwrap();
+    let storage = create(builder.attribute(name).build().unwrap());
     let long = |cell: usize| (3000..3020).contains(&cell);
     let cells: Vec<String> =
         (0..4096).map(|cell| "x".repeat(if long(cell) { 50_000 } else { 0 }) + &cell.to_string()).collect();
-    Array::open(&path).unwrap().write().cells(WriteBatch::new().with("s", WriteColumn::strings(&cells))).unwrap();
+    open(&storage).write().cells(WriteBatch::new().with("s", WriteColumn::strings(&cells))).unwrap();
     for threads in [1, 2] {
-        let array = ArrayOptions::new().threads(threads).open(&path).unwrap();
+        let array = ArrayOptions::new().threads(threads).open_on(storage.clone()).unwrap();
         let query = || array.read().budget(400_000);
         let found =
             query().aggregate([Aggregate::count(), Aggregate::max("s"), Aggregate::count_distinct("s")]).unwrap();
@@ -555,33 +539,20 @@ fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
     let builder = SchemaBuilder::dense().dimension(dimension.with_tile(1000));
     let builder = builder.attribute(Attribute::new("a", Datatype::Int32));
     let builder = builder.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
-    Array::create(&path, builder.build().unwrap()).unwrap();
+    let storage = create(builder.build().unwrap());
     let write = |first: u32, number: i32, cells: Vec<String>| {
         let numbers = [number; 1000];
         let column = WriteBatch::new().with("a", &numbers).with("s", WriteColumn::strings(&cells));
-        let array = Array::open(&path).unwrap();
-        array.write().range("x", first..=first + 999).unwrap().cells(column).unwrap();
+        open(&storage).write().range("x", first..=first + 999).unwrap().cells(column).unwrap();
     };
     write(0, 1, (0..1000).map(|cell| if cell < 750 { String::new() } else { "x".repeat(3200) }).collect());
     write(1000, 10, vec![String::new(); 1000]);
     for threads in [1, 2, 8] {
-        let array = ArrayOptions::new().threads(threads).open(&path).unwrap();
+        let array = ArrayOptions::new().threads(threads).open_on(storage.clone()).unwrap();
         let query = array.read().range("x", 750u32..=1499).unwrap().filter(field("a").lt(5)).budget(400_000);
         let found = query.aggregate([Aggregate::count(), Aggregate::count_of("s"), Aggregate::min("a")]).unwrap();
         assert_eq!(found.value::<u64>("count").unwrap(), Some(250), "{threads} threads");
         assert_eq!(found.value::<u64>("count(s)").unwrap(), Some(250));
         assert_eq!(found.value::<i32>("min(a)").unwrap(), Some(1));
     }
-}
-
-#[test]
-fn columns_have_different_names() {
-    let fixture = fixtures::named("v22-by-2.30.0-dense-2d-row-row");
-    let array = open_fixture(&fixture, 1);
-    let error = array.read().aggregate([Aggregate::sum("a"), Aggregate::sum("a")]).unwrap_err();
-    assert_eq!(error.to_string(), r#"duplicate column name "sum(a)" in the result"#);
-    let error = array.read().histogram("a", 1 << 20).unwrap_err();
-    assert_eq!(error.to_string(), "histogram(a): found 1048576 intervals, expected at most 65536");
 }

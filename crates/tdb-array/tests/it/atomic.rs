@@ -1,18 +1,23 @@
 //! Boxes of a dense array that become visible atomically.
 
-use std::path::Path;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, Order, WriteBatch, WriteColumn};
+use tdb_array::{ArrayError, AtomicWriter, Order, WriteBatch, WriteColumn};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_types::{CellValNum, Datatype};
+use tdb_storage::Storage;
+use tdb_types::{CellValNum, Datatype, Scalar};
+
+use crate::arrays::{self, open, values};
 
 /// Tiles of 4 × 3 cells with a number and a nullable string.
-fn create(path: &Path) {
-    let side = |name, extent| Dimension::new(name, -10i32..=99).with_tile(extent);
+fn create() -> Arc<dyn Storage> {
+    let side = |name, extent| {
+        Dimension::new(name, -10i32..=99).with_tile(extent)
+    };
     let text = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(true);
     let schema = SchemaBuilder::dense().dimension(side("y", 4)).dimension(side("x", 3));
-    let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap();
-    Array::create(path, schema).unwrap();
+    arrays::create(schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap())
 }
 
 /// Returns cells with ascending numbers.
@@ -24,55 +29,48 @@ fn cells(first: i32, count: usize) -> WriteBatch<'static> {
 }
 
 /// Returns `a` of all cells in a box, in row-major order.
-fn read(path: &Path, y: std::ops::RangeInclusive<i32>, x: std::ops::RangeInclusive<i32>) -> Vec<i32> {
-    let query = Array::open(path).unwrap().read().select(["a"]).unwrap().order(Order::RowMajor);
-    let batches = query.range("y", y).unwrap().range("x", x).unwrap().batches().unwrap();
-    batches.flat_map(|batch| batch.unwrap().column("a").unwrap().values::<i32>().unwrap().to_vec()).collect()
+fn read(storage: &Arc<dyn Storage>, y: RangeInclusive<i32>, x: RangeInclusive<i32>) -> Vec<i32> {
+    let query = open(storage).read().order(Order::RowMajor);
+    values(query.range("y", y).unwrap().range("x", x).unwrap(), "a")
 }
 
 #[test]
 fn boxes_appear_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
-    create(&path);
-    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
+    let storage = create();
+    let mut writer = open(&storage).write().atomic().unwrap();
     writer.push_box([-10..=-3, 5..=9], cells(0, 40)).unwrap();
     writer.push_box([-2..=1, 5..=9], cells(40, 20)).unwrap();
-    assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
+    assert!(open(&storage).fragments().unwrap().is_empty());
     assert_eq!(writer.fragments(), 2);
     let written = writer.commit().unwrap();
     assert_eq!((written.cells, written.fragments.len()), (60, 2));
-    assert!(read(&path, -10..=1, 5..=9).into_iter().eq(0..60));
+    assert!(read(&storage, -10..=1, 5..=9).into_iter().eq(0..60));
     // Equal timestamps: a reader at any time sees both or neither.
-    let array = Array::open(&path).unwrap();
+    let array = open(&storage);
     let times: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().start()).collect();
     assert_eq!(times[0], times[1]);
 }
 
 #[test]
 fn of_boxes_that_overlap_the_last_counts() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
-    create(&path);
-    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
+    let storage = create();
+    let mut writer = open(&storage).write().atomic().unwrap();
     for first in 0..8 {
         writer.push_box([0..=1, 0..=1], cells(first * 100, 4)).unwrap();
     }
     writer.commit().unwrap();
-    assert_eq!(read(&path, 0..=1, 0..=1), [700, 701, 702, 703]);
+    assert_eq!(read(&storage, 0..=1, 0..=1), [700, 701, 702, 703]);
 }
 
 #[test]
 fn what_is_wrong_is_said_and_nothing_is_committed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
-    create(&path);
+    let storage = create();
     let begin = || {
-        let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
+        let mut writer = open(&storage).write().atomic().unwrap();
         writer.push_box([0..=1, 0..=1], cells(0, 4)).unwrap();
         writer
     };
-    type Push<'a> = Box<dyn Fn(&mut tdb_array::AtomicWriter) -> Result<(), ArrayError> + 'a>;
+    type Push<'a> = Box<dyn Fn(&mut AtomicWriter) -> Result<(), ArrayError> + 'a>;
     let wrong: [(Push<'_>, &str); 5] = [
         (Box::new(|writer| writer.push(cells(0, 4))), "boxes"),
         (Box::new(|writer| writer.push_box([0..=1], cells(0, 2))), "a box of 1 ranges"),
@@ -89,19 +87,15 @@ fn what_is_wrong_is_said_and_nothing_is_committed() {
         assert!(writer.commit().is_err());
     }
     drop(begin());
-    assert!(Array::open(&path).unwrap().fragments().unwrap().is_empty());
-    let left: Vec<_> = std::fs::read_dir(path.join("__fragments")).unwrap().collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert!(open(&storage).fragments().unwrap().is_empty());
+    assert_eq!(storage.list("__fragments").unwrap(), []);
 }
 
 #[test]
 fn sparse_arrays_have_no_boxes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
     let x = Dimension::new("x", 0i32..=99);
     let schema = SchemaBuilder::sparse().dimension(x).build().unwrap();
-    Array::create(&path, schema).unwrap();
-    let mut writer = Array::open(&path).unwrap().write().atomic().unwrap();
+    let mut writer = open(&arrays::create(schema)).write().atomic().unwrap();
     let error = writer.push_box([0..=1], [("x", &[1i32, 2])]).unwrap_err();
     assert!(error.to_string().contains("not a box"), "{error}");
 }

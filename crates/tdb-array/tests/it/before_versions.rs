@@ -17,11 +17,8 @@ const FRAGMENT: &str = "42000000000000009400000000000000040100000000000000010100
     000000000000780163646060600662101080500c8c409a0588613454184e81c49101a97c983d0ec88620b10119300073";
 
 fn bytes(digits: &str) -> Vec<u8> {
-    digits
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect()
+    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.as_bytes().chunks(2).map(byte).collect()
 }
 
 fn storage(files: &[(&str, Vec<u8>)]) -> Arc<dyn Storage> {
@@ -47,10 +44,8 @@ fn is_told(error: &ArrayError, file: &str) {
 fn arrays() {
     is_told(&open(&[("__array_schema.tdb", bytes(SCHEMA)), ("__lock.tdb", Vec::new())]), "__array_schema.tdb");
     // Releases 1.0 and 1.1.
-    is_told(
-        &open(&[("__array_metadata.tdb", bytes(SCHEMA)), ("__array_lock.tdb", Vec::new())]),
-        "__array_metadata.tdb",
-    );
+    let older = [("__array_metadata.tdb", bytes(SCHEMA)), ("__array_lock.tdb", Vec::new())];
+    is_told(&open(&older), "__array_metadata.tdb");
 }
 
 #[test]
@@ -59,10 +54,8 @@ fn fragments() {
     let schema = SchemaBuilder::dense().dimension(rows).attribute(Attribute::new("a", Datatype::Int32));
     for version in [1, 2] {
         let schema = schema.clone().version(FormatVersion::new(version).unwrap()).build().unwrap();
-        let storage = MemoryStorage::new();
         let fragment = "__b4cae15e1a294904a1296510c34f19ec_1538747712566/__fragment_metadata.tdb";
-        storage.insert(fragment, bytes(FRAGMENT)).unwrap();
-        let storage: Arc<dyn Storage> = Arc::new(storage);
+        let storage = storage(&[(fragment, bytes(FRAGMENT))]);
         CreateOptions::new().create_on(&storage, schema).unwrap();
         let array = ArrayOptions::new().open_on(storage).unwrap();
         is_told(&array.fragments().unwrap_err(), fragment);

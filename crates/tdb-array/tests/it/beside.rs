@@ -39,21 +39,11 @@ fn open(fixture: &Fixture, (start, end): (u64, u64)) -> Array {
     options.open_on(fixture.array_storage()).unwrap()
 }
 
-fn arrays() -> impl Iterator<Item = (Fixture, fixtures::Expected)> {
-    fixtures::all().into_iter().map(|fixture| {
-        let expected = fixture.expected();
-        (fixture, expected)
-    })
-}
-
 #[test]
 fn metadata_of_arrays() {
     let (mut with_metadata, mut encrypted) = (0, 0);
-    let older = fixtures::of_older_releases().into_iter().map(|fixture| {
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
         let expected = fixture.expected();
-        (fixture, expected)
-    });
-    for (fixture, expected) in arrays().chain(older) {
         let array = open(&fixture, (0, u64::MAX));
         assert_eq!(ours(array.metadata().unwrap()), theirs(&expected.metadata), "{}", fixture.name());
         with_metadata += usize::from(!expected.metadata.is_empty());
@@ -144,8 +134,7 @@ fn expected_domain(array: &Array, expected: &fixtures::Expected, time: TimeRange
         true => time.intersects(fragment.timestamps.0, fragment.timestamps.1),
         false => time.contains(fragment.timestamps.0, fragment.timestamps.1),
     };
-    let mut union: Option<NdRange> = None;
-    for fragment in expected.fragments.iter().filter(is_visible) {
+    let of_fragment = |fragment: &fixtures::Fragment| {
         let sides = fragment.non_empty_domain.iter().zip(array.schema().dimensions());
         let sides = sides.map(|((first, last), dimension)| {
             let bytes = |value: &serde_json::Value| {
@@ -160,19 +149,19 @@ fn expected_domain(array: &Array, expected: &fixtures::Expected, time: TimeRange
                 false => DimRange::Fixed { lo: key(first), hi: key(last) },
             }
         });
-        let range = NdRange(sides.collect());
-        match &mut union {
-            Some(union) => union.expand(&range),
-            None => union = Some(range),
-        }
-    }
-    union
+        NdRange(sides.collect())
+    };
+    expected.fragments.iter().filter(is_visible).map(of_fragment).reduce(|mut union, range| {
+        union.expand(&range);
+        union
+    })
 }
 
 #[test]
 fn non_empty_domains_through_time() {
     let mut checked = 0;
-    for (fixture, expected) in arrays() {
+    for fixture in fixtures::all() {
+        let expected = fixture.expected();
         let mut ends: BTreeSet<u64> = expected.fragments.iter().map(|fragment| fragment.timestamps.1).collect();
         ends.extend(expected.fragments.iter().map(|fragment| fragment.timestamps.0));
         for &end in &ends {

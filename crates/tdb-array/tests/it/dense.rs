@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::support::{Cells, NewFragment, all, create_array, write_fragment};
 use proptest::prelude::*;
-use tdb_array::{Array, ArrayOptions, Order};
+use tdb_array::{Array, ArrayOptions, Order, Query};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
@@ -13,22 +13,22 @@ use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
 /// The array, fragment by fragment, and the queries.
 #[derive(Clone, Debug)]
-struct Case {
-    schema: ArraySchema,
+pub(crate) struct Case {
+    pub(crate) schema: ArraySchema,
     fragments: Vec<NewFragment>,
-    queries: Vec<Wanted>,
+    pub(crate) queries: Vec<Wanted>,
 }
 
 /// Ranges of keys for each dimension. Empty for the whole domain.
 #[derive(Clone, Debug)]
-struct Wanted {
+pub(crate) struct Wanted {
     ranges: Vec<Vec<(i64, i64)>>,
     order: Order,
     budget: usize,
     threads: usize,
 }
 
-const LOW: i64 = -4;
+pub(crate) const LOW: i64 = -4;
 
 fn any_order() -> impl Strategy<Value = Layout> {
     prop_oneof![Just(Layout::RowMajor), Just(Layout::ColMajor)]
@@ -122,21 +122,22 @@ fn fragment(schema: &ArraySchema, time: u64, bounds: &[(i64, i64)], chunk: Optio
 
 fn any_bounds(schema: &ArraySchema) -> impl Strategy<Value = Vec<(i64, i64)>> + use<> {
     let lens: Vec<i64> = schema.dimensions().iter().map(len).collect();
-    lens.into_iter()
-        .map(|len| (0..len).prop_flat_map(move |first| (Just(LOW + first), (first..len).prop_map(|last| LOW + last))))
-        .collect::<Vec<_>>()
+    lens.into_iter().map(any_range).collect::<Vec<_>>()
 }
 
-fn len(dimension: &Dimension) -> i64 {
+fn any_range(len: i64) -> impl Strategy<Value = (i64, i64)> {
+    (0..len).prop_flat_map(move |first| (Just(LOW + first), (first..len).prop_map(|last| LOW + last)))
+}
+
+pub(crate) fn len(dimension: &Dimension) -> i64 {
     let (low, high) = dimension.domain_keys().unwrap();
     (high - low + 1).cast_signed()
 }
 
 fn any_wanted(schema: &ArraySchema) -> impl Strategy<Value = Wanted> + use<> {
     let lens: Vec<i64> = schema.dimensions().iter().map(len).collect();
-    let range =
-        |len: i64| (0..len).prop_flat_map(move |first| (Just(LOW + first), (first..len).prop_map(|last| LOW + last)));
-    let ranges = |most: usize| lens.iter().map(|&len| prop::collection::vec(range(len), 0..=most)).collect::<Vec<_>>();
+    let ranges =
+        |most: usize| lens.iter().map(|&len| prop::collection::vec(any_range(len), 0..=most)).collect::<Vec<_>>();
     let several = (ranges(3), prop_oneof![Just(Order::RowMajor), Just(Order::ColMajor), Just(Order::Unordered)]);
     let single = (ranges(1), prop_oneof![Just(Order::Global), Just(Order::Unordered), Just(Order::RowMajor)]);
     let budget = prop_oneof![Just(1usize), 20usize..2000, Just(64 << 20)];
@@ -148,7 +149,7 @@ fn any_wanted(schema: &ArraySchema) -> impl Strategy<Value = Wanted> + use<> {
     })
 }
 
-fn any_case() -> impl Strategy<Value = Case> {
+pub(crate) fn any_case() -> impl Strategy<Value = Case> {
     any_schema().prop_flat_map(|schema| {
         let chunk = prop_oneof![2 => Just(None), 1 => (1usize..20).prop_map(|chunk| Some(chunk * 8)), 1 => (3usize..50).prop_map(Some)];
         let fragments = prop::collection::vec((any_bounds(&schema), chunk), 0..5);
@@ -219,25 +220,30 @@ fn expected_row(case: &Case, at: &[i64]) -> Row {
     case.schema.attributes().iter().map(value).collect()
 }
 
-fn open(case: &Case, threads: usize) -> Array {
-    let storage = Arc::new(MemoryStorage::new());
-    create_array(&*storage, &case.schema);
-    case.fragments.iter().for_each(|fragment| write_fragment(&*storage, &case.schema, fragment));
-    ArrayOptions::new().threads(threads).open_on(storage).unwrap()
+impl Case {
+    pub(crate) fn open(&self, threads: usize) -> Array {
+        let storage = Arc::new(MemoryStorage::new());
+        create_array(&*storage, &self.schema);
+        self.fragments.iter().for_each(|fragment| write_fragment(&*storage, &self.schema, fragment));
+        ArrayOptions::new().threads(threads).open_on(storage).unwrap()
+    }
+}
+
+impl Wanted {
+    pub(crate) fn query(&self, array: &Array) -> Query {
+        let mut query = array.read().order(self.order).budget(self.budget);
+        for (dimension, ranges) in array.schema().dimensions().iter().zip(&self.ranges) {
+            query = query.ranges(dimension.name(), ranges.iter().map(|&(first, last)| first..=last)).unwrap();
+        }
+        query
+    }
 }
 
 fn read(case: &Case, wanted: &Wanted) -> Vec<(Vec<i64>, Row)> {
-    let array = open(case, wanted.threads);
-    let mut query = array.read();
-    for (dimension, ranges) in case.schema.dimensions().iter().zip(&wanted.ranges) {
-        for &(first, last) in ranges {
-            query = query.range(dimension.name(), first..=last).unwrap();
-        }
-    }
+    let array = case.open(wanted.threads);
     let dimensions: Vec<&str> = case.schema.dimensions().iter().map(Dimension::name).collect();
     let attributes: Vec<&str> = case.schema.attributes().iter().map(Attribute::name).collect();
-    let query = query.select([&attributes[..], &dimensions[..]].concat()).unwrap();
-    let query = query.order(wanted.order).budget(wanted.budget);
+    let query = wanted.query(&array).select([&attributes[..], &dimensions[..]].concat()).unwrap();
     let planned: HashMap<String, Vec<u64>> = query
         .plan()
         .unwrap()

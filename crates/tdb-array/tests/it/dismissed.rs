@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::arrays::{count as cells, values, write_line};
 use crate::two_arrays::{array_on, create, names};
 use tdb_array::{Array, ArrayOptions, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
@@ -33,12 +34,8 @@ fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
         let x: Vec<i64> = (number * step..number * step + CELLS).collect();
         // Values with poor compression, to enlarge the statistics.
         let a = x.iter().map(|x| (x % 7 > 0).then_some((number << 32) + x.wrapping_mul(2_654_435_761) % (1 << 32)));
-        let cells = WriteBatch::new().with("a", WriteColumn::options(a)).with("b", WriteColumn::values(&x));
-        let write = array.write().names(names(2 + number.cast_unsigned()));
-        match is_dense {
-            false => write.cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
-            true => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
-        };
+        let cells = WriteBatch::new().with("a", WriteColumn::options(a)).with("b", &x);
+        write_line(&array, array.write().names(names(2 + number.cast_unsigned())), &x, cells);
     }
     storage
 }
@@ -50,10 +47,6 @@ fn counted(storage: &Arc<MemoryStorage>) -> (Array, CountingStorage) {
     assert_eq!(array.fragments().unwrap().len() as i64, FRAGMENTS);
     counting.take();
     (array, counting)
-}
-
-fn cells(query: Query) -> usize {
-    query.batches().unwrap().map(|batch| batch.unwrap().len()).sum()
 }
 
 /// Returns the requests of a query after the footers are loaded, and the number of fragments
@@ -148,11 +141,7 @@ fn fragments_that_overlap_in_part() {
         let end = if number + 1 == FRAGMENTS { first + CELLS } else { first + CELLS / 2 };
         let expected: Vec<i64> = (first..end).filter(|x| x % 7 > 0).collect();
         let query = array.read().select(["x"]).unwrap().order(Order::Global).filter(condition);
-        let mut found: Vec<i64> = Vec::new();
-        for batch in query.clone().batches().unwrap() {
-            found.extend_from_slice(batch.unwrap().column("x").unwrap().values().unwrap());
-        }
-        assert_eq!(found, expected, "{number}");
+        assert_eq!(values::<i64>(query.clone(), "x"), expected, "{number}");
         let neighbours = if number == 50 { 2 } else { 1 };
         assert_eq!(query.plan().unwrap().left_out.totals as i64, FRAGMENTS - 1 - neighbours, "{number}");
     }

@@ -14,9 +14,11 @@ use tdb_array::tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_array::tdb_types::Datatype;
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Clock, CreateOptions, Environment, ErrorCategory, Group, GroupOptions,
-    MetadataValue, Names, Randomness, TimeRange, WriteColumn,
+    MetadataValue, Names, Randomness, TimeRange, WriteBatch,
 };
 use tdb_testkit::files_of;
+
+use crate::arrays::count;
 
 /// A clock that advances by `step` milliseconds per call.
 #[derive(Debug)]
@@ -87,6 +89,10 @@ fn definition() -> ArrayDefinition {
     ArrayDefinition::new(schema.build().unwrap()).unwrap().with_enumeration(kinds).unwrap()
 }
 
+fn cells<'a>(rows: &'a [i32], values: &'a [f32], kinds: &'a [u8]) -> WriteBatch<'a> {
+    WriteBatch::new().with("row", rows).with("value", values).with("kind", kinds)
+}
+
 fn key() -> EncryptionKey {
     EncryptionKey::new([7; 32])
 }
@@ -128,23 +134,11 @@ impl Places {
     fn write_all(&self) -> BTreeMap<String, Vec<u8>> {
         self.create().unwrap();
         for row in 1..4 {
-            let rows = [row, row + 10];
-            let columns = [
-                ("row", WriteColumn::values(&rows)),
-                ("value", WriteColumn::values(&[1.5f32, 2.5])),
-                ("kind", WriteColumn::values(&[0u8, 1])),
-            ];
-            self.open().write().cells(columns).unwrap();
+            self.open().write().cells(cells(&[row, row + 10], &[1.5, 2.5], &[0, 1])).unwrap();
         }
         let mut writer = self.open().write().max_fragment_size(1).global_order().unwrap();
         for row in [50, 60] {
-            let (rows, values, kinds) = ([row; 1], [3.5f32], [1u8]);
-            let columns = [
-                ("row", WriteColumn::values(&rows)),
-                ("value", WriteColumn::values(&values)),
-                ("kind", WriteColumn::values(&kinds)),
-            ];
-            writer.push(columns).unwrap();
+            writer.push(cells(&[row], &[3.5], &[1])).unwrap();
         }
         writer.commit().unwrap();
         self.open().delete_cells(&Condition::field("value").gt(3.0f32), &Names::new()).unwrap();
@@ -153,8 +147,7 @@ impl Places {
         self.group().change().add("array", true, Some("it")).commit().unwrap();
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int8));
         self.open().evolve(&evolution, &Names::new()).unwrap();
-        let cells: usize = self.open().read().batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-        assert_eq!(cells, 6);
+        assert_eq!(count(self.open().read()), 6);
         let oldest = self.open().directory().fragments[0].name.end();
         let newest = self.open().directory().fragments[1].name.end();
         assert_eq!(self.open().delete_fragments(TimeRange { start: oldest, end: newest }).unwrap(), 2);
@@ -221,16 +214,9 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
         is(&places.create().unwrap_err(), clock);
         assert!(!places.array.exists("__schema").unwrap_or(false));
         let array = whole.options().environment(environment).at(5000).open_on(whole.array.clone()).unwrap();
-        let rows = [3];
-        let cells = || {
-            [
-                ("row", WriteColumn::values(&rows)),
-                ("value", WriteColumn::values(&[1.5f32])),
-                ("kind", WriteColumn::values(&[0u8])),
-            ]
-        };
-        is(&array.write().cells(cells()).unwrap_err(), clock);
-        is(&array.write().names(Names::new().at(7)).cells(cells()).unwrap_err(), clock);
+        let cells = cells(&[3], &[1.5], &[0]);
+        is(&array.write().cells(&cells).unwrap_err(), clock);
+        is(&array.write().names(Names::new().at(7)).cells(&cells).unwrap_err(), clock);
         let title = || MetadataValue::text("Rain").unwrap();
         is(&array.write_metadata().put("title", title()).commit().unwrap_err(), clock);
         is(&array.evolve(&SchemaEvolution::new(), &Names::new()).unwrap_err(), clock);

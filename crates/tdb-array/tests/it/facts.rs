@@ -6,7 +6,9 @@ use tdb_array::tdb_condition::Condition;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, WriteColumn};
 use tdb_schema::{Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_testkit::fixtures::Fixture;
-use tdb_types::{ArrayType, CellValNum, DataOrder, Datatype, FormatVersion, SharedBuffer};
+use tdb_types::{ArrayType, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
+
+use crate::arrays::count;
 
 /// Returns the arrays of all fixtures without a key, with their names.
 fn arrays() -> impl Iterator<Item = (String, Array)> {
@@ -38,6 +40,9 @@ fn fragments_say_what_they_are() {
             let cells: u64 = (0..fragment.tile_count()).map(|tile| fragment.cells_in_tile(tile).unwrap()).sum();
             assert_eq!(cells, fragment.cell_count(), "{name}");
             assert_eq!(fragment.cells_in_tile(fragment.tile_count()), None, "{name}");
+            assert!(fragment.bytes().unwrap() > 0, "{name}");
+            let leaves = if fragment.footer().is_dense() { 0 } else { fragment.tile_count() };
+            assert_eq!(fragment.rtree().unwrap().leaf_count(), leaves, "{name}");
             assert_eq!(fragment.mbr(fragment.tile_count()).unwrap(), None, "{name}");
             if fragment.array_type() == ArrayType::Sparse {
                 sparse += 1;
@@ -84,8 +89,7 @@ fn mbrs_are_coordinates() {
                 let dimensions = array.schema().dimensions().iter().zip(mbr);
                 let query = dimensions
                     .fold(array.read(), |query, (dimension, range)| query.range(dimension.name(), range).unwrap());
-                let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-                assert!(cells > 0, "{name}, tile {tile}");
+                assert!(count(query) > 0, "{name}, tile {tile}");
             }
         }
     }
@@ -267,18 +271,10 @@ fn labels_are_selected() {
 fn labels_keep_to_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let side = |name, high| Dimension::new(name, 0i32..=high).with_tile(high + 1);
-    let label = DimensionLabel {
-        dimension: 0,
-        name: "long".to_owned(),
-        relative: true,
-        uri: String::new(),
-        attribute: "label".to_owned(),
-        order: DataOrder::Increasing,
-        datatype: Datatype::StringAscii,
-        cell_val_num: CellValNum::Var,
-        external: false,
+    let side = |name, high| {
+        Dimension::new(name, 0i32..=high).with_tile(high + 1)
     };
+    let label = DimensionLabel::new(0, "long", DataOrder::Increasing, Datatype::StringAscii);
     let schema = SchemaBuilder::dense().dimension(side("x", 9)).dimension(side("y", 9_999)).label(label);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();
     Array::create(&path, schema).unwrap();

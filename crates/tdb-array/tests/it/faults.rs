@@ -12,8 +12,10 @@ use tdb_schema::{
     ArrayDefinition, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{DataOrder, Datatype, FormatVersion};
+use tdb_testkit::{Fault, FaultyStorage, files_of};
+use tdb_types::{DataOrder, Datatype, FormatVersion, Scalar};
+
+use crate::arrays::count;
 
 /// Formats with distinct file layouts.
 const VERSIONS: [u32; 5] = [4, 9, 11, 16, 22];
@@ -44,30 +46,41 @@ fn names(seed: u64) -> Names {
     Names::new().at(seed * 10).seeded(seed)
 }
 
-fn create(storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
+pub(crate) fn create(storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
     CreateOptions::new().names(names(1)).create_on(storage, definition)
 }
 
-fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
+pub(crate) fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
     ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())
 }
 
 /// Returns everything that a reader sees of an array.
-fn state(disk: &MemoryStorage) -> String {
+pub(crate) fn state(disk: &MemoryStorage) -> String {
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let Ok(array) = open(&storage) else { return "no array".to_owned() };
     let fragments: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().to_string()).collect();
-    let cells: usize = array.read().batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-    let definition = array.definition().unwrap();
+    let (definition, cells) = (array.definition().unwrap(), count(array.read()));
     format!("{definition:?} {:?} {fragments:?} {:?} {cells}", array.metadata().unwrap(), array.directory().deletes)
 }
 
-/// Interrupts `change` at each of its operations, in every way.
+/// Interrupts a change of an array at each of its operations, in every way.
 fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<dyn Storage>) -> Result<()>) {
+    interrupt(what, state, false, prepare, change);
+}
+
+/// Interrupts `change` at each of its operations, in every way. `state` is everything that a reader
+/// sees. A failed write leaves the old state, and without a crash the old files.
+pub(crate) fn interrupt(
+    what: &str,
+    state: impl Fn(&MemoryStorage) -> String,
+    is_write: bool,
+    prepare: impl Fn(&Arc<dyn Storage>),
+    change: impl Fn(&Arc<dyn Storage>) -> Result<()>,
+) {
     let disk = MemoryStorage::new();
     let plain: Arc<dyn Storage> = Arc::new(disk.clone());
     prepare(&plain);
-    let before = state(&disk);
+    let (before, files) = (state(&disk), files_of(&disk));
     let sound = FaultyStorage::sound(plain);
     change(&(Arc::new(sound.clone()) as _)).unwrap();
     let after = state(&disk);
@@ -82,6 +95,10 @@ fn check(what: &str, prepare: impl Fn(&Arc<dyn Storage>), change: impl Fn(&Arc<d
             let now = state(&disk);
             assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}\nbefore {before}\nafter {after}");
             assert!(result.is_err() || now == after, "{what}, {fault:?} at {n}: it said that all is well");
+            if is_write && result.is_err() {
+                assert_eq!(now, before, "{what}, {fault:?} at {n}");
+                assert!(fault != Fault::Fails || files_of(&disk) == files, "{what} at {n}: files are left");
+            }
             // Orphaned files are found. Their removal does not change the array. The change can
             // then be made.
             if let Ok(array) = open(&plain) {
@@ -204,33 +221,12 @@ fn groups() {
         ),
         ("removal", Box::new(|storage| open(storage)?.change().names(names(4)).remove("i").commit())),
     ];
-    let prepared = |changes: &[Change<'_>]| {
-        let disk = MemoryStorage::new();
-        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-        CreateOptions::new().create_group_on(&storage.sub("inner").unwrap()).unwrap();
-        changes.iter().for_each(|(_, change)| change(&storage).unwrap());
-        disk
-    };
     for (done, (what, change)) in changes.iter().enumerate() {
-        let disk = prepared(&changes[..done]);
-        let before = group_state(&disk);
-        let sound = FaultyStorage::sound(Arc::new(disk.clone()));
-        change(&(Arc::new(sound.clone()) as _)).unwrap();
-        let after = group_state(&disk);
-        assert_ne!(before, after);
-        for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
-            for n in 0..sound.changes() {
-                let disk = prepared(&changes[..done]);
-                change(&(Arc::new(FaultyStorage::new(Arc::new(disk.clone()), fault, n)) as _)).unwrap_err();
-                let now = group_state(&disk);
-                assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}");
-            }
-        }
-        let disk = prepared(&changes[..done]);
-        let faulty = FaultyStorage::new(Arc::new(disk.clone()), Fault::LosesPower, sound.changes());
-        change(&(Arc::new(faulty.clone()) as _)).unwrap();
-        faulty.create_folder("more").unwrap_err();
-        assert_eq!(group_state(&disk), after, "{what}, and then no power");
+        let prepare = |storage: &Arc<dyn Storage>| {
+            CreateOptions::new().create_group_on(&storage.sub("inner").unwrap()).unwrap();
+            changes[..done].iter().for_each(|(_, change)| change(storage).unwrap());
+        };
+        interrupt(what, group_state, false, prepare, change);
     }
 }
 

@@ -6,19 +6,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRng, TestRunner};
-use tdb_array::{Array, Order};
+use tdb_array::Order;
 use tdb_condition::{Condition, Operator, field};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{Datatype, Scalar};
 
-use crate::arrays::open_fixture;
-
-/// The cells of a field. `None` for null.
-type Cells = Vec<Option<Vec<u8>>>;
-
-/// A cell, field by field.
-type Row = Vec<Option<Vec<u8>>>;
+use crate::arrays::{Cell, Known, Row, is_number, is_text, open_fixture, rows};
 
 /// A test of a field: the field, the cells with the values to compare, and the kind of test.
 #[derive(Clone, Debug)]
@@ -60,38 +54,21 @@ fn trees() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// An array and all cells.
-struct Known {
-    array: Array,
-    names: Vec<String>,
-    columns: Vec<Cells>,
-}
-
 impl Known {
-    fn read(array: Array, order: Order) -> Self {
-        let names: Vec<String> = fields(array.schema()).map(|(name, _)| name).collect();
-        let columns = columns(array.read().order(order).select(&names).unwrap(), names.len());
-        Self { array, names, columns }
-    }
-
-    fn len(&self) -> usize {
-        self.columns[0].len()
-    }
-
     /// Returns the condition, and for each cell true, false or `None` for unknown.
     fn condition(&self, tree: &Tree) -> (Condition, Vec<Option<bool>>) {
         match tree {
             Tree::Leaf(seed) => self.leaf(seed),
             Tree::And(trees) => {
                 let all: Vec<_> = trees.iter().map(|tree| self.condition(tree)).collect();
-                let truth = (0..self.len()).map(|cell| and(all.iter().map(|(_, truth)| truth[cell]))).collect();
+                let truth = (0..self.rows.len()).map(|cell| and(all.iter().map(|(_, truth)| truth[cell]))).collect();
                 (Condition::And(all.into_iter().map(|(condition, _)| condition).collect()), truth)
             }
             Tree::Or(trees) => {
                 let all: Vec<_> = trees.iter().map(|tree| self.condition(tree)).collect();
                 let not = |truth: Option<bool>| truth.map(|truth| !truth);
                 let any = |cell| not(and(all.iter().map(|(_, truth)| not(truth[cell]))));
-                let truth = (0..self.len()).map(any).collect();
+                let truth = (0..self.rows.len()).map(any).collect();
                 (Condition::Or(all.into_iter().map(|(condition, _)| condition).collect()), truth)
             }
             Tree::Not(tree) => {
@@ -104,7 +81,8 @@ impl Known {
     fn leaf(&self, seed: &Seed) -> (Condition, Vec<Option<bool>>) {
         let schema = self.array.schema();
         let place = seed.field.index(self.names.len());
-        let (name, cells) = (self.names[place].clone(), &self.columns[place]);
+        let name = self.names[place].clone();
+        let cells: Vec<&Cell> = self.rows.iter().map(|row| &row[place]).collect();
         let reference = schema.field(&name).unwrap();
         let kind = schema.field_type(reference).unwrap();
         let enumeration = match reference {
@@ -112,19 +90,13 @@ impl Known {
             FieldRef::Dimension(_) => None,
         };
         let enumeration = enumeration.map(|name| self.array.enumeration(name).unwrap());
-        let is_text = matches!(kind.datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8);
-        let can_compare = is_text
-            || (kind.cell_val_num == CellValNum::ONE
-                && !kind.datatype.is_bytes()
-                && !kind.datatype.is_string()
-                && kind.datatype != Datatype::Any);
         let null = |negated| {
             let truth = cells.iter().map(|cell| Some(cell.is_none() != negated)).collect();
             let field = field(name.clone());
             (if negated { field.is_not_null() } else { field.is_null() }, truth)
         };
-        let values: Vec<&Vec<u8>> = cells.iter().flatten().collect();
-        if !can_compare || values.is_empty() {
+        let values: Vec<&Vec<u8>> = cells.iter().copied().flatten().collect();
+        if !(is_text(kind) || is_number(kind)) || values.is_empty() {
             return null(seed.cells.len().is_multiple_of(2));
         }
         let chosen: Vec<Vec<u8>> = seed.cells.iter().map(|at| values[at.index(values.len())].clone()).collect();
@@ -196,27 +168,8 @@ fn and(mut all: impl Iterator<Item = Option<bool>> + Clone) -> Option<bool> {
     all.all(|truth| truth == Some(true)).then_some(true)
 }
 
-fn fields(schema: &ArraySchema) -> impl Iterator<Item = (String, FieldRef)> {
-    schema.fields().filter_map(|field| Some((schema.field_name(field)?.to_owned(), field)))
-}
-
-fn columns(query: tdb_array::Query, fields: usize) -> Vec<Cells> {
-    let mut columns = vec![Cells::new(); fields];
-    for batch in query.batches().unwrap() {
-        let batch = batch.unwrap();
-        for (cells, column) in columns.iter_mut().zip(batch.columns()) {
-            cells.extend((0..batch.len()).map(|cell| column.cell(cell).map(<[u8]>::to_vec)));
-        }
-    }
-    columns
-}
-
-fn rows(columns: &[Cells]) -> Vec<Row> {
-    (0..columns[0].len()).map(|cell| columns.iter().map(|cells| cells[cell].clone()).collect()).collect()
-}
-
 /// The fill value shown for a cell that does not match.
-fn fill(schema: &ArraySchema, field: FieldRef, cell: &Option<Vec<u8>>) -> Option<Vec<u8>> {
+fn fill(schema: &ArraySchema, field: FieldRef, cell: &Cell) -> Cell {
     let FieldRef::Attribute(index) = field else { return cell.clone() };
     let attribute = &schema.attributes()[index];
     (!attribute.is_nullable() || attribute.fill_valid()).then(|| attribute.fill_value().into_owned())
@@ -228,7 +181,7 @@ fn check(fixture: &Fixture, known: &Known, tree: &Tree, order: Order, budget: us
     let query = known.array.read().order(order).budget(budget).filter(condition.clone());
     let is_dense = schema.is_dense();
     let context = format!("{}, {order}, {budget}: {}", fixture.name(), condition.display(schema));
-    let all = rows(&known.columns);
+    let all = &known.rows;
     let expected: Vec<Row> =
         all.iter().zip(&truth).filter(|(_, truth)| **truth == Some(true)).map(|(row, _)| row.clone()).collect();
     let compared = |query: tdb_array::Query, expected: &[Row]| {
@@ -240,7 +193,7 @@ fn check(fixture: &Fixture, known: &Known, tree: &Tree, order: Order, budget: us
                 continue;
             }
             let names = places.iter().map(|place| &known.names[*place]);
-            let found = rows(&columns(query.clone().select(names).unwrap(), places.len()));
+            let found = rows(query.clone().select(names).unwrap());
             let expected: Vec<Row> =
                 expected.iter().map(|row| places.iter().map(|place| row[*place].clone()).collect()).collect();
             let sorted = |mut rows: Vec<Row>| {
@@ -254,7 +207,7 @@ fn check(fixture: &Fixture, known: &Known, tree: &Tree, order: Order, budget: us
     };
     compared(query.clone().only_matching(), &expected);
     if is_dense {
-        let fields: Vec<FieldRef> = fields(schema).map(|(_, field)| field).collect();
+        let fields: Vec<FieldRef> = known.names.iter().map(|name| schema.field(name).unwrap()).collect();
         let blank = |row: &Row| row.iter().zip(&fields).map(|(cell, field)| fill(schema, *field, cell)).collect();
         let shown =
             all.iter().zip(&truth).map(|(row, truth)| if *truth == Some(true) { row.clone() } else { blank(row) });
@@ -272,7 +225,7 @@ fn over(fixtures: Vec<Fixture>, cases: usize) {
         let array = open_fixture(&fixture, 1);
         for order in [Order::RowMajor, Order::Global, Order::Unordered] {
             let known = Known::read(array.clone(), order);
-            if known.len() == 0 || known.len() > 5_000 {
+            if known.rows.is_empty() || known.rows.len() > 5_000 {
                 continue;
             }
             for case in 0..cases {

@@ -11,7 +11,7 @@ use tdb_array::{Array, ArrayError, Group, GroupOptions, MemberKind, MemberPlace,
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
 use tdb_types::{ByteWriter, Limits};
 
-fn member(uri: &str, relative: bool, name: Option<&str>) -> GroupMember {
+pub(crate) fn member(uri: &str, relative: bool, name: Option<&str>) -> GroupMember {
     GroupMember {
         kind: MemberKind::Group,
         relative,
@@ -22,16 +22,20 @@ fn member(uri: &str, relative: bool, name: Option<&str>) -> GroupMember {
     }
 }
 
+/// Returns a details file.
+pub(crate) fn details(version: DetailsVersion, members: Vec<GroupMember>) -> Vec<u8> {
+    let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());
+    GroupDetails { version, members }.write(&mut payload);
+    GenericTile::write(payload.as_slice(), &mut file).unwrap();
+    file.into_bytes()
+}
+
 /// Writes a details file with a timestamp into the group at the root of the storage.
 fn write(group: &dyn Storage, time: u64, version: DetailsVersion, members: Vec<GroupMember>) {
-    let mut payload = ByteWriter::new();
     let members = members.into_iter().map(|member| GroupMember { version, ..member }).collect();
-    GroupDetails { version, members }.write(&mut payload);
-    let mut file = ByteWriter::new();
-    GenericTile::write(payload.as_slice(), &mut file).unwrap();
     let suffix = if version == DetailsVersion::Changes { "_2" } else { "" };
     group.create_folder("__group").unwrap();
-    group.create_new(&format!("__group/__{time}_{time}_{time:032}{suffix}"), file.as_slice()).unwrap();
+    group.create_new(&format!("__group/__{time}_{time}_{time:032}{suffix}"), &details(version, members)).unwrap();
     if !group.exists("__tiledb_group.tdb").unwrap() {
         group.create_new("__tiledb_group.tdb", b"").unwrap();
     }
@@ -43,21 +47,13 @@ fn make(folder: &Path, members: Vec<GroupMember>) {
     write(&LocalStorage::new(folder), 1, DetailsVersion::Changes, members);
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
-
 fn array_at(folder: &Path) {
-    copy(tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d").array_dir(), folder);
+    let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d");
+    for path in fixture.array_files() {
+        let target = folder.join(path);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::write(target, fixture.read(path)).unwrap();
+    }
 }
 
 /// Returns the walk as lines of depth, name and kind.

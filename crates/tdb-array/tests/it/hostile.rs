@@ -39,6 +39,27 @@ fn chosen() -> (Vec<Fixture>, bool) {
     (fixtures::all().into_iter().filter(|fixture| is_chosen(fixture.name())).collect(), part.is_some())
 }
 
+/// Damages each file in `sample` ways, or in all.
+fn damage_files(watch: &Watch, tree: &Tree, sample: Option<usize>, cases: &mut usize) {
+    watch.expect_sound(tree);
+    for path in tree.paths() {
+        let bytes = tree.bytes(path);
+        let damages = sample.map_or_else(|| Damage::all(&bytes), |count| Damage::sample(&bytes, count, *cases));
+        for damage in damages {
+            watch.attack(tree, path, damage.apply(&bytes), &damage, *cases);
+            *cases += 1;
+        }
+    }
+}
+
+/// Damages the payload of each generic tile in `count` ways.
+fn damage_payloads(watch: &Watch, tree: &Tree, count: usize, cases: &mut usize) {
+    inside::damaged_payloads(tree, count, |path, bytes| {
+        watch.attack(tree, path, bytes, &format_args!("payload {cases} damaged"), *cases);
+        *cases += 1;
+    });
+}
+
 #[test]
 fn damaged_files_are_read_or_refused() {
     let (fixtures, all) = chosen();
@@ -46,15 +67,7 @@ fn damaged_files_are_read_or_refused() {
     let mut cases = 0;
     for fixture in fixtures {
         let tree = Tree::of(&fixture);
-        watch.expect_sound(&tree);
-        for path in tree.paths() {
-            let bytes = tree.bytes(path);
-            let damages = if all { Damage::all(&bytes) } else { Damage::sample(&bytes, SAMPLE, cases) };
-            for damage in damages {
-                watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
-                cases += 1;
-            }
-        }
+        damage_files(&watch, &tree, (!all).then_some(SAMPLE), &mut cases);
         assert!(tree.is_unchanged(), "{}: reading has written", tree.name());
         println!("{}: {cases} cases so far", tree.name());
     }
@@ -63,24 +76,12 @@ fn damaged_files_are_read_or_refused() {
 
 #[test]
 fn damaged_groups_are_walked_or_refused() {
-    let part = std::env::var("TDB_HOSTILE").ok();
-    let watch = Watch::start();
+    let (watch, (_, all)) = (Watch::start(), chosen());
     let mut cases = 0;
     for fixture in fixtures::groups() {
         let tree = Tree::of_group(&fixture);
-        watch.expect_sound(&tree);
-        for path in tree.paths() {
-            let bytes = tree.bytes(path);
-            let damages = if part.is_some() { Damage::all(&bytes) } else { Damage::sample(&bytes, 4 * SAMPLE, cases) };
-            for damage in damages {
-                watch.attack(&tree, path, damage.apply(&bytes), &damage, cases);
-                cases += 1;
-            }
-        }
-        inside::damaged_payloads(&tree, if part.is_some() { 300 } else { PAYLOADS }, |path, bytes| {
-            watch.attack(&tree, path, bytes, &format_args!("payload {cases} damaged"), cases);
-            cases += 1;
-        });
+        damage_files(&watch, &tree, (!all).then_some(4 * SAMPLE), &mut cases);
+        damage_payloads(&watch, &tree, if all { 300 } else { PAYLOADS }, &mut cases);
     }
     watch.finish(cases, 500);
 }
@@ -97,10 +98,7 @@ fn damage_behind_filters_is_read_or_refused() {
             false if tree.name() == THOROUGH.0 => THOROUGH.1,
             false => PAYLOADS,
         };
-        inside::damaged_payloads(&tree, count, |path, bytes| {
-            watch.attack(&tree, path, bytes, &format_args!("payload {cases} damaged"), cases);
-            cases += 1;
-        });
+        damage_payloads(&watch, &tree, count, &mut cases);
     }
     watch.finish(cases, if all { 1 } else { 5000 });
 }

@@ -8,21 +8,15 @@ use tdb_array::{Array, Order, Query, QueryBox, WriteBatch};
 use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
-use tdb_types::Datatype;
+use tdb_testkit::hostile::SplitMix64;
+use tdb_types::{Datatype, Scalar};
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 /// Number of columns. The coordinate along `x` is half the column.
 const WIDTH: i64 = 400;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: i64) -> i64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as i64 % end
-    }
+fn below(random: &mut SplitMix64, end: i64) -> i64 {
+    random.below(end as usize) as i64
 }
 
 /// Value by row and by twice the column.
@@ -42,10 +36,10 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
         SchemaBuilder::sparse().dimension(y).dimension(x).attribute(value).coords_filters(FilterPipeline::default());
     let schema = schema.capacity(15_000).build().unwrap();
     let storage = create(&schema);
-    let (mut all, mut random) = (Cells::new(), Random(7));
+    let (mut all, mut random) = (Cells::new(), SplitMix64::new(7));
     for fragment in 0..fragments {
         let cells: Cells = (0..40_000 / fragments as i64)
-            .map(|cell| ((random.below(400) - 200, random.below(WIDTH) - 200), cell * 10 + fragment as i64))
+            .map(|cell| ((below(&mut random, 400) - 200, below(&mut random, WIDTH) - 200), cell * 10 + fragment as i64))
             .collect();
         let (places, values): (Vec<_>, Vec<_>) = cells.iter().map(|(place, value)| (*place, *value)).unzip();
         let y: Vec<i64> = places.iter().map(|(y, _)| *y).collect();
@@ -76,10 +70,10 @@ fn boxes_of_an_open_array() {
     for (fragments, with_extents) in [(1, true), (1, false), (3, true)] {
         let (storage, all) = array(fragments, with_extents);
         let array = array_on(&storage, 1);
-        let mut random = Random(11);
+        let mut random = SplitMix64::new(11);
         for number in 0..160 {
-            let (height, width) = (random.below(30), random.below(30));
-            let (y, x) = (random.below(400 - height) - 200, random.below(WIDTH - width) - 200);
+            let (height, width) = (below(&mut random, 30), below(&mut random, 30));
+            let (y, x) = (below(&mut random, 400 - height) - 200, below(&mut random, WIDTH - width) - 200);
             let is_in = |(row, column): &(i64, i64)| (y..=y + height).contains(row) && (x..=x + width).contains(column);
             let expected: Vec<_> = all.iter().filter(|(place, _)| is_in(place)).map(|(a, b)| (*a, *b)).collect();
             let (first, last) = (x as f64 / 2.0, (x + width) as f64 / 2.0);

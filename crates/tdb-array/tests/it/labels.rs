@@ -5,6 +5,8 @@ use std::ops::RangeBounds;
 use tdb_array::{Array, ArrayError, ArrayOptions, Coordinate, ErrorCategory};
 use tdb_types::Scalar;
 
+use crate::arrays::values;
+
 /// `height` increases along `y`: -1.5, 0, 0.25, 8 at 1 to 4. `day` decreases along `x`: 100, 50,
 /// 10, 0, -5, -6 at 0 to 5. `name` increases along `x`: a, b, ba, c, d, zz.
 fn array() -> Array {
@@ -29,10 +31,7 @@ fn coordinates<C: Into<Coordinate> + Clone>(label: &str, range: impl RangeBounds
 #[test]
 fn as_the_reference_library_reads_them() {
     fn read<C: Into<Coordinate> + Clone>(label: &str, range: impl RangeBounds<C>) -> Vec<i32> {
-        let query = array().read().select(["a"]).unwrap().label_range(label, range).unwrap();
-        let batches: Vec<_> = query.batches().unwrap().map(Result::unwrap).collect();
-        let cells = batches.iter().flat_map(|batch| batch.column("a").unwrap().values::<i32>().unwrap().to_vec());
-        cells.collect()
+        values(array().read().label_range(label, range).unwrap(), "a")
     }
     assert_eq!(read("height", 0.0..=8.0), (6..24).collect::<Vec<i32>>());
     assert_eq!(read("height", -0.0..=0.1), (6..12).collect::<Vec<i32>>());
@@ -95,10 +94,7 @@ fn what_cannot_be_asked() {
 
 #[test]
 fn ranges_of_labels_and_of_coordinates_add_up() {
-    let query = array().read().select(["x"]).unwrap().range("y", 1..=1).unwrap();
+    let query = array().read().range("y", 1..=1).unwrap();
     let query = query.label_range("name", "zz"..="zz").unwrap().range("x", 0..=0).unwrap();
-    let batches: Vec<_> = query.batches().unwrap().map(Result::unwrap).collect();
-    let cells: Vec<i32> =
-        batches.iter().flat_map(|batch| batch.column("x").unwrap().values().unwrap()).copied().collect();
-    assert_eq!(cells, [0, 5]);
+    assert_eq!(values::<i32>(query, "x"), [0, 5]);
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::arrays::{count, rows, with_key, write_line};
 use crate::two_arrays::{array_on, create, names};
 use tdb_array::{Array, ArrayOptions, Batch, Order, WriteBatch, WriteColumn};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -36,12 +37,8 @@ fn written(sparse: bool, fragments: i64) -> Arc<MemoryStorage> {
     let array = array_on(&storage, 1);
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
-        let cells = WriteBatch::new().with("a", WriteColumn::values(&x)).with("b", WriteColumn::values(&x));
-        let write = array.write().names(names(2 + fragment.cast_unsigned()));
-        match sparse {
-            true => write.cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
-            false => write.range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
-        };
+        let cells = WriteBatch::new().with("a", &x).with("b", &x);
+        write_line(&array, array.write().names(names(2 + fragment.cast_unsigned())), &x, cells);
     }
     storage
 }
@@ -55,10 +52,9 @@ fn open(storage: &LatentStorage) -> Array {
 }
 
 fn read_point(array: &Array, x: i64) {
-    let batches = array.read().range("x", x..=x).unwrap().batches().unwrap();
-    let values: Vec<i64> =
-        batches.flat_map(|batch| batch.unwrap().column("b").unwrap().values::<i64>().unwrap().to_vec()).collect();
-    assert_eq!(values, [x]);
+    let rows = rows(array.read().range("x", x..=x).unwrap());
+    let value = Some(x.to_le_bytes().to_vec());
+    assert!(rows.len() == 1 && rows[0].iter().all(|cell| *cell == value), "{rows:?}");
 }
 
 #[test]
@@ -77,8 +73,7 @@ fn round_trips_do_not_depend_on_the_number_of_fragments() {
         read_point(&array, 778);
         assert!(storage.take_requests() <= 3, "{case}: a file for each field");
         storage.take_trips();
-        let cells: usize = array.read().order(Order::Global).batches().unwrap().map(|batch| batch.unwrap().len()).sum();
-        assert_eq!(cells as i64, fragments * CELLS);
+        assert_eq!(count(array.read().order(Order::Global)) as i64, fragments * CELLS);
         assert!(storage.take_trips() <= 2, "{case}: all");
     }
 }
@@ -109,13 +104,11 @@ fn small_writes_take_no_more_as_fragments_grow_in_number() {
 /// last is read.
 #[test]
 fn large_reads_are_read_ahead() {
-    let schema = {
-        let x = Dimension::new("x", 0i64..=(3 << 20) - 1).with_tile(1i64 << 14);
-        SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap()
-    };
-    let storage = create(&schema);
+    let x = Dimension::new("x", 0i64..=(3 << 20) - 1);
+    let schema = SchemaBuilder::dense().dimension(x.with_tile(1i64 << 14));
+    let storage = create(&schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap());
     let x: Vec<i64> = (0..3 << 20).collect();
-    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", WriteColumn::values(&x))).unwrap();
+    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", &x)).unwrap();
     let storage = latent(storage);
     let array = open(&storage);
     array.fragments().unwrap();
@@ -199,11 +192,7 @@ fn all_fixtures_read_the_same() {
     let mut compared = 0;
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
         let storage: Arc<dyn Storage> = fixture.array_storage();
-        let options = fixture
-            .expected()
-            .key()
-            .into_iter()
-            .fold(ArrayOptions::new().threads(2), |options, key| options.key(tdb_filters::EncryptionKey::new(key)));
+        let options = with_key(ArrayOptions::new().threads(2), &fixture);
         let (expected, got) = (all_cells(&options, storage.clone()), all_cells(&options, at_once(&storage)));
         assert_eq!(expected, got, "{}", fixture.name());
         compared += usize::from(expected.is_ok());

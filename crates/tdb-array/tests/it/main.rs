@@ -30,7 +30,6 @@ mod left_folders;
 mod many_readers;
 mod monitor;
 mod old_strings;
-mod open;
 mod opening;
 mod overhang;
 mod plan;

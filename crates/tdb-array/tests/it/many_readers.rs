@@ -1,17 +1,18 @@
 //! Concurrent queries on one open array.
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+use crate::arrays::write_line;
 use crate::two_arrays::{array_on, create};
 use tdb_array::{Array, ArrayOptions, Batch, Order, Query, WriteBatch, WriteColumn};
 use tdb_condition::{Condition, field};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
-use tdb_types::{CellValNum, Datatype};
+use tdb_storage::{MemoryStorage, ReadProfile};
+use tdb_testkit::LatentStorage;
+use tdb_types::{CellValNum, Datatype, Scalar};
 
 const THREADS: usize = 8;
 
@@ -34,14 +35,11 @@ fn written(is_dense: bool, fragments: i64) -> Arc<MemoryStorage> {
         let a: Vec<i64> = x.iter().map(|x| value(x, 7919)).collect();
         let b: Vec<i64> = x.iter().map(|x| value(x, 104_729)).collect();
         let cells = WriteBatch::new()
-            .with("a", WriteColumn::values(&a))
-            .with("b", WriteColumn::values(&b))
+            .with("a", &a)
+            .with("b", &b)
             .with("t", WriteColumn::strings(a.iter().map(|a| format!("t{}", a % 1000))));
         let array = array_on(&storage, 1);
-        match is_dense {
-            true => array.write().range("x", x[0]..=x[x.len() - 1]).unwrap().cells(cells).unwrap(),
-            false => array.write().cells(cells.with("x", WriteColumn::values(&x))).unwrap(),
-        };
+        write_line(&array, array.write(), &x, cells);
     }
     storage
 }
@@ -96,67 +94,30 @@ fn threads_read_what_one_reads() {
     }
 }
 
-/// Counts the concurrent reads of a slow storage.
-#[derive(Clone, Debug)]
-struct Slow {
-    inner: Arc<dyn Storage>,
-    now: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
-}
-
-#[derive(Debug)]
-struct SlowFile(Arc<dyn ReadAt>, Slow);
-
-impl ReadAt for SlowFile {
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> tdb_storage::Result<()> {
-        self.1.most.fetch_max(self.1.now.fetch_add(1, SeqCst) + 1, SeqCst);
-        thread::sleep(Duration::from_millis(20));
-        let result = self.0.read_into(offset, buffer);
-        self.1.now.fetch_sub(1, SeqCst);
-        result
-    }
-
-    fn profile(&self) -> ReadProfile {
-        self.0.profile()
-    }
-}
-
-impl Storage for Slow {
-    forward_storage!(|this| this.inner => describe, list, kind, profile, create_folder, create_new, create_file);
-    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
-
-    fn open(&self, path: &str) -> tdb_storage::Result<Arc<dyn ReadAt>> {
-        Ok(Arc::new(SlowFile(self.inner.open(path)?, self.clone())))
-    }
-
-    fn sub(&self, folder: &str) -> tdb_storage::Result<Arc<dyn Storage>> {
-        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, ..self.clone() }))
-    }
-}
-
 /// Two queries with statistics of distinct fields do not block each other.
 #[test]
 fn no_lock_is_held_while_statistics_are_read() {
     let storage = written(false, 1);
-    let slow = Slow { inner: storage, now: Arc::default(), most: Arc::default() };
-    let array = ArrayOptions::new().threads(1).open_on(Arc::new(slow.clone())).unwrap();
-    let plan = |condition: Condition| array.read().filter(condition).plan().unwrap();
-    // Load everything except the tile statistics of these fields.
-    plan(field("t").eq("t7"));
-    slow.most.store(0, SeqCst);
-    let begin = Barrier::new(2);
-    thread::scope(|scope| {
-        for name in ["a", "b"] {
-            let (begin, plan) = (&begin, &plan);
-            scope.spawn(move || {
-                begin.wait();
-                plan(field(name).gt(500_000_i64));
-            });
-        }
-    });
-    assert_eq!(slow.most.load(SeqCst), 2);
+    let trips = |names: &[&str]| {
+        let latency = Duration::from_millis(100);
+        let slow = LatentStorage::with_profile(storage.clone(), latency, 1 << 40, ReadProfile::LOCAL);
+        let array = ArrayOptions::new().threads(1).open_on(Arc::new(slow.clone())).unwrap();
+        let plan = |condition: Condition| array.read().filter(condition).plan().unwrap();
+        // Load everything except the tile statistics of these fields.
+        plan(field("t").eq("t7"));
+        slow.take_trips();
+        let begin = Barrier::new(names.len());
+        thread::scope(|scope| {
+            for name in names {
+                let (begin, plan) = (&begin, &plan);
+                scope.spawn(move || {
+                    begin.wait();
+                    plan(field(*name).gt(500_000_i64));
+                });
+            }
+        });
+        slow.take_trips()
+    };
+    let alone = trips(&["a"]);
+    assert!(alone > 0 && trips(&["a", "b"]) == alone, "{alone}");
 }

@@ -1,69 +1,18 @@
 //! Cancelled queries, and the progress of queries.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::arrays::write_line;
 use crate::two_arrays::{array_on, create};
 use tdb_array::tdb_condition::field;
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Monitor, Order, Query, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_storage::{MemoryStorage, ReadAt, ReadProfile, Storage, forward_storage};
-use tdb_testkit::{LatentStorage, fixtures};
-use tdb_types::{CellValNum, Datatype};
-
-/// A storage that cancels a monitor during a read.
-#[derive(Clone, Debug)]
-struct Cancelling {
-    inner: Arc<dyn Storage>,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    /// Number of the read that cancels, counted from 1.
-    at: AtomicU64,
-    /// Number of file reads.
-    reads: AtomicU64,
-    monitor: OnceLock<Monitor>,
-}
-
-#[derive(Debug)]
-struct CancellingFile {
-    inner: Arc<dyn ReadAt>,
-    shared: Arc<Shared>,
-}
-
-impl ReadAt for CancellingFile {
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
-
-    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> tdb_storage::Result<()> {
-        if self.shared.reads.fetch_add(1, SeqCst) + 1 == self.shared.at.load(SeqCst) {
-            self.shared.monitor.get().unwrap().cancel();
-        }
-        self.inner.read_into(offset, buffer)
-    }
-
-    fn profile(&self) -> ReadProfile {
-        self.inner.profile()
-    }
-}
-
-impl Storage for Cancelling {
-    forward_storage!(|this| this.inner => describe, list, kind, profile, create_folder, create_new, create_file);
-    forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
-
-    fn open(&self, path: &str) -> tdb_storage::Result<Arc<dyn ReadAt>> {
-        Ok(Arc::new(CancellingFile { inner: self.inner.open(path)?, shared: self.shared.clone() }))
-    }
-
-    fn sub(&self, folder: &str) -> tdb_storage::Result<Arc<dyn Storage>> {
-        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, shared: self.shared.clone() }))
-    }
-}
+use tdb_storage::MemoryStorage;
+use tdb_testkit::{LatentStorage, MeanwhileStorage, fixtures};
+use tdb_types::{CellValNum, Datatype, Scalar};
 
 /// Cells of the only tile.
 const CELLS: i64 = 1 << 20;
@@ -79,9 +28,8 @@ fn one_tile(sparse: bool) -> ArraySchema {
 fn filled(sparse: bool) -> Arc<MemoryStorage> {
     let storage = create(&one_tile(sparse));
     let values: Vec<i64> = (0..CELLS).collect();
-    let cells = WriteBatch::new().with("a", WriteColumn::values(&values));
-    let cells = if sparse { cells.with("x", WriteColumn::values(&values)) } else { cells };
-    array_on(&storage, 1).write().cells(cells).unwrap();
+    let array = array_on(&storage, 1);
+    write_line(&array, array.write(), &values, WriteBatch::new().with("a", &values));
     storage
 }
 
@@ -90,19 +38,21 @@ fn run(query: Query) -> Result<usize, ArrayError> {
     query.batches()?.map(|batch| batch.map(|batch| batch.len())).sum()
 }
 
-/// Returns the number of reads and the result of a query cancelled in read `at`.
+/// Returns the number of operations and the result of a query cancelled in operation `at`.
 fn reads(storage: &Arc<MemoryStorage>, at: u64, query: impl Fn(&Array) -> Query) -> (u64, Result<usize, ArrayError>) {
-    let inner: Arc<dyn Storage> = storage.clone();
-    let storage = Cancelling { inner, shared: Arc::default() };
+    let (monitor, before) = (Monitor::new(), Arc::new(AtomicU64::new(u64::MAX)));
+    let (cancelled, loaded) = (monitor.clone(), before.clone());
+    let storage = MeanwhileStorage::new(storage.clone(), move |n, _| {
+        if n.checked_sub(loaded.load(SeqCst)) == Some(at) {
+            cancelled.cancel();
+        }
+    });
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
     // Load the metadata first.
     query(&array).plan().unwrap();
-    let monitor = Monitor::new();
-    storage.shared.monitor.set(monitor.clone()).unwrap();
-    storage.shared.reads.store(0, SeqCst);
-    storage.shared.at.store(at, SeqCst);
+    before.store(storage.operations(), SeqCst);
     let result = run(query(&array).monitor(&monitor));
-    (storage.shared.reads.load(SeqCst), result)
+    (storage.operations() - before.load(SeqCst), result)
 }
 
 #[test]
@@ -113,13 +63,13 @@ fn a_query_ends_within_a_tile() {
         let (all, cells) = reads(&storage, u64::MAX, query);
         assert_eq!(cells.unwrap() as i64, CELLS);
         // The tile consists of many chunks, each read separately.
-        assert!(all > 50, "{all} reads");
-        for at in [1, 2, 20, all - 1] {
+        assert!(all > 50, "{all} operations");
+        for at in [1, 2, 20, all - 2] {
             let (done, result) = reads(&storage, at, query);
             let error = result.unwrap_err();
             assert!(matches!(error, ArrayError::Cancelled), "{error}");
             assert_eq!((error.category(), error.to_string().as_str()), (ErrorCategory::Cancelled, "cancelled"));
-            assert!(done <= at + 1, "sparse: {sparse}; cancelled in read {at}, and {done} were made");
+            assert!(done <= at + 2, "sparse: {sparse}; cancelled in operation {at}, and {done} were made");
         }
     }
 }
@@ -133,12 +83,7 @@ fn what_was_cancelled_stays_so_and_nothing_else_is() {
     let mut cancelled = query().monitor(&one).batches().unwrap();
     let mut lives = query().monitor(&other).batches().unwrap();
     assert!(cancelled.next().unwrap().is_ok() && lives.next().unwrap().is_ok());
-    std::thread::spawn({
-        let one = one.clone();
-        move || one.cancel()
-    })
-    .join()
-    .unwrap();
+    std::thread::scope(|scope| drop(scope.spawn(|| one.cancel())));
     assert!(one.is_cancelled() && !other.is_cancelled());
     // Batches that are already complete are not returned.
     assert!(matches!(cancelled.next(), Some(Err(ArrayError::Cancelled))));
@@ -156,7 +101,7 @@ fn requests_ahead_are_given_up() {
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
     let values: Vec<i64> = (0..4_000_000).map(|x| x * x).collect();
-    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
+    array_on(&storage, 1).write().cells(WriteBatch::new().with("a", &values)).unwrap();
     // With a small memory limit, 8 MiB of 32 MB are requested at once, and more as those are read.
     let latent = LatentStorage::new(storage, Duration::from_millis(20), 1 << 30);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(latent)).unwrap();
@@ -252,8 +197,8 @@ fn many_tiles() -> Arc<MemoryStorage> {
         let x: Vec<i64> = (0..2000).map(|x| x * 2 + fragment * 1000).collect();
         let a: Vec<i64> = x.iter().map(|x| x % 1000).collect();
         let cells = WriteBatch::new()
-            .with("x", WriteColumn::values(&x))
-            .with("a", WriteColumn::values(&a))
+            .with("x", &x)
+            .with("a", &a)
             .with("t", WriteColumn::strings(a.iter().map(|a| (a % 10).to_string())));
         array_on(&storage, 1).write().cells(cells).unwrap();
     }

@@ -1,7 +1,7 @@
 //! Dense and sparse arrays whose domain ends with the datatype, so that the last tile may extend
 //! beyond it. Compares random writes with random reads.
 
-use crate::arrays::create;
+use crate::arrays::{create, values};
 use crate::support;
 
 use std::collections::BTreeMap;
@@ -258,11 +258,7 @@ fn line(low: i32, high: i32, extent: i32) -> SchemaBuilder {
 }
 
 fn numbers(query: Query) -> Vec<i32> {
-    query
-        .batches()
-        .unwrap()
-        .flat_map(|batch| batch.unwrap().column("a").unwrap().values::<i32>().unwrap().to_vec())
-        .collect()
+    values(query, "a")
 }
 
 /// The layout of vector index arrays.
@@ -350,13 +346,7 @@ fn domains_of_64_bits_that_end_with_the_datatype() {
 fn last_tiles_of_fixtures() {
     let open = |name: &str| ArrayOptions::new().open_on(fixtures::named(name).array_storage()).unwrap();
     let array = open("v22-by-2.30.0-dense-int8-beyond");
-    let cells = |first: i8, last: i8| -> Vec<i8> {
-        let read = array.read().range("x", first..=last).unwrap();
-        read.batches()
-            .unwrap()
-            .flat_map(|batch| batch.unwrap().column("a").unwrap().values().unwrap().to_vec())
-            .collect()
-    };
+    let cells = |first: i8, last: i8| values::<i8>(array.read().range("x", first..=last).unwrap(), "a");
     assert_eq!(cells(114, 127), [-8, -9].into_iter().chain(50..62).collect::<Vec<_>>());
     assert_eq!(cells(125, 127), [59, 60, 61]);
 

@@ -8,6 +8,8 @@ use tdb_storage::{Counters, CountingStorage, LocalStorage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::Scalar;
 
+use crate::arrays::count;
+
 fn open(fixture: &Fixture) -> (Array, CountingStorage) {
     let storage = CountingStorage::new(Arc::new(LocalStorage::new(fixture.array_dir())));
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
@@ -35,30 +37,24 @@ fn trace(fixture: &str, fields: &[&str], ranges: &[(&str, i64, i64)], order: Ord
 fn planned_and_read(query: Query, storage: &CountingStorage) -> String {
     let plan = query.plan().unwrap();
     let planned = requests(storage.take());
-    let cells: usize = query.batches().unwrap().map(|batch| batch.unwrap().len()).sum();
+    let cells = count(query);
     format!("plan: {planned}\n{plan}\nread: {}, {cells} cells\n", requests(storage.take()))
 }
 
 #[test]
-fn dense_slice() {
-    let ranges = [("y", 3, 4), ("x", 2, 2)];
-    insta::assert_snapshot!(trace("dense-2d-row-row", &["a"], &ranges, Order::RowMajor));
-}
-
-#[test]
-fn dense_layers() {
-    insta::assert_snapshot!(trace("dense-overlapping", &["a"], &[], Order::RowMajor));
-}
-
-#[test]
-fn dense_cells_of_variable_length() {
-    insta::assert_snapshot!(trace("dense-var-partial", &["s"], &[], Order::RowMajor));
-}
-
-#[test]
-fn sparse_box() {
-    let ranges = [("y", -4, -1), ("x", 3, 9)];
-    insta::assert_snapshot!(trace("sparse-2d", &["a"], &ranges, Order::Global));
+fn plans_and_requests() {
+    type Ranges<'a> = &'a [(&'a str, i64, i64)];
+    let cases: [(&str, &str, &str, Ranges<'_>, Order); 6] = [
+        ("dense_slice", "dense-2d-row-row", "a", &[("y", 3, 4), ("x", 2, 2)], Order::RowMajor),
+        ("dense_layers", "dense-overlapping", "a", &[], Order::RowMajor),
+        ("dense_cells_of_variable_length", "dense-var-partial", "s", &[], Order::RowMajor),
+        ("sparse_box", "sparse-2d", "a", &[("y", -4, -1), ("x", 3, 9)], Order::Global),
+        ("sparse_all_of_one_field", "sparse-many-tiles", "a", &[], Order::Unordered),
+        ("sparse_layers", "sparse-overlapping", "a", &[], Order::RowMajor),
+    ];
+    for (name, fixture, field, ranges, order) in cases {
+        insta::assert_snapshot!(name, trace(fixture, &[field], ranges, order));
+    }
 }
 
 /// Like [`trace`], for any kind of query.
@@ -99,14 +95,4 @@ fn dense_points_touch_less_than_their_product() {
         query.ranges("y", [0..=0, 4..=4]).unwrap().ranges("x", [1..=1, 9..=9]).unwrap()
     };
     insta::assert_snapshot!([trace_of("dense-2d-row-row", points), trace_of("dense-2d-row-row", ranges)].join("\n"));
-}
-
-#[test]
-fn sparse_all_of_one_field() {
-    insta::assert_snapshot!(trace("sparse-many-tiles", &["a"], &[], Order::Unordered));
-}
-
-#[test]
-fn sparse_layers() {
-    insta::assert_snapshot!(trace("sparse-overlapping", &["a"], &[], Order::RowMajor));
 }

@@ -7,8 +7,8 @@ use tdb_condition::field;
 use tdb_filters::EncryptionKey;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{CountingStorage, Storage};
-use tdb_testkit::fixtures;
-use tdb_types::Datatype;
+use tdb_testkit::{copy_files, fixtures};
+use tdb_types::{Datatype, Scalar};
 
 use crate::arrays::{self, open};
 
@@ -18,13 +18,8 @@ fn create() -> Arc<dyn Storage> {
 
 fn create_with(capacity: u64) -> Arc<dyn Storage> {
     let x = Dimension::new("x", 0i32..=999).with_tile(10);
-    let schema = SchemaBuilder::sparse()
-        .capacity(capacity)
-        .dimension(x)
-        .attribute(Attribute::new("a", Datatype::Int64))
-        .build()
-        .unwrap();
-    arrays::create(schema)
+    let schema = SchemaBuilder::sparse().capacity(capacity).dimension(x);
+    arrays::create(schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap())
 }
 
 fn write(storage: &Arc<dyn Storage>, x: &[i32], a: &[i64]) {
@@ -71,23 +66,16 @@ impl Seen {
         assert_eq!(cells(&again), cells(&anew));
         assert_eq!(again.directory(), anew.directory());
         assert_eq!(again.schema(), anew.schema());
-        assert_eq!(again.statistics_of_all(), anew.statistics_of_all());
+        assert_eq!(statistics(&again), statistics(&anew));
         assert_eq!(cells(&self.last), before);
         self.last = again;
         (counters.lists, counters.reads)
     }
 }
 
-trait StatisticsOfAll {
-    fn statistics_of_all(&self) -> Vec<tdb_array::Statistics>;
-}
-
-impl StatisticsOfAll for Array {
-    fn statistics_of_all(&self) -> Vec<tdb_array::Statistics> {
-        let schema = self.schema();
-        let names = schema.fields().filter_map(|field| schema.field_name(field));
-        self.read().statistics_of(names).unwrap()
-    }
+fn statistics(array: &Array) -> Vec<tdb_array::Statistics> {
+    let schema = array.schema();
+    array.read().statistics_of(schema.fields().filter_map(|field| schema.field_name(field))).unwrap()
 }
 
 #[test]
@@ -182,9 +170,8 @@ fn fragments_that_were_replaced_or_removed() {
     assert_ne!(own_schema, other_schema);
     storage.create_new(&other_schema, &other.read(&other_schema).unwrap()).unwrap();
     for file in other.list(&from).unwrap() {
-        storage
-            .create_new(&format!("{to}/{}", file.name), &other.read(&format!("{from}/{}", file.name)).unwrap())
-            .unwrap();
+        let bytes = other.read(&format!("{from}/{}", file.name)).unwrap();
+        storage.create_new(&format!("{to}/{}", file.name), &bytes).unwrap();
     }
     seen.last = again.refreshed(None).unwrap();
     assert_eq!(cells(&seen.last).len(), 500);
@@ -210,22 +197,7 @@ fn an_array_that_another_one_took_the_place_of() {
     assert!(seen.last.refreshed(None).is_err());
     let other = create();
     write(&other, &[5], &[6]);
-    for (folder, inner) in [("__schema", false), ("__commits", false), ("__fragments", true)] {
-        for entry in other.list(folder).unwrap() {
-            let path = format!("{folder}/{}", entry.name);
-            if inner {
-                storage.create_folder(&path).unwrap();
-            }
-            let paths: Vec<String> = match inner {
-                true => other.list(&path).unwrap().iter().map(|file| format!("{path}/{}", file.name)).collect(),
-                false => vec![path],
-            };
-            paths
-                .iter()
-                .filter_map(|path| Some((path, other.read(path).ok()?)))
-                .for_each(|(path, bytes)| storage.create_new(path, &bytes).unwrap());
-        }
-    }
+    copy_files(&*other, &*storage);
     assert_eq!(cells(&seen.last.refreshed(None).unwrap()), [(5, 6)]);
 }
 
@@ -262,7 +234,7 @@ fn every_fixture() {
             let enumerations: Vec<_> = names.iter().map(|name| array.enumeration(name).unwrap()).collect();
             let written = array.fragments().unwrap().iter().map(|fragment| fragment.folder().to_owned());
             // Compared as text, since NaN is unequal to NaN.
-            format!("{:?}", (written.collect::<Vec<_>>(), array.statistics_of_all(), enumerations))
+            format!("{:?}", (written.collect::<Vec<_>>(), statistics(array), enumerations))
         };
         let first = all(&array);
         counting.take();

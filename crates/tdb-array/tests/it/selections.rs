@@ -8,27 +8,12 @@ use tdb_array::{Array, ArrayError, Coordinate, Order, Query, QueryBox, QueryPart
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures::{self, Fixture};
+use tdb_testkit::hostile::SplitMix64;
 use tdb_types::{Datatype, Scalar};
 
-/// A cell, field by field, dimensions first.
-use crate::arrays::{Row, open_fixture, rows};
+use crate::arrays::{self, Known, Row, create, open, open_fixture, rows};
 
 type Ends = (Bound<Vec<u8>>, Bound<Vec<u8>>);
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
-
-    fn one_in(&mut self, number: usize) -> bool {
-        self.below(number) == 0
-    }
-}
 
 /// A selection: cells inside a range of each dimension that has ranges, and inside a box or at a
 /// point, if any. Coordinates are bytes of cells.
@@ -141,28 +126,12 @@ fn coordinates(dimension: &Dimension, (start, end): &Ends) -> (Bound<Coordinate>
     (start.as_ref().map(coordinate), end.as_ref().map(coordinate))
 }
 
-/// An array and all cells.
-struct Known {
-    array: Array,
-    names: Vec<String>,
-    rows: Vec<Row>,
-}
-
 impl Known {
-    fn read(array: Array, order: Order) -> Self {
-        let schema = array.schema();
-        let dimensions = schema.dimensions().iter().map(|dimension| dimension.name().to_owned());
-        let attributes = schema.attributes().iter().map(|attribute| attribute.name().to_owned());
-        let names: Vec<String> = dimensions.chain(attributes).collect();
-        let rows = rows(array.read().order(order).select(&names).unwrap());
-        Self { array, names, rows }
-    }
-
     /// Returns a coordinate: usually a cell's, else an end of the domain or a coordinate near a
     /// cell.
-    fn coordinate(&self, index: usize, random: &mut Random) -> Vec<u8> {
+    fn coordinate(&self, index: usize, random: &mut SplitMix64) -> Vec<u8> {
         let dimension = &self.array.schema().dimensions()[index];
-        let of_cell = |random: &mut Random| self.rows[random.below(self.rows.len())][index].clone().unwrap();
+        let of_cell = |random: &mut SplitMix64| self.rows[random.below(self.rows.len())][index].clone().unwrap();
         let value = of_cell(random);
         if dimension.is_var() {
             let mut value = value;
@@ -170,7 +139,7 @@ impl Known {
                 0 => value.push(b'a'),
                 1 => value.push(u8::MAX),
                 2 => drop(value.pop()),
-                3 if random.one_in(3) => value = Vec::new(),
+                3 if random.below(3) == 0 => value = Vec::new(),
                 _ => {}
             }
             return value;
@@ -188,7 +157,7 @@ impl Known {
         if is_nan(dimension, &bytes(key)) { bytes(lo) } else { bytes(key) }
     }
 
-    fn ends(&self, index: usize, random: &mut Random) -> Ends {
+    fn ends(&self, index: usize, random: &mut SplitMix64) -> Ends {
         let dimension = &self.array.schema().dimensions()[index];
         let (a, b) = (self.coordinate(index, random), self.coordinate(index, random));
         let (a, b) = if compare(dimension, &a, &b).is_le() { (a, b) } else { (b, a) };
@@ -205,18 +174,18 @@ impl Known {
         if given.is_ok() { ends } else { (Bound::Unbounded, Bound::Unbounded) }
     }
 
-    fn selection(&self, single: bool, random: &mut Random) -> Selection {
+    fn selection(&self, single: bool, random: &mut SplitMix64) -> Selection {
         let dimensions = self.array.schema().dimensions();
         let mut selection = Selection::default();
         for (index, dimension) in dimensions.iter().enumerate() {
             let count = random.below(if single { 2 } else { 4 });
             let mut ranges: Vec<Ends> = (0..count).map(|_| self.ends(index, random)).collect();
-            if random.one_in(4) {
+            if random.below(4) == 0 {
                 // Repeat a range.
                 ranges.extend(ranges.first().cloned());
             }
             selection.ranges.push(ranges);
-            let prefix = (dimension.is_var() && count == 0 && random.one_in(2)).then(|| {
+            let prefix = (dimension.is_var() && count == 0 && random.below(2) == 0).then(|| {
                 let mut prefix = self.coordinate(index, random);
                 prefix.truncate(random.below(3));
                 prefix
@@ -226,8 +195,8 @@ impl Known {
         let kind = random.below(4);
         if kind & 1 == 1 {
             let count = [0, 1, 3, 20][random.below(4)];
-            let sides = |random: &mut Random| {
-                (0..dimensions.len()).map(|index| (!random.one_in(4)).then(|| self.ends(index, random))).collect()
+            let sides = |random: &mut SplitMix64| {
+                (0..dimensions.len()).map(|index| (random.below(4) > 0).then(|| self.ends(index, random))).collect()
             };
             selection.boxes = Some((0..count).map(|_| sides(random)).collect());
         }
@@ -254,7 +223,14 @@ impl Known {
     }
 }
 
-fn check(name: &str, known: &Known, selection: &Selection, order: Order, budget: usize, random: &mut Random) -> bool {
+fn check(
+    name: &str,
+    known: &Known,
+    selection: &Selection,
+    order: Order,
+    budget: usize,
+    random: &mut SplitMix64,
+) -> bool {
     let schema = known.array.schema();
     let context = format!("{name}, {order}, {budget}: {selection:?}");
     let query = known.array.read().order(order).budget(budget);
@@ -303,7 +279,7 @@ fn check_parts(array: &Array, parts: &[QueryPart], all: &[Row], context: &str) {
 }
 
 fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = SplitMix64::new(7);
     let mut compared = 0;
     for fixture in fixtures {
         let array = open_fixture(&fixture, threads);
@@ -327,22 +303,18 @@ fn over(fixtures: Vec<Fixture>, cases: usize, threads: usize) {
 }
 
 /// A sparse array of two dimensions with cells at even coordinates, in two fragments.
-fn even(dense: bool) -> (tempfile::TempDir, Array) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
+fn even(dense: bool) -> Array {
     let dimension = |name| Dimension::new(name, -50i32..=49);
     let dimension = |name| dimension(name).with_tile(10);
     let builder = if dense { SchemaBuilder::dense() } else { SchemaBuilder::sparse() };
     let schema = builder.dimension(dimension("y")).dimension(dimension("x"));
-    let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    Array::create(&path, schema).unwrap();
+    let storage = create(schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
     let write = |cells: &[(i32, i32, i32)]| {
         let column = |part: fn(&(i32, i32, i32)) -> i32| cells.iter().map(part).collect::<Vec<i32>>();
         let (y, x, a) = (column(|cell| cell.0), column(|cell| cell.1), column(|cell| cell.2));
-        let write = Array::open(&path).unwrap();
         let cells = WriteBatch::new().with("a", &a);
         let cells = if dense { cells } else { cells.with("y", &y).with("x", &x) };
-        write.write().cells(cells).unwrap();
+        open(&storage).write().cells(cells).unwrap();
     };
     let step = if dense { 1 } else { 2 };
     let all = (-50..50).step_by(step).flat_map(|y| (-50..50).step_by(step).map(move |x| (y, x, y * 100 + x)));
@@ -351,18 +323,16 @@ fn even(dense: bool) -> (tempfile::TempDir, Array) {
         // A newer cell that hides an older cell.
         write(&[(10, 20, 7)]);
     }
-    let array = Array::open(&path).unwrap();
-    (folder, array)
+    open(&storage)
 }
 
 fn values(query: Query) -> Vec<i32> {
-    let batches = query.select(["a"]).unwrap().batches().unwrap();
-    batches.flat_map(|batch| batch.unwrap().column("a").unwrap().values::<i32>().unwrap().to_vec()).collect()
+    arrays::values(query, "a")
 }
 
 #[test]
 fn points_are_a_zip_and_a_set() {
-    let (_folder, array) = even(false);
+    let array = even(false);
     let points = [("y", &[10i32, -50, 10, 48, 3]), ("x", &[20i32, -50, 20, -48, 3])];
     for order in [Order::RowMajor, Order::Global] {
         assert_eq!(values(array.read().order(order).points(points).unwrap()), [-5050, 7, 4752], "{order}");
@@ -383,7 +353,7 @@ fn points_are_a_zip_and_a_set() {
 
 #[test]
 fn dense_points_with_a_condition() {
-    let (_folder, array) = even(true);
+    let array = even(true);
     let points = [("y", &[10i32, -50, 10, 49, 3]), ("x", &[20i32, -50, 20, -49, 3])];
     let query = array.read().points(points).unwrap();
     assert_eq!(values(query.clone()), [-5050, 303, 1020, 4851]);
@@ -396,7 +366,7 @@ fn dense_points_with_a_condition() {
 
 #[test]
 fn what_is_no_selection() {
-    let (_folder, array) = even(false);
+    let array = even(false);
     let query = || array.read();
     let error = |query: Result<Query, ArrayError>| query.map(drop).unwrap_err().to_string();
     let errors = [
@@ -423,14 +393,12 @@ fn what_is_no_selection() {
 
 #[test]
 fn both_zeros_are_outside_of_a_range_that_leaves_out_zero() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("array");
     let dimension = Dimension::new("x", -1.0f64..=1.0);
     let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int32));
-    Array::create(&path, schema.allows_duplicates(true).build().unwrap()).unwrap();
+    let storage = create(schema.allows_duplicates(true).build().unwrap());
     let cells = WriteBatch::new().with("x", &[-0.5f64, -0.0, 0.0, 0.5]).with("a", &[1i32, 2, 3, 4]);
-    Array::open(&path).unwrap().write().cells(cells).unwrap();
-    let array = Array::open(&path).unwrap();
+    open(&storage).write().cells(cells).unwrap();
+    let array = open(&storage);
     let found =
         |range: (Bound<f64>, Bound<f64>)| values(array.read().order(Order::RowMajor).range("x", range).unwrap());
     for zero in [0.0, -0.0] {

@@ -9,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, GroupOptions, Order};
 use tdb_fragment::{ConsolidatedFooters, GenericTileEncoder};
+use tdb_metadata::DetailsVersion;
 use tdb_metadata::tdb_generic_tile::GenericTile;
-use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{ByteWriter, FormatVersion, Limits};
+
+use crate::arrays::footer;
+use crate::groups::{details, member};
+use crate::opening::{loaded, memory};
 
 const TERABYTE: u64 = 1 << 40;
 
@@ -42,6 +46,14 @@ impl OnDisk {
         find(self.0.array_dir(), end).unwrap()
     }
 
+    /// Returns a data file, for which the metadata claims this size.
+    fn claim(&self, end: &str, size: u64) -> PathBuf {
+        let file = self.find(end);
+        let is = fs::metadata(&file).unwrap().len();
+        replace_number(&file.with_file_name("__fragment_metadata.tdb"), is, size);
+        file
+    }
+
     /// Opens and reads the array. Returns the time, the peak of allocations and the result.
     fn read(&self, order: Order) -> (Duration, u64, Result<usize, ArrayError>) {
         let start = Instant::now();
@@ -52,11 +64,7 @@ impl OnDisk {
 
     fn cells(&self, order: Order) -> Result<usize, ArrayError> {
         let array = ArrayOptions::new().threads(1).open(self.0.array_dir())?;
-        let mut cells = 0;
-        for batch in array.read().order(order).budget(1 << 20).batches()? {
-            cells += batch?.len();
-        }
-        Ok(cells)
+        array.read().order(order).budget(1 << 20).batches()?.map(|batch| Ok(batch?.len())).sum()
     }
 
     /// Checks that the array is rejected quickly, with little memory, and with an error naming the
@@ -158,9 +166,7 @@ fn tiles_of_a_terabyte() {
     for (fixture, end) in fixtures {
         for size in [TERABYTE, 3 << 30] {
             let array = OnDisk::of(fixture);
-            let file = array.find(end);
-            let is = fs::metadata(&file).unwrap().len();
-            replace_number(&file.with_file_name("__fragment_metadata.tdb"), is, size);
+            let file = array.claim(end, size);
             stretch(&file, size);
             array.is_refused(&file, &format!("{fixture} {end} of {size}"));
         }
@@ -168,9 +174,7 @@ fn tiles_of_a_terabyte() {
     // The last chunks of the last tile hold cells outside of the array's domain, which are never
     // read.
     let array = OnDisk::of("v22-by-2.30.0-dense-var-partial");
-    let file = array.find("/a0_var.tdb");
-    let is = fs::metadata(&file).unwrap().len();
-    replace_number(&file.with_file_name("__fragment_metadata.tdb"), is, TERABYTE);
+    let file = array.claim("/a0_var.tdb", TERABYTE);
     stretch(&file, TERABYTE);
     assert!(array.survives(&file, "values that nobody looks for") > 0);
 }
@@ -184,17 +188,11 @@ fn chunks_without_end() {
         ("v22-by-2.30.0-sparse-strings", "/d0_var.tdb"),
     ] {
         let array = OnDisk::of(fixture);
-        let file = array.find(end);
-        let is = fs::metadata(&file).unwrap().len();
-        replace_number(&file.with_file_name("__fragment_metadata.tdb"), is, TERABYTE);
+        let file = array.claim(end, TERABYTE);
         fs::write(&file, (TERABYTE / 12 - 1).to_le_bytes()).unwrap();
         stretch(&file, TERABYTE);
         array.is_refused(&file, fixture);
     }
-}
-
-fn memory(fixture: &str) -> Arc<MemoryStorage> {
-    fixtures::named(fixture).array_storage()
 }
 
 /// Returns the memory for opening per byte of the files, and the result.
@@ -236,13 +234,6 @@ fn many_short_names_cost_a_small_multiple_of_their_bytes() {
     }
 }
 
-/// Loads the fragments.
-fn loaded(array: Result<Array, ArrayError>) -> Result<Array, ArrayError> {
-    let array = array?;
-    array.fragments()?;
-    Ok(array)
-}
-
 /// The first missing fragment ends the opening. The others are not checked.
 #[test]
 fn the_first_missing_fragment_ends_opening() {
@@ -252,12 +243,6 @@ fn the_first_missing_fragment_ends_opening() {
     let error = loaded(ArrayOptions::new().threads(1).open_on(Arc::new(counting.clone()))).unwrap_err();
     assert_eq!(error.category(), ErrorCategory::Unavailable, "{error}");
     assert!(counting.counters().opens < 3000, "{}", counting.counters());
-}
-
-fn generic_tile(payload: &[u8]) -> Vec<u8> {
-    let mut file = ByteWriter::new();
-    GenericTile::write(payload, &mut file).unwrap();
-    file.into_bytes()
 }
 
 #[test]
@@ -270,7 +255,9 @@ fn many_small_changes_of_metadata_cost_a_small_multiple_of_their_bytes() {
         if index % 2 == 0 { payload.push(1) } else { payload.extend_from_slice(&[0, 0, 0, 0, 0, 0]) }
     }
     let storage = memory("v22-by-2.30.0-sparse-1d");
-    storage.insert("__meta/__1_1_00000000000000000000000000000001", generic_tile(&payload)).unwrap();
+    let mut file = ByteWriter::new();
+    GenericTile::write(&payload, &mut file).unwrap();
+    storage.insert("__meta/__1_1_00000000000000000000000000000001", file.into_bytes()).unwrap();
     let array = ArrayOptions::new().threads(1).open_on(storage).unwrap();
     let peak = peak_while(|| assert_eq!(array.metadata().unwrap().len(), 100_000));
     let times = peak as f64 / payload.len() as f64;
@@ -280,22 +267,14 @@ fn many_small_changes_of_metadata_cost_a_small_multiple_of_their_bytes() {
 
 #[test]
 fn many_small_members_cost_a_small_multiple_of_their_bytes() {
-    let member = |index: u32| GroupMember {
-        kind: MemberKind::Group,
-        relative: true,
-        uri: format!("{index:x}"),
-        name: None,
-        deleted: false,
-        version: DetailsVersion::Changes,
-    };
-    let mut payload = ByteWriter::new();
-    GroupDetails { version: DetailsVersion::Changes, members: (0..100_000).map(member).collect() }.write(&mut payload);
     let storage = Arc::new(MemoryStorage::new());
     storage.insert("__tiledb_group.tdb", Vec::new()).unwrap();
-    let file = generic_tile(payload.as_slice());
+    let members = (0..100_000).map(|index| member(&format!("{index:x}"), true, None)).collect();
+    let file = details(DetailsVersion::Changes, members);
+    let bytes = GenericTile::parse_file(&file, &Limits::default(), None).unwrap().payload.len();
     storage.insert("__group/__1_1_00000000000000000000000000000001_2", file).unwrap();
     let peak = peak_while(|| assert_eq!(GroupOptions::new().open_on(storage).unwrap().members().len(), 100_000));
-    let times = peak as f64 / payload.len() as f64;
+    let times = peak as f64 / bytes as f64;
     println!("members: {times:.1} times their bytes");
     assert!(times < 20.0, "{times} times its bytes");
 }
@@ -308,11 +287,10 @@ fn footers_of_many_files_keep_to_the_limit_together() {
     for fragment in storage.list("__fragments").unwrap() {
         let name = fragment.name;
         let metadata = storage.read(&format!("__fragments/{name}/__fragment_metadata.tdb")).unwrap();
-        let (rest, len) = metadata.split_last_chunk().unwrap();
-        let footer = &rest[rest.len() - u64::from_le_bytes(*len) as usize..];
         let mut encoder = GenericTileEncoder::new(FormatVersion::DEFAULT);
         let large = vec![0; 700_000];
-        let file = ConsolidatedFooters::write_file(&[(&name, footer), ("__9_9_x_22", &large)], &mut encoder).unwrap();
+        let file = ConsolidatedFooters::write_file(&[(&name, footer(&metadata)), ("__9_9_x_22", &large)], &mut encoder)
+            .unwrap();
         storage.insert(&format!("__fragment_meta/{name}.meta"), file).unwrap();
     }
     let open = |bytes| {
@@ -334,10 +312,8 @@ fn large_footers_of_many_fragments_are_not_kept_together() {
     let storage = memory("v22-by-2.30.0-sparse-2d");
     let first = storage.list("__fragments").unwrap().remove(0).name;
     let sound = storage.read(&format!("__fragments/{first}/__fragment_metadata.tdb")).unwrap();
-    let (rest, len) = sound.split_last_chunk().unwrap();
-    let footer = &rest[rest.len() - u64::from_le_bytes(*len) as usize..];
     // A footer followed by unrelated bytes.
-    let mut large = footer.to_vec();
+    let mut large = footer(&sound).to_vec();
     large.resize(LARGE, 0);
     large.extend_from_slice(&(LARGE as u64).to_le_bytes());
     for place in 0..12 {

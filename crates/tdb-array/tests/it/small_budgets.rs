@@ -37,8 +37,8 @@ fn sparse(fragments: usize) -> Arc<MemoryStorage> {
     for fragment in 0..fragments as i64 {
         let x: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7 + fragment).to_le_bytes()).collect();
         let y: Vec<u8> = (0..CELLS as i64).flat_map(|cell| (cell * 7919 % 9_999_991).to_le_bytes()).collect();
-        let cells =
-            WriteBatch::new().with("x", WriteColumn::owned(x, None, None)).with("y", WriteColumn::owned(y, None, None));
+        let column = |bytes| WriteColumn::owned(bytes, None, None);
+        let cells = WriteBatch::new().with("x", column(x)).with("y", column(y));
         array_on(&storage, 1).write().cells(values(cells)).unwrap();
     }
     storage

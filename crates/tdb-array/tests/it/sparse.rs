@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::sparse_support::cases::{Case, cases};
+use crate::sparse_support::cases::cases;
 use crate::sparse_support::model::{Stored, cells};
-use crate::sparse_support::write_array;
 use proptest::prelude::*;
-use proptest::sample::Index;
-use tdb_array::{Aggregate, ArrayOptions, Batch, Exactness};
-use tdb_storage::{CountingStorage, MemoryStorage, Storage};
+use tdb_array::{Aggregate, Batch, Exactness};
+use tdb_storage::CountingStorage;
 use tdb_types::Limits;
 
 /// Number of cases, lower in debug builds.
@@ -48,10 +46,7 @@ proptest! {
     #[test]
     fn reads_the_same_with_little_room(mut case in cases()) {
         case.budget = case.budget.min(100);
-        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
-        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
-        let options = options.limits(Limits::default().with_tile_bytes(600));
-        let array = options.open_on(write_array(&case.schema, &columns)).unwrap();
+        let array = case.options().limits(Limits::default().with_tile_bytes(600)).open_on(case.storage()).unwrap();
         let batches: Result<Vec<Batch>, _> = case.query(&array).batches().unwrap().collect();
         match batches {
             Ok(batches) => case.check(&batches)?,
@@ -68,10 +63,8 @@ proptest! {
             fragment.stored = Stored::Global;
             fragment.arrange(&case.schema);
         });
-        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
-        let storage = CountingStorage::new(write_array(&case.schema, &columns));
-        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
-        let array = options.open_on(Arc::new(storage.clone())).unwrap();
+        let storage = CountingStorage::new(case.storage());
+        let array = case.options().open_on(Arc::new(storage.clone())).unwrap();
         let plan = case.query(&array).plan().unwrap();
         let mut batches = case.query(&array).batches().unwrap();
         let before = storage.counters();
@@ -85,56 +78,4 @@ proptest! {
             prop_assert_eq!(read, plan.bytes(), "planned was\n{}", plan);
         }
     }
-
-    /// For any bytes, a read ends with cells or with an error.
-    #[test]
-    fn damaged_files_are_no_danger(
-        case in cases(),
-        file in any::<Index>(),
-        changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..4),
-        cut in prop::option::of(any::<Index>()),
-    ) {
-        let columns: Vec<_> = case.fragments.iter().map(|fragment| fragment.to_columns(&case.schema)).collect();
-        let storage = write_array(&case.schema, &columns);
-        damage(&storage, &file, &changes, cut.as_ref());
-        let options = ArrayOptions::new().threads(case.threads).between(case.wanted.time);
-        if let Ok(array) = options.open_on(storage) {
-            read_all(&case, &array);
-        }
-    }
-}
-
-fn read_all(case: &Case, array: &tdb_array::Array) {
-    let query = case.query(array);
-    let _ = query.plan();
-    if let Ok(batches) = query.batches() {
-        // A damaged count may produce very many small batches.
-        batches.take(1000).for_each(drop);
-    }
-}
-
-/// Changes bytes of a file of a fragment, or truncates it.
-fn damage(storage: &MemoryStorage, file: &Index, changes: &[(Index, u8)], cut: Option<&Index>) {
-    let folders = storage.list("__fragments").unwrap();
-    let files: Vec<String> = folders
-        .iter()
-        .flat_map(|folder| {
-            let folder = format!("__fragments/{}", folder.name);
-            let files = storage.list(&folder).unwrap();
-            files.into_iter().map(move |file| format!("{folder}/{}", file.name))
-        })
-        .collect();
-    let path = &files[file.index(files.len())];
-    let mut bytes = storage.read(path).unwrap();
-    if bytes.is_empty() {
-        return;
-    }
-    for (place, byte) in changes {
-        let place = place.index(bytes.len());
-        bytes[place] = *byte;
-    }
-    if let Some(cut) = cut {
-        bytes.truncate(cut.index(bytes.len()));
-    }
-    storage.insert(path, bytes).unwrap();
 }

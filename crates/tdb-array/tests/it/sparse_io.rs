@@ -36,21 +36,12 @@ fn fragment(time: u64, rows: std::ops::Range<i64>) -> NewFragment {
     let cells = |values: Vec<u8>| Cells { values, ..Cells::default() };
     let ranks = cells(places.iter().flat_map(|&(y, x)| rank(y, x).unwrap_or(0).to_le_bytes()).collect());
     let validity = places.iter().map(|&(y, x)| u8::from(rank(y, x).is_some())).collect();
-    NewFragment {
-        start: time,
-        end: time,
-        len: places.len(),
-        dimensions: vec![
-            cells(places.iter().flat_map(|(y, _)| y.to_le_bytes()).collect()),
-            cells(places.iter().flat_map(|(_, x)| x.to_le_bytes()).collect()),
-        ],
-        attributes: vec![
-            cells(places.iter().flat_map(|&(y, x)| value(y, x, time).to_le_bytes()).collect()),
-            Cells { validity: Some(validity), ..ranks },
-        ],
-        times: None,
-        deletions: None,
-    }
+    let dimensions = vec![
+        cells(places.iter().flat_map(|(y, _)| y.to_le_bytes()).collect()),
+        cells(places.iter().flat_map(|(_, x)| x.to_le_bytes()).collect()),
+    ];
+    let values = cells(places.iter().flat_map(|&(y, x)| value(y, x, time).to_le_bytes()).collect());
+    NewFragment::at(time, places.len(), dimensions, vec![values, Cells { validity: Some(validity), ..ranks }])
 }
 
 /// An old fragment of 100,000 cells, and a newer fragment over ten rows.

@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use crate::arrays::{Row, create, open, rows};
+use crate::dense::{LOW, any_case, len};
 use crate::sparse_support::cases::cases;
 use proptest::prelude::*;
+use proptest::sample::Index;
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Names, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn,
 };
 use tdb_condition::field;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::Storage;
-use tdb_types::{CellValNum, Datatype, Layout};
+use tdb_types::{Datatype, Scalar};
 
 /// Returns the cells of each part, after a round trip through bytes.
 fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
@@ -58,16 +60,16 @@ proptest! {
     }
 
     #[test]
-    fn of_dense_arrays(case in dense_cases()) {
-        let array = case.array();
-        for (wanted, parts) in &case.queries {
-            check(&wanted.query(&array), *parts);
+    fn of_dense_arrays(case in any_case(), more in prop::collection::vec(more(), 4)) {
+        let array = case.open(1);
+        for (wanted, more) in case.queries.iter().zip(&more) {
+            check(&more.query(wanted.query(&array), &case.schema), more.parts);
         }
     }
 
     /// Any bytes are rejected, or form a part that survives a round trip.
     #[test]
-    fn damaged_parts(place in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn damaged_parts(place in any::<Index>(), byte in any::<u8>()) {
         let (_folder, array) = grid(false);
         let query = array.read().range("y", 3..40).unwrap().boxes([QueryBox::new().range("x", 3..9)]).unwrap();
         let part = &query.filter(field("a").gt(3) | field("x").is_in([1, 2])).budget(7).split(3).unwrap()[0];
@@ -81,109 +83,39 @@ proptest! {
     }
 }
 
-/// Ranges by dimension, or `None` for all, a condition and an order.
+/// Additions to a query of a dense array, and the number of its parts.
 #[derive(Clone, Debug)]
-struct Wanted {
-    ranges: Vec<Vec<(i32, i32)>>,
-    boxes: Option<Vec<Vec<(i32, i32)>>>,
-    order: Order,
+struct More {
+    boxes: Option<Vec<[(Index, Index); 3]>>,
     filter: Option<(i32, bool)>,
     only_dimensions: bool,
+    parts: usize,
 }
 
-#[derive(Clone, Debug)]
-struct DenseCase {
-    schema: ArraySchema,
-    /// The box of each fragment.
-    fragments: Vec<Vec<(i32, i32)>>,
-    queries: Vec<(Wanted, usize)>,
+fn more() -> impl Strategy<Value = More> {
+    let side = || (any::<Index>(), any::<Index>());
+    let boxes = prop::option::weighted(0.3, prop::collection::vec([side(), side(), side()], 0..5));
+    let filter = prop::option::of((any::<i32>(), any::<bool>()));
+    (boxes, filter, prop::bool::weighted(0.2), prop_oneof![1..5_usize, 5..50_usize])
+        .prop_map(|(boxes, filter, only_dimensions, parts)| More { boxes, filter, only_dimensions, parts })
 }
 
-const LOW: i32 = -7;
-
-fn ends(len: i32) -> impl Strategy<Value = (i32, i32)> {
-    (0..len).prop_flat_map(move |first| (Just(LOW + first), (first..len).prop_map(|last| LOW + last)))
-}
-
-fn dense_cases() -> impl Strategy<Value = DenseCase> {
-    let layouts = || prop_oneof![Just(Layout::RowMajor), Just(Layout::ColMajor)];
-    (prop::collection::vec((1..30_i32, 1..9_i32), 1..4), layouts(), layouts()).prop_flat_map(
-        |(dimensions, tile_order, cell_order)| {
-            let mut schema = SchemaBuilder::dense().tile_order(tile_order).cell_order(cell_order);
-            for (index, (len, extent)) in dimensions.iter().enumerate() {
-                let dimension = Dimension::new(format!("d{index}"), LOW..=LOW + len - 1);
-                schema = schema.dimension(dimension.with_tile(*extent.min(len)));
-            }
-            let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-            let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap();
-            let lens: Vec<i32> = dimensions.iter().map(|(len, _)| *len).collect();
-            let sides = || lens.iter().map(|len| ends(*len)).collect::<Vec<_>>();
-            let ranges =
-                |most: usize| lens.iter().map(|len| prop::collection::vec(ends(*len), 0..=most)).collect::<Vec<_>>();
-            let orders = || prop_oneof![Just(Order::RowMajor), Just(Order::ColMajor), Just(Order::Unordered)];
-            let orders = prop_oneof![(ranges(3), orders()).boxed(), (ranges(1), Just(Order::Global)).boxed(),];
-            let boxes = prop::option::weighted(0.3, prop::collection::vec(sides(), 0..5));
-            let wanted = (orders, boxes, prop::option::of((0..4000_i32, any::<bool>())), prop::bool::weighted(0.2));
-            let wanted = wanted.prop_map(|((ranges, order), boxes, filter, only_dimensions)| Wanted {
-                ranges,
-                boxes,
-                order,
-                filter,
-                only_dimensions,
-            });
-            let fragments = prop::collection::vec(sides(), 0..4);
-            let queries = prop::collection::vec((wanted, prop_oneof![1..5_usize, 5..50_usize]), 1..4);
-            (Just(schema), fragments, queries).prop_map(|(schema, fragments, queries)| DenseCase {
-                schema,
-                fragments,
-                queries,
-            })
-        },
-    )
-}
-
-impl DenseCase {
-    fn array(&self) -> Array {
-        let storage = create(self.schema.clone());
-        for (number, sides) in self.fragments.iter().enumerate() {
-            let cells: i32 = sides.iter().map(|(first, last)| last - first + 1).product();
-            let numbers: Vec<i32> = (0..cells).map(|cell| number as i32 * 1000 + cell % 1000).collect();
-            let texts: Vec<String> = numbers.iter().map(|number| "x".repeat(*number as usize % 7)).collect();
-            let columns = WriteBatch::new().with("a", &numbers).with("s", WriteColumn::strings(&texts));
-            let mut write = open(&storage).write();
-            for (dimension, (first, last)) in self.schema.dimensions().iter().zip(sides) {
-                write = write.range(dimension.name(), *first..=*last).unwrap();
-            }
-            write.cells(columns).unwrap();
-        }
-        open(&storage)
-    }
-}
-
-impl Wanted {
-    fn query(&self, array: &Array) -> Query {
-        let mut query = array.read().order(self.order);
-        let name = |index: usize| format!("d{index}");
-        for (index, ranges) in self.ranges.iter().enumerate() {
-            query = query.ranges(&name(index), ranges.iter().map(|(first, last)| *first..=*last)).unwrap();
-        }
+impl More {
+    fn query(&self, mut query: Query, schema: &ArraySchema) -> Query {
         if let Some(boxes) = &self.boxes {
-            let sides = |sides: &Vec<(i32, i32)>| {
-                let sides = sides.iter().enumerate();
-                sides.fold(QueryBox::new(), |all, (index, (first, last))| all.range(&name(index), *first..=*last))
+            let boxed = |sides: &[(Index, Index); 3]| {
+                schema.dimensions().iter().zip(sides).fold(QueryBox::new(), |all, (dimension, (a, b))| {
+                    let [a, b] = [a, b].map(|end| LOW + end.index(len(dimension) as usize) as i64);
+                    all.range(dimension.name(), a.min(b)..=a.max(b))
+                })
             };
-            query = query.boxes(boxes.iter().map(sides)).unwrap();
+            query = query.boxes(boxes.iter().map(boxed)).unwrap();
         }
-        let dimensions = (0..self.ranges.len()).map(name);
-        let attributes = ["s", "a"].iter().map(|name| (*name).to_owned()).filter(|_| !self.only_dimensions);
-        query = query.select(dimensions.chain(attributes)).unwrap();
-        match self.filter {
-            Some((least, only)) => {
-                let query = query.filter(field("a").ge(least));
-                if only { query.only_matching() } else { query }
-            }
-            None => query,
-        }
+        let attributes = schema.attributes().iter().map(Attribute::name).filter(|_| !self.only_dimensions);
+        query = query.select(schema.dimensions().iter().map(Dimension::name).chain(attributes)).unwrap();
+        let Some((least, only_matching)) = self.filter else { return query };
+        query = query.filter(field("i4").ge(least));
+        if only_matching { query.only_matching() } else { query }
     }
 }
 
@@ -202,11 +134,10 @@ fn grid(dense: bool) -> (tempfile::TempDir, Array) {
             (half * 50..half * 50 + 50).flat_map(|y| (0..60).map(move |x| (y, x))).unzip();
         let a: Vec<i32> = y.iter().zip(&x).map(|(y, x)| y * 100 + x).collect();
         let write = Array::open(&path).unwrap().write();
+        let cells = WriteBatch::new().with("a", &a);
         match dense {
-            true => {
-                write.range("y", half * 50..half * 50 + 50).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap()
-            }
-            false => write.cells(WriteBatch::new().with("a", &a).with("y", &y).with("x", &x)).unwrap(),
+            true => write.range("y", half * 50..half * 50 + 50).unwrap().cells(cells).unwrap(),
+            false => write.cells(cells.with("y", &y).with("x", &x)).unwrap(),
         };
     }
     let array = Array::open(&path).unwrap();

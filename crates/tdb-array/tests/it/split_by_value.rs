@@ -24,7 +24,6 @@ fn array(builder: SchemaBuilder) -> Array {
         .attribute(Attribute::new("u", Datatype::UInt64))
         .build()
         .unwrap();
-    let is_dense = schema.is_dense();
     let storage = arrays::create(schema);
     let open = || arrays::open(&storage);
     for (start, count) in [(0, 1000), (1000, 200), (395, 30)] {
@@ -42,10 +41,7 @@ fn array(builder: SchemaBuilder) -> Array {
         let u: Vec<u64> = x.iter().map(|x| if x % 89 == 0 { u64::MAX } else { *x as u64 / 40 }).collect();
         let cells = WriteBatch::new().with("i", &i).with("f", &f).with("s", WriteColumn::strings(&s));
         let cells = cells.with("n", WriteColumn::options(n)).with("u", &u);
-        match is_dense {
-            true => open().write().range("x", start..start + count).unwrap().cells(cells).unwrap(),
-            false => open().write().cells(cells.with("x", &x)).unwrap(),
-        };
+        arrays::write_line(&open(), open().write(), &x, cells);
     }
     open()
 }

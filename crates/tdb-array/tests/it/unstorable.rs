@@ -51,12 +51,7 @@ fn sparse_writes_refuse_values_that_the_filter_cannot_represent() {
         let (y, x) = coordinates(40);
         let mut values = vec![1.5f32; 40];
         values[cell] = value;
-        let cells = || {
-            WriteBatch::new()
-                .with("y", WriteColumn::values(&y))
-                .with("x", WriteColumn::values(&x))
-                .with("a", WriteColumn::values(&values))
-        };
+        let cells = || WriteBatch::new().with("y", &y).with("x", &x).with("a", &values);
         let result = array_on(&storage, 2).write().cells(cells());
         refused(result.map(|_| ()), cell as u64, &format!("{value:?}"), &storage);
         let mut writer = array_on(&storage, 2).write().atomic().unwrap();
@@ -77,10 +72,7 @@ fn streams_refuse_values_that_the_filter_cannot_represent() {
         for part in numbers.chunks(portion) {
             let (y, x): (Vec<i32>, Vec<i32>) = part.iter().map(|cell| place(*cell)).unzip();
             let values: Vec<f32> = part.iter().map(|number| if *number == cell { 1e9 } else { 0.0 }).collect();
-            let cells = WriteBatch::new()
-                .with("y", WriteColumn::values(&y))
-                .with("x", WriteColumn::values(&x))
-                .with("a", WriteColumn::values(&values));
+            let cells = WriteBatch::new().with("y", &y).with("x", &x).with("a", &values);
             pushed = pushed.and_then(|()| writer.push(cells));
         }
         let result = pushed.and_then(|()| writer.commit().map(|_| ()));

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::faults;
 use crate::two_arrays::*;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, Order, WriteBatch, WriteColumn, Written,
+    ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, Order, Write, WriteBatch, WriteColumn, Written,
 };
-use tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_testkit::{Fault, FaultyStorage, files_of};
-use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits};
+use tdb_testkit::{FaultyStorage, files_of};
+use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits, Scalar};
 
 fn some_rows() -> Vec<Row> {
     let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
@@ -170,60 +171,34 @@ fn values_that_promise_an_order_keep_it() {
     assert_eq!(write(&[1.0, 1.0, 1.5, 3.0]).unwrap().cells, 4);
 }
 
-/// Interrupts a write at each of its operations. The files on disk read as before or as after.
-fn breaks(disk_of: impl Fn() -> Arc<MemoryStorage>, write: impl Fn(&Array) -> Result<(), ArrayError>) {
-    let open = |storage: Arc<dyn Storage>| ArrayOptions::new().threads(1).open_on(storage).unwrap();
-    let sound = FaultyStorage::sound(disk_of());
-    let array = open(Arc::new(sound.clone()));
-    write(&array).unwrap();
-    let before = files_of(&disk_of());
-    for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
-        for n in 0..sound.changes() {
-            let disk = disk_of();
-            let array = open(Arc::new(FaultyStorage::new(disk.clone(), fault, n)));
-            let result = write(&array);
-            let fragments = open(disk.clone()).fragments().unwrap().len();
-            if result.is_err() {
-                assert_eq!(fragments, open(disk_of()).fragments().unwrap().len(), "{fault:?} {n}");
-                if fault == Fault::Fails {
-                    assert_eq!(files_of(&disk), before, "{n}");
-                }
-            } else {
-                assert!(fragments > open(disk_of()).fragments().unwrap().len(), "{fault:?} {n}");
-            }
-            // Remaining files can be read.
-            drop(open(disk.clone()).read().batches().unwrap().collect::<Result<Vec<_>, _>>().unwrap());
-        }
-    }
-    // A completed write survives a loss of power.
-    let disk = disk_of();
-    let faulty = FaultyStorage::new(disk.clone(), Fault::LosesPower, sound.changes());
-    write(&open(Arc::new(faulty.clone()))).unwrap();
-    let after = files_of(&disk);
-    faulty.create_folder("more").unwrap_err();
-    assert_eq!(files_of(&disk), after);
-}
-
 #[test]
 fn what_breaks_at_any_moment_leaves_all_or_nothing() {
-    let mut rows: Vec<Row> = (-20..20).map(|x| (x, "s".to_owned(), 1.0, None, [0, 0])).collect();
-    rows.sort_by_key(|row| row.0);
-    let sparse = || {
-        let storage = create(&sparse_schema(false, Layout::RowMajor));
-        array_on(&storage, 1).write().names(names(3)).cells(columns(&some_rows())).unwrap();
-        storage
-    };
-    breaks(sparse, |array| array.write().names(names(5)).cells(columns(&rows)).map(drop));
-    breaks(sparse, |array| stream(array.write().names(names(5)).budget(1), &rows, 9).map(drop));
-    // Several fragments that become visible atomically.
-    breaks(sparse, |array| {
-        let written = stream(array.write().names(names(5)).budget(1).max_fragment_size(300), &rows, 9)?;
-        assert!(written.fragments.len() > 1);
-        Ok(())
-    });
-    let (_, cells) = box_cells([(-3, 8), (-3, 5), (-3, 2)], false, 3);
-    let dense = || create(&dense_schema(Layout::RowMajor, Layout::ColMajor));
-    breaks(dense, |array| array.write().names(names(5)).cells(grid_columns(&cells)).map(drop));
+    let rows: Vec<Row> = (-20..20).map(|x| (x, "s".to_owned(), 1.0, None, [0, 0])).collect();
+    let (_, grid) = box_cells([(-3, 8), (-3, 5), (-3, 2)], false, 3);
+    type Change<'a> = &'a dyn Fn(Write) -> Result<Written, ArrayError>;
+    let changes: [(&str, bool, Change<'_>); 4] = [
+        ("cells", false, &|write| write.cells(columns(&rows))),
+        ("stream", false, &|write| stream(write.budget(1), &rows, 9)),
+        // Several fragments that become visible atomically.
+        ("several fragments", false, &|write| {
+            let written = stream(write.budget(1).max_fragment_size(300), &rows, 9)?;
+            assert!(written.fragments.len() > 1);
+            Ok(written)
+        }),
+        ("dense cells", true, &|write| write.cells(grid_columns(&grid))),
+    ];
+    for (what, is_dense, change) in changes {
+        let prepare = |storage: &Arc<dyn Storage>| {
+            let sparse = sparse_schema(false, Layout::RowMajor);
+            let schema = if is_dense { dense_schema(Layout::RowMajor, Layout::ColMajor) } else { sparse };
+            faults::create(storage, schema).unwrap();
+            if !is_dense {
+                faults::open(storage).unwrap().write().names(names(3)).cells(columns(&some_rows())).unwrap();
+            }
+        };
+        let write = |storage: &Arc<dyn Storage>| change(faults::open(storage)?.write().names(names(5))).map(drop);
+        faults::interrupt(what, faults::state, true, prepare, write);
+    }
 }
 
 /// The order is checked across the batches of a stream.
@@ -303,7 +278,7 @@ fn offsets_beyond_the_limits_are_refused() {
     let write = |bytes| {
         let options = ArrayOptions::new().threads(1).limits(Limits::default().with_tile_bytes(bytes));
         let array = options.open_on(Arc::clone(&storage) as Arc<dyn Storage>).unwrap();
-        let cells = WriteBatch::new().with("x", WriteColumn::values(&[1i32, 2, 3, 4]));
+        let cells = WriteBatch::new().with("x", &[1i32, 2, 3, 4]);
         array.write().cells(cells.with("t", WriteColumn::strings([""; 4])))
     };
     assert!(matches!(write(31).unwrap_err(), ArrayError::Write(_)));
@@ -314,11 +289,11 @@ fn offsets_beyond_the_limits_are_refused() {
 fn cells_are_valid_unless_said_otherwise() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let cells = WriteBatch::new()
-        .with("x", WriteColumn::values(&[1i32, 2]))
+        .with("x", &[1i32, 2])
         .with("s", WriteColumn::strings(["a", "b"]))
-        .with("a", WriteColumn::values(&[0.5f64, 1.5]))
+        .with("a", &[0.5f64, 1.5])
         .with("t", WriteColumn::strings(["", "t"]))
-        .with("p", WriteColumn::values(&[1u16, 2, 3, 4]));
+        .with("p", &[1u16, 2, 3, 4]);
     array_on(&storage, 1).write().cells(cells).unwrap();
     let found: Vec<_> = rows_of(&array_on(&storage, 1)).into_iter().map(|row| row.3).collect();
     assert_eq!(found, [Some(String::new()), Some("t".to_owned())]);

@@ -17,7 +17,7 @@ use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, FormatVersion, Scalar};
 
 use crate::arrays::with_key;
-use crate::queries::features::{self, Feature, of_versions};
+use crate::queries::features::{self, of_versions};
 use crate::queries::{check, is_comparable};
 
 const BUDGET: usize = 64 << 20;
@@ -149,11 +149,7 @@ fn sparse_batches(array: &Array, budget: usize) -> Vec<Batch> {
     query.select(names).unwrap().batches().unwrap().map(Result::unwrap).collect()
 }
 
-/// Writes all fixtures of a feature anew and reads them.
-fn write_all(feature: &Feature) {
-    write_these(feature.fixtures());
-}
-
+/// Writes all fixtures anew and reads them.
 fn write_these(fixtures: Vec<Fixture>) {
     for fixture in fixtures {
         let version = open(&fixture).schema().version();
@@ -184,98 +180,8 @@ fn compare(copy: &Copy, version: FormatVersion) {
 }
 
 #[test]
-fn dense_cells() {
-    write_all(&features::DENSE_CELLS);
-}
-
-#[test]
-fn sparse_cells() {
-    write_all(&features::SPARSE_CELLS);
-}
-
-#[test]
-fn datatypes() {
-    write_all(&features::DATATYPES);
-}
-
-#[test]
-fn fill_values() {
-    write_all(&features::FILL_VALUES);
-}
-
-#[test]
-fn float_dimensions() {
-    write_all(&features::FLOAT_DIMENSIONS);
-}
-
-#[test]
-fn date_dimensions() {
-    write_all(&features::DATE_DIMENSIONS);
-}
-
-#[test]
-fn string_dimensions() {
-    write_all(&features::STRING_DIMENSIONS);
-}
-
-#[test]
-fn duplicates() {
-    write_all(&features::DUPLICATES);
-}
-
-#[test]
-fn hilbert_order() {
-    write_all(&features::HILBERT_ORDER);
-}
-
-#[test]
-fn names_of_fields() {
-    write_all(&features::NAMES_OF_FIELDS);
-}
-
-#[test]
-fn filters() {
-    write_all(&features::FILTERS);
-}
-
-#[test]
-fn filters_of_coordinates() {
-    write_all(&features::FILTERS_OF_COORDINATES);
-}
-
-#[test]
-fn filters_of_strings() {
-    write_all(&features::FILTERS_OF_STRINGS);
-}
-
-#[test]
-fn filters_behind_others() {
-    write_all(&features::FILTERS_BEHIND_OTHERS);
-}
-
-#[test]
-fn chunks() {
-    write_all(&features::CHUNKS);
-}
-
-#[test]
-fn labels() {
-    write_all(&features::LABELS);
-}
-
-#[test]
-fn enumerations() {
-    write_all(&features::ENUMERATIONS);
-}
-
-#[test]
-fn current_domains() {
-    write_all(&features::CURRENT_DOMAINS);
-}
-
-#[test]
-fn encryption() {
-    write_all(&features::ENCRYPTION);
+fn features() {
+    features::WRITTEN.iter().for_each(|feature| write_these(feature.fixtures()));
 }
 
 /// Nullable fields in arrays of any kind.

@@ -35,6 +35,14 @@ fn over_strings(condition: &Condition, cells: &[&[u8]], validity: Option<&[u8]>)
     truth.into_iter().map(u8::from).collect()
 }
 
+/// An array whose attribute `a` has indices in the enumeration `c`.
+fn enumerated() -> ArraySchema {
+    let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(false);
+    let x = Dimension::new("x", 0i32..=99);
+    let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
+    SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap()
+}
+
 fn strings(cells: &[&[u8]]) -> (Vec<u8>, Vec<u64>) {
     let mut offsets = vec![0];
     offsets.extend(cells.iter().scan(0, |end, cell| {
@@ -183,10 +191,7 @@ fn enumerations_are_compared_by_position() {
         let colours = Enumeration::strings("c", "file", Datatype::StringAscii, ["red", "green", "blue"]).unwrap();
         Arc::new(if ordered { colours.ordered() } else { colours })
     };
-    let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(false);
-    let x = Dimension::new("x", 0i32..=99);
-    let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
-    let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
+    let schema = enumerated();
     let truth = |condition: &Condition, ordered| {
         let bound = condition.bind(&schema, |name| (name == "c").then(|| colours(ordered)))?;
         let mut truth = [false; 4];
@@ -229,12 +234,16 @@ fn floats_of_enumerations_compare_as_floats() {
         let first = if held.len() == 32 { 2 } else { 0 };
         let floats = Enumeration::fixed("c", "file", Datatype::Float64, held).unwrap();
         let floats = Arc::new(floats.ordered());
-        let attribute = Attribute::new("a", Datatype::UInt8).with_enumeration("c").nullable(true);
-        let x = Dimension::new("x", 0i32..=99);
-        let reference = EnumerationRef { name: "c".to_owned(), file_name: "file".to_owned() };
-        let schema = SchemaBuilder::sparse().dimension(x).attribute(attribute).enumeration(reference).build().unwrap();
+        let schema = enumerated();
         let cells: Vec<u8> = (0..count as u8).chain([0]).collect();
         let validity: Vec<u8> = (0..=count).map(|cell| u8::from(cell < count)).collect();
+        let truth = |condition: &Condition| {
+            let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
+            let mut found = vec![false; count + 1];
+            let view = Cells::fixed(&cells, 1).with_validity(Validity::Bytes(&validity));
+            bound.evaluate(&vec![Some(view); bound.fields().len()], &mut found);
+            found.into_iter().map(u8::from).collect::<Vec<u8>>()
+        };
         for wanted in values {
             let set = || vec![wanted, 2.5];
             for condition in [
@@ -247,31 +256,19 @@ fn floats_of_enumerations_compare_as_floats() {
                 a().is_nan(),
                 a().is_nan().not(),
             ] {
-                let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
-                let mut found = vec![false; count + 1];
-                let view = Cells::fixed(&cells, 1).with_validity(Validity::Bytes(&validity));
-                bound.evaluate(&vec![Some(view); bound.fields().len()], &mut found);
                 let plain = Attribute::new("a", Datatype::Float64).nullable(true);
                 let mut column = held.to_vec();
                 column.extend([0; 8]);
                 let expected = over(plain, &condition, &column, Some(&validity));
-                let found: Vec<u8> = found.into_iter().map(u8::from).collect();
-                assert_eq!(found, expected, "{condition} of {:?}", &values[first..first + count]);
+                assert_eq!(truth(&condition), expected, "{condition} of {:?}", &values[first..first + count]);
             }
         }
         // Indices define the order. Zeros of both signs are equal.
-        let truth = |condition: Condition| {
-            let bound = condition.bind(&schema, |_| Some(floats.clone())).unwrap();
-            let mut found = vec![false; count + 1];
-            let view = Cells::fixed(&cells, 1).with_validity(Validity::Bytes(&validity));
-            bound.evaluate(&vec![Some(view); bound.fields().len()], &mut found);
-            found.into_iter().map(u8::from).collect::<Vec<u8>>()
-        };
         if count == values.len() {
-            assert_eq!(truth(a().lt(0.0)), [1, 0, 0, 0, 0, 0, 0]);
-            assert_eq!(truth(a().le(-0.0)), [1, 1, 1, 0, 0, 0, 0]);
-            assert_eq!(truth(a().gt(-0.0)), [0, 0, 0, 1, 1, 1, 0]);
-            assert_eq!(truth(a().ge(f64::NAN)), [0; 7]);
+            assert_eq!(truth(&a().lt(0.0)), [1, 0, 0, 0, 0, 0, 0]);
+            assert_eq!(truth(&a().le(-0.0)), [1, 1, 1, 0, 0, 0, 0]);
+            assert_eq!(truth(&a().gt(-0.0)), [0, 0, 0, 1, 1, 1, 0]);
+            assert_eq!(truth(&a().ge(f64::NAN)), [0; 7]);
             let stored = a().eq(0.0).to_stored(&schema, |_| Some(floats.clone())).unwrap();
             assert_eq!(stored, a().is_in([vec![1_u8], vec![2]]));
             assert!(a().eq(f64::NAN).to_stored(&schema, |_| Some(floats.clone())).is_err());

@@ -81,6 +81,20 @@ fn is_refusal(error: &FilterError) -> bool {
     matches!(error.root(), FilterError::PartialValue { .. } | FilterError::NotAscending { .. })
 }
 
+/// Encodes a tile. Returns `None` if the format requires a rejection.
+fn encoded(bound: &BoundPipeline, tile: &[u8], offsets: Option<&[u64]>) -> Option<(Vec<u8>, Scratch)> {
+    let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
+    match bound.encode_tile(tile, offsets, &mut filtered, &mut scratch) {
+        Err(error) if is_refusal(&error) => return None,
+        result => result.unwrap(),
+    }
+    Some((filtered, scratch))
+}
+
+fn refused() -> TestCaseError {
+    TestCaseError::reject("refused")
+}
+
 /// Checks that written chunks pass `ChunkHeader::check_payload`.
 fn check_bounds(filtered: &[u8], offsets: u64) {
     let index = ChunkIndex::parse(filtered).unwrap();
@@ -113,14 +127,9 @@ fn noise_keeps_to_what_readers_believe() {
         let (pipeline, kind) = (FilterPipeline::new(filters), common::cells(Datatype::UInt16));
         let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)).unwrap();
         for tile in [&noise, &ascending] {
-            let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
-            match bound.encode_tile(tile, None, &mut filtered, &mut scratch) {
-                Err(error) if is_refusal(&error) => {}
-                result => {
-                    result.unwrap();
-                    println!("{pipeline}: {} times its bytes", filtered.len() / tile.len());
-                    check_bounds(&filtered, 0);
-                }
+            if let Some((filtered, _)) = encoded(&bound, tile, None) {
+                println!("{pipeline}: {} times its bytes", filtered.len() / tile.len());
+                check_bounds(&filtered, 0);
             }
         }
     }
@@ -178,14 +187,10 @@ proptest! {
     ) {
         let kind = TileKind::coordinates(datatype, dimensions, common::version(number));
         let pipeline = FilterPipeline { max_chunk_size: 256, filters };
-        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Err(TestCaseError::reject("refused")) };
+        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Err(refused()) };
         let mut rng = SplitMix64::new(seed);
         let tile: Vec<u8> = (0..cells * kind.cell_size as usize).map(|_| rng.next() as u8).collect();
-        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
-        match bound.encode_tile(&tile, None, &mut filtered, &mut scratch) {
-            Err(error) if is_refusal(&error) => return Err(TestCaseError::reject("refused")),
-            result => result.unwrap(),
-        }
+        let (filtered, mut scratch) = encoded(&bound, &tile, None).ok_or_else(refused)?;
         let mut back = vec![0xa5; tile.len()];
         bound.decode_tile(&filtered, &mut back, &mut scratch).unwrap();
         prop_assert_eq!(back, tile);
@@ -206,11 +211,7 @@ proptest! {
         let pipeline = FilterPipeline::new([vec![first], rest].concat());
         let kind = TileKind::var_data(Datatype::StringUtf8, common::V22);
         let bound = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)).unwrap();
-        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
-        match bound.encode_tile(values.as_bytes(), Some(&offsets), &mut filtered, &mut scratch) {
-            Err(error) if is_refusal(&error) => return Err(TestCaseError::reject("refused")),
-            result => result.unwrap(),
-        }
+        let (filtered, mut scratch) = encoded(&bound, values.as_bytes(), Some(&offsets)).ok_or_else(refused)?;
         check_bounds(&filtered, 8 * offsets.len() as u64);
         let (mut back, mut starts) = (vec![0xa5; values.len()], Vec::new());
         bound.decode_strings(&filtered, &mut back, &mut starts, cells.len() as u64, &mut scratch).unwrap();
@@ -228,12 +229,8 @@ proptest! {
         let len = lengths.iter().fold(0, |start, len| { offsets.push(start); start + len * size });
         let tile: Vec<u8> = (0..len).map(|byte| (byte / 7 % 251) as u8).collect();
         let (pipeline, kind) = (FilterPipeline::new(filters), TileKind::var_data(datatype, common::V22));
-        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Err(TestCaseError::reject("refused")) };
-        let (mut scratch, mut filtered) = (common::scratch_with_ivs(), Vec::new());
-        match bound.encode_tile(&tile, Some(&offsets), &mut filtered, &mut scratch) {
-            Err(error) if is_refusal(&error) => return Err(TestCaseError::reject("refused")),
-            result => result.unwrap(),
-        }
+        let Ok(bound) = BoundPipeline::bind_with_key(&pipeline, kind, Some(&KEY)) else { return Err(refused()) };
+        let (filtered, mut scratch) = encoded(&bound, &tile, Some(&offsets)).ok_or_else(refused)?;
         let mut back = vec![0xa5; tile.len()];
         bound.decode_tile(&filtered, &mut back, &mut scratch).unwrap();
         prop_assert!(back == tile);
@@ -386,10 +383,8 @@ fn whatever_is_damaged_is_noticed_or_harmless() {
     for (seed, (pipeline, kind, filtered)) in (0..).zip(samples()) {
         let bound = BoundPipeline::bind(&pipeline, kind).unwrap();
         let (mut tile, mut scratch) = (vec![0; 240], Scratch::with_limits(Limits::SMALL));
-        let original = {
-            bound.decode_tile(&filtered, &mut tile, &mut scratch).unwrap();
-            tile.clone()
-        };
+        bound.decode_tile(&filtered, &mut tile, &mut scratch).unwrap();
+        let original = tile.clone();
         let ends_with_digest =
             matches!(pipeline.filters.last(), Some(Filter::Md5 | Filter::Sha256)) && pipeline.filters.len() == 1;
         hostile::single_byte_changes(&filtered, |changed| {

@@ -421,11 +421,8 @@ fn who_has_lost_the_lock_commits_nothing() {
     for (moment, part) in [(Moment::Begins, "__fragments"), (Moment::Made, ".tdb-journal-")] {
         let storage = array(22, false);
         let before = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
-        is_busy(
-            &ConsolidateFragments::new()
-                .plan(&open(&meanwhile(&storage, moment, part, other)))
-                .and_then(FragmentPlan::run),
-        );
+        let late = meanwhile(&storage, moment, part, other);
+        is_busy(&ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run));
         let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
         assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "its lock and nothing else");
     }
@@ -436,9 +433,8 @@ fn who_has_lost_the_lock_commits_nothing() {
         let journal = temporary(storage).into_iter().find(|name| name.starts_with(".tdb-journal-")).unwrap();
         storage.remove_file(&journal).unwrap();
     };
-    let result = ConsolidateFragments::new()
-        .plan(&open(&meanwhile(&storage, Moment::Made, ".tdb-journal-", other)))
-        .and_then(FragmentPlan::run);
+    let late = meanwhile(&storage, Moment::Made, ".tdb-journal-", other);
+    let result = ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run);
     assert!(matches!(result, Err(MaintainError::Conflict { .. })), "{result:?}");
     assert_eq!((cells_at(&storage, 50), entries(&storage, "__commits")), before);
 }
@@ -461,8 +457,10 @@ fn all_kinds_of_maintenance_exclude_each_other() {
     let empty = self::array(22, false);
     empty.create_new(LOCK, &alive()).unwrap();
     assert!(Vacuum::all().plan(&open(&empty)).unwrap().run().unwrap().steps.is_empty());
+    // On request, the lock of a living process is taken over.
+    assert_eq!(Consolidate::commits().plan(&array).unwrap().take_over(true).run().unwrap().steps.len(), 1);
+    assert_eq!(temporary(&storage), [""; 0]);
     // The lock of a dead process does not matter.
-    storage.remove_file(LOCK).unwrap();
     storage.create_new(LOCK, &dead()).unwrap();
     Vacuum::all().plan(&array).unwrap().run().unwrap();
     assert_eq!((open(&storage).fragments().unwrap().len(), temporary(&storage)), (2, Vec::new()));
@@ -617,8 +615,7 @@ fn a_vacuum_finishes_what_was_interrupted() {
         "tdb journal of joined fragments 1\nvacuum {}\noutput __fragments/{name} __commits/{name}.wrt\n\n",
         step.vacuum_file
     );
-    let unique: String = name.as_str().chars().filter(char::is_ascii_alphanumeric).collect();
-    storage.create_new(&format!(".tdb-journal-{unique}.tmp"), &[head.as_bytes(), &list].concat()).unwrap();
+    storage.create_new(&journal_path(&head), &[head.as_bytes(), &list].concat()).unwrap();
     assert_eq!(cells_at(&storage, 50).len(), before.len() * 2, "they count twice until then");
     let plan = Vacuum::fragments().plan(&open(&storage)).unwrap();
     let report = plan.run().unwrap();
@@ -651,23 +648,18 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
 /// A late writer, or one with an earlier timestamp, does not restore deleted keys.
 #[test]
 fn deleted_keys_of_joined_metadata_stay_deleted() {
-    let storage = array(22, false);
     let value = |text: &str| tdb_array::MetadataValue::text(text).unwrap();
-    let names = |time| Names::new().at(time).seeded(time);
-    open(&storage).write_metadata().names(names(21)).put("k", value("a")).commit().unwrap();
-    open(&storage).write_metadata().names(names(25)).put("other", value("b")).delete("k").commit().unwrap();
-    Consolidate::metadata().plan(&open(&storage)).unwrap().run().unwrap();
-    Vacuum::metadata().plan(&open(&storage)).unwrap().run().unwrap();
-    open(&storage).write_metadata().names(names(15)).put("k", value("late")).commit().unwrap();
-    assert_eq!(open(&storage).metadata().unwrap().get("k"), None);
-    // All keys are deleted.
-    let storage = array(22, false);
-    open(&storage).write_metadata().names(names(21)).put("k", value("a")).commit().unwrap();
-    open(&storage).write_metadata().names(names(25)).delete("k").commit().unwrap();
-    Consolidate::metadata().plan(&open(&storage)).unwrap().run().unwrap();
-    Vacuum::metadata().plan(&open(&storage)).unwrap().run().unwrap();
-    open(&storage).write_metadata().names(names(15)).put("k", value("late")).commit().unwrap();
-    assert_eq!(open(&storage).metadata().unwrap().get("k"), None);
+    // Some keys are left, or all are deleted.
+    for left in [&["other"][..], &[]] {
+        let storage = array(22, false);
+        let change = |time| open(&storage).write_metadata().names(Names::new().at(time).seeded(time));
+        change(21).put("k", value("a")).commit().unwrap();
+        left.iter().fold(change(25), |change, key| change.put(*key, value("b"))).delete("k").commit().unwrap();
+        Consolidate::metadata().plan(&open(&storage)).unwrap().run().unwrap();
+        Vacuum::metadata().plan(&open(&storage)).unwrap().run().unwrap();
+        change(15).put("k", value("late")).commit().unwrap();
+        assert_eq!(open(&storage).metadata().unwrap().get("k"), None, "{left:?}");
+    }
 }
 
 /// Locks and other files of jobs are not reported as leftovers, with a live or a dead owner.

@@ -5,8 +5,8 @@ use crate::support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::{Case, Placed, differences};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteColumn};
+use crate::support::{Case, Files, Placed, copy_fragment, differences, on, open, try_open};
+use tdb_array::{CreateOptions, MetadataValue, Names, TimeRange, WriteColumn};
 use tdb_condition::Condition;
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, Consolidation, Report, Vacuum};
@@ -15,20 +15,6 @@ use tdb_storage::{MemoryStorage, Storage, is_temporary};
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
 use tdb_types::names::{MAINTENANCE_LOCK, is_of_maintenance};
 use tdb_types::{Datatype, Feature, FormatVersion};
-
-type Files = BTreeMap<String, Vec<u8>>;
-
-fn on(files: &Files) -> Arc<dyn Storage> {
-    let storage = MemoryStorage::new();
-    for (path, bytes) in files {
-        storage.insert(path, bytes.clone()).unwrap();
-    }
-    Arc::new(Placed(Arc::new(storage)))
-}
-
-fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
-}
 
 /// Counts files by folder and extension.
 fn kinds(files: &Files) -> BTreeMap<String, usize> {
@@ -100,13 +86,8 @@ fn written(version: u32) -> Files {
         let cells = [("row", WriteColumn::values(&rows)), ("a", WriteColumn::values(&values))];
         open(&storage).write().names(names.clone()).cells(cells).unwrap();
         let value = MetadataValue::text(&format!("at {time}")).unwrap();
-        open(&storage)
-            .write_metadata()
-            .names(names)
-            .put("k", value.clone())
-            .put(format!("{time}"), value)
-            .commit()
-            .unwrap();
+        let change = open(&storage).write_metadata().names(names).put("k", value.clone());
+        change.put(format!("{time}"), value).commit().unwrap();
     }
     open(&storage).write_metadata().names(names.clone().at(45)).delete("2").commit().unwrap();
     if version.has(Feature::DeleteCommits) {
@@ -123,17 +104,11 @@ fn then(files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Report, Maintai
 }
 
 fn consolidate(what: Consolidation) -> impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError> {
-    move |storage| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-        what.plan(&array)?.take_over(true).run()
-    }
+    move |storage| what.plan(&try_open(storage)?)?.take_over(true).run()
 }
 
 fn vacuum(what: Vacuum) -> impl Fn(&Arc<dyn Storage>) -> Result<Report, MaintainError> {
-    move |storage| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-        what.plan(&array)?.take_over(true).run()
-    }
+    move |storage| what.plan(&try_open(storage)?)?.take_over(true).run()
 }
 
 #[test]
@@ -180,17 +155,6 @@ fn commits_that_were_joined_twice() {
     assert_eq!(vacuumed.keys().filter(|path| path.ends_with(".wrt")).count(), 0);
 }
 
-/// Copies a fragment under another name.
-fn copy(storage: &dyn Storage, folder: &str, time: u64, version: u32) {
-    let name = format!("__{time}_{time}_{time:032x}_{version}");
-    storage.create_folder(&format!("__fragments/{name}")).unwrap();
-    for entry in storage.list(folder).unwrap() {
-        let bytes = storage.read(&format!("{folder}/{}", entry.name)).unwrap();
-        storage.create_new(&format!("__fragments/{name}/{}", entry.name), &bytes).unwrap();
-    }
-    storage.create_new(&format!("__commits/{name}.wrt"), b"").unwrap();
-}
-
 /// Arrays that the reference library consolidated and did not vacuum, with separate and with
 /// consolidated commits.
 #[test]
@@ -215,7 +179,7 @@ fn vacuuming_fragments() {
             // Ignored commits must not become visible while the ignore file is deleted.
             let rejoined = then(&then(&joined, vacuum(Vacuum::fragments())), |storage| {
                 let last = open(storage).directory().fragments.last().unwrap().clone();
-                copy(&**storage, &last.folder, last.name.end() + 1, last.version.number());
+                copy_fragment(&**storage, &last.folder, last.name.end() + 1, last.version.number());
                 consolidate(Consolidate::commits())(storage)
             });
             let kinds = kinds(&rejoined);

@@ -3,7 +3,6 @@
 use crate::support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{Case, Placed, differences, group_history};
 use tdb_array::tdb_filters::EncryptionKey;
@@ -11,59 +10,39 @@ use tdb_array::{GroupOptions, MetadataValue, Names, TimeRange};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, Vacuum};
 use tdb_storage::Storage;
-use tdb_testkit::fixtures::{self, Fixture};
+use tdb_testkit::fixtures;
 
 /// Number of arrays by outcome.
 #[derive(Debug, Default)]
 struct Counts {
-    arrays: AtomicUsize,
-    joined: [AtomicUsize; 3],
-    refused: AtomicUsize,
-    vacuumed: [AtomicUsize; 4],
-}
-
-fn count(counter: &AtomicUsize) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn of(counter: &AtomicUsize) -> usize {
-    counter.load(Ordering::Relaxed)
+    arrays: u32,
+    joined: [u32; 3],
+    refused: u32,
+    vacuumed: [u32; 4],
 }
 
 #[test]
 fn arrays_read_as_before_at_every_time() {
-    let all: Vec<Fixture> = fixtures::all().into_iter().chain(fixtures::of_older_releases()).collect();
-    let (next, counts) = (AtomicUsize::new(0), Counts::default());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(fixture) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    check(&Case::of(fixture), &counts);
-                }
-            });
-        }
-    });
-    let (joined, vacuumed) = (counts.joined.each_ref().map(of), counts.vacuumed.each_ref().map(of));
-    println!(
-        "{} arrays, joined {joined:?}, {} refused, vacuumed {vacuumed:?}",
-        of(&counts.arrays),
-        of(&counts.refused)
-    );
-    assert!(of(&counts.arrays) > 500 && of(&counts.refused) > 50);
-    assert!(joined.into_iter().zip([170, 215, 9]).all(|(found, least)| found >= least), "{joined:?}");
-    assert!(vacuumed.into_iter().zip([7, 170, 8, 9]).all(|(found, least)| found >= least), "{vacuumed:?}");
+    let mut counts = Counts::default();
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        check(&Case::of(&fixture), &mut counts);
+    }
+    println!("{counts:?}");
+    assert!(counts.arrays > 500 && counts.refused > 50, "{counts:?}");
+    assert!(counts.joined.into_iter().zip([170, 215, 9]).all(|(found, least)| found >= least), "{counts:?}");
+    assert!(counts.vacuumed.into_iter().zip([7, 170, 8, 9]).all(|(found, least)| found >= least), "{counts:?}");
 }
 
-fn check(case: &Case, counts: &Counts) {
+fn check(case: &Case, counts: &mut Counts) {
     let name = &case.name;
-    count(&counts.arrays);
+    counts.arrays += 1;
     let before = case.history();
     let kinds = [Consolidate::commits(), Consolidate::footers(), Consolidate::metadata()];
-    for (kind, counter) in kinds.into_iter().zip(&counts.joined) {
+    for (kind, counter) in kinds.into_iter().zip(&mut counts.joined) {
         let plan = match kind.plan(&case.array()) {
             Err(MaintainError::NotInFormat { version, .. }) => {
                 assert!((7..12).contains(&version.number()), "{name}: {version}");
-                count(&counts.refused);
+                counts.refused += 1;
                 continue;
             }
             plan => plan.unwrap_or_else(|error| panic!("{name}: {error}")),
@@ -72,22 +51,18 @@ fn check(case: &Case, counts: &Counts) {
         let planned: Vec<_> = plan.steps().cloned().collect();
         let report = plan.run().unwrap();
         assert_eq!(report.steps, planned, "{name}");
-        if !planned.is_empty() {
-            count(counter);
-        }
+        *counter += u32::from(!planned.is_empty());
         assert_eq!(differences(&before, &case.history(), &[]), [""; 0], "{name}, {kind:?}");
         assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: once is enough");
     }
     let kinds = [Vacuum::fragments(), Vacuum::commits().delete_files(true), Vacuum::footers(), Vacuum::metadata()];
     let mut past: Vec<TimeRange> = Vec::new();
-    for (kind, counter) in kinds.iter().zip(&counts.vacuumed) {
+    for (kind, counter) in kinds.iter().zip(&mut counts.vacuumed) {
         let plan = kind.plan(&case.array()).unwrap();
         past.extend(plan.past());
         let report = plan.run().unwrap();
         assert!(report.left.is_empty(), "{name}, {kind:?}: {:?}", report.left);
-        if !report.steps.is_empty() {
-            count(counter);
-        }
+        *counter += u32::from(!report.steps.is_empty());
         assert_eq!(differences(&before, &case.history(), &past), [""; 0], "{name}, {kind:?}");
         assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: once is enough");
     }
@@ -105,24 +80,14 @@ fn groups_read_as_before_at_every_time() {
         let name = fixture.name();
         let storage: Arc<dyn Storage> = Arc::new(Placed(fixture.group_storage()));
         let key = fixture.expected_group().key().map(EncryptionKey::new);
-        let open = || {
-            let options = GroupOptions::new().between(TimeRange::ALL);
-            let options = key.clone().map_or(options.clone(), |key| options.key(key));
-            options.open_on(storage.clone()).unwrap()
-        };
+        let options = GroupOptions::new().between(TimeRange::ALL).key(key.clone());
+        let open = || options.open_on(storage.clone()).unwrap();
         // No fixture has more than one metadata file.
         let seeded = Names::new().seeded(7);
         for (time, text) in [(5, "spring"), (5, "summer"), (1_800_000_000_000, "autumn")] {
             let value = MetadataValue::text(text).unwrap();
-            let names = seeded.clone().at(time);
-            open()
-                .write_metadata()
-                .names(names)
-                .put("season", value)
-                .delete("number")
-                .put(text, MetadataValue::text("").unwrap())
-                .commit()
-                .unwrap();
+            let change = open().write_metadata().names(seeded.clone().at(time)).put("season", value).delete("number");
+            change.put(text, MetadataValue::text("").unwrap()).commit().unwrap();
         }
         let before = group_history(&storage, key.as_ref());
         let report = Consolidate::metadata().plan(&open()).unwrap().run().unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::fragments_support::{cells_of, storage_of};
-use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use tdb_array::{Array, ArrayOptions, Fragment};
 use tdb_job::MaintainError;
 use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal};
 use tdb_metadata::PathList;
@@ -155,12 +155,4 @@ fn what_releases_joined_is_made_alike() {
         }
     }
     assert!(compared >= 6 && versions.len() >= 5, "{compared} {versions:?}");
-}
-
-#[test]
-fn readers_of_every_time_are_asked() {
-    let array = ArrayOptions::new().between(TimeRange::ALL);
-    let fixture = fixtures::named("v22-by-2.30.0-sparse-consolidated");
-    let array = array.open_on(storage_of(&fixture.array_storage())).unwrap();
-    assert!(times(&array).len() > 3);
 }

@@ -14,6 +14,7 @@ use tdb_job::MaintainError;
 use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
 use tdb_testkit::allocations::count_while;
+use tdb_testkit::copy_files;
 use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 use tdb_verify::{FindingKind, Severity, Verify};
 
@@ -72,47 +73,29 @@ fn what_lies_between_in_time_must_be_joined_too() {
 /// Creates an array without duplicates and three fragments. The first fragment has three cells at
 /// 5, as a writer without checks leaves them.
 fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>) -> Arc<dyn Storage> {
-    let storages = [false, true].map(|allowed| {
-        let disk = MemoryStorage::new();
-        let storage = storage_of(&disk);
+    let [storage, twin] = [false, true].map(|allowed| {
+        let storage = storage_of(&MemoryStorage::new());
         let x = Dimension::new("x", 0i32..=99).with_tile(10);
         let schema = SchemaBuilder::sparse().version(FormatVersion::new(version).unwrap()).allows_duplicates(allowed);
         let schema = schema.dimension(x).attribute(Attribute::new("a", Datatype::Int32)).capacity(2);
         create(&storage, schema.build().unwrap());
-        (disk, storage)
+        storage
     });
-    let [(disk, storage), (_, twin)] = storages;
     let cells = WriteBatch::new().with("x", &[1, 5, 5, 5]).with("a", &[10, 51, 52, 53]);
     open(&twin).write().names(Names::new().at(20).seeded(1)).cells(cells).unwrap();
-    copy(&twin, &disk, "__fragments");
-    copy(&twin, &disk, "__commits");
+    for folder in ["__fragments", "__commits"] {
+        copy_files(&*twin.sub(folder).unwrap(), &*storage.sub(folder).unwrap());
+    }
     write(&storage, 30, newer, 60);
     write(&storage, 10, 1..=2, 5);
     storage
 }
 
-fn copy(from: &Arc<dyn Storage>, to: &MemoryStorage, folder: &str) {
-    for entry in from.list(folder).unwrap_or_default() {
-        let path = format!("{folder}/{}", entry.name);
-        match from.list(&path) {
-            Ok(entries) if !entries.is_empty() => copy(from, to, &path),
-            _ => {
-                let file = from.open(&path).unwrap();
-                let mut bytes = vec![0; usize::try_from(entry.size).unwrap()];
-                file.read_into(0, &mut bytes).unwrap();
-                to.insert(&path, bytes).unwrap();
-            }
-        }
-    }
-}
-
 fn duplicates_found(storage: &Arc<dyn Storage>) -> Vec<String> {
     let report = Verify::new().threads(1).storage(storage.clone()).unwrap();
     let found = report.findings.iter().filter(|finding| finding.kind == FindingKind::Duplicates);
-    found
-        .inspect(|finding| assert_eq!(finding.severity, Severity::Finding))
-        .map(|finding| finding.what.clone())
-        .collect()
+    let found = found.inspect(|finding| assert_eq!(finding.severity, Severity::Finding));
+    found.map(|finding| finding.what.clone()).collect()
 }
 
 #[test]
@@ -260,14 +243,11 @@ fn groups_of_dense_fragments_change_nothing_for_readers() {
         let factor = f64::from(random.number(4)) / 4.0 + 0.4;
         let consolidate = ConsolidateFragments::new().amplification(factor);
         let plan = consolidate.plan(&open(&storage)).unwrap();
-        match consolidate.plan(&open(&storage)).and_then(FragmentPlan::run) {
-            Ok(report) => {
-                assert_eq!(plan.steps().len(), report.steps.len(), "{seed}: {plan}{report}");
-                joined += report.steps.len();
-                left += report.left.len();
-            }
-            Err(error) => panic!("{seed}: {error}"),
-        }
+        let report = consolidate.plan(&open(&storage)).and_then(FragmentPlan::run);
+        let report = report.unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert_eq!(plan.steps().len(), report.steps.len(), "{seed}: {plan}{report}");
+        joined += report.steps.len();
+        left += report.left.len();
         assert_eq!(history(&storage), before, "{seed}");
         let last = cells_at(&storage, 100);
         Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
@@ -553,8 +533,9 @@ fn steps_are_chosen_by_number_and_size() {
     assert_eq!((all.steps.len(), open(&storage).fragments().unwrap().len()), (2, 1));
     // An empty plan is no error.
     assert!(ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap().steps.is_empty());
-    let why = refused_list(&storage);
-    assert!(matches!(why, Refusal::NoSuchFragment { .. }), "{why}");
+    let unknown = ConsolidateFragments::new().fragments(["none"]).plan(&open(&storage)).and_then(FragmentPlan::run);
+    let error = unknown.unwrap_err();
+    assert!(matches!(error, MaintainError::Refused { why: Refusal::NoSuchFragment { .. }, .. }), "{error}");
 }
 
 #[test]
@@ -569,14 +550,7 @@ fn old_formats_need_a_storage_with_a_uri() {
     assert_eq!(refused(&ConsolidateFragments::new(), &plain), Refusal::NoUri);
     let report = ConsolidateFragments::new().plan(&open(&storage_of(&disk))).unwrap().run().unwrap();
     let list = String::from_utf8(disk.read(&report.steps[0].vacuum_file).unwrap()).unwrap();
-    assert!(list.starts_with("file:///place/__fragments/__11_11_") && list.lines().count() == 2, "{list}");
-}
-
-fn refused_list(storage: &Arc<dyn Storage>) -> Refusal {
-    match ConsolidateFragments::new().fragments(["none"]).plan(&open(storage)).and_then(FragmentPlan::run) {
-        Err(MaintainError::Refused { why, .. }) => why,
-        other => panic!("{other:?}"),
-    }
+    assert!(list.starts_with("file:///arrays/array/__fragments/__11_11_") && list.lines().count() == 2, "{list}");
 }
 
 /// A fragment outside of the time range prevents all runs. The cost is linear in the number of

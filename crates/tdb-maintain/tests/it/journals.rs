@@ -44,7 +44,7 @@ fn journal(vacuum: &str, outputs: &[&str], replaced: &[&str]) -> String {
         let [folder, commit, _] = paths(output);
         text += &format!("output {folder} {commit}\n");
     }
-    let start = |name: &str| if name.ends_with("_9") { "file:///place/" } else { "/" };
+    let start = |name: &str| if name.ends_with("_9") { "file:///arrays/array/" } else { "/" };
     let lines = replaced.iter().map(|name| format!("{}{}\n", start(name), paths(name)[0]));
     format!("{text}\n{}", lines.collect::<String>())
 }
@@ -56,7 +56,7 @@ fn files(storage: &Arc<dyn Storage>) -> Vec<String> {
     all.filter(|name| name != JOURNAL).collect()
 }
 
-/// Checks that a journal is reported and stays untouched.
+/// Checks that a journal is reported and stays untouched, and removes it.
 fn is_left(storage: &Arc<dyn Storage>, journal: &str) {
     let (before, cells) = (files(storage), cells_at(storage, 50));
     storage.create_new(JOURNAL, journal.as_bytes()).unwrap();
@@ -65,6 +65,7 @@ fn is_left(storage: &Arc<dyn Storage>, journal: &str) {
     assert_eq!((report.recovered, left, report.steps), (0, vec![JOURNAL], Vec::new()), "{journal}");
     assert_eq!(storage.read(JOURNAL).unwrap(), journal.as_bytes());
     assert_eq!((files(storage), cells_at(storage, 50)), (before, cells), "{journal}");
+    storage.remove_file(JOURNAL).unwrap();
 }
 
 /// A purge without remaining cells lists no new fragment. Its journal is deleted, as the outcome is
@@ -77,7 +78,6 @@ fn without_new_fragments_nothing_is_hidden() {
         let names: Vec<&str> = all.iter().map(|entry| entry.name.as_str()).collect();
         let none = name("11_13", version);
         is_left(&storage, &journal(&none, &[], &names));
-        storage.remove_file(JOURNAL).unwrap();
         let text = journal(&none, &[], &[&names[..], &[&none]].concat());
         storage.create_new(JOURNAL, text.as_bytes()).unwrap();
         let (before, cells) = (files(&storage), cells_at(&storage, 50));
@@ -98,18 +98,14 @@ fn only_what_lies_elsewhere_too_is_undone() {
         assert_eq!(fragments(&storage).len(), 2);
         let one = name("12_12", version);
         is_left(&storage, &journal(lost, &[lost], &[&one]));
-        storage.remove_file(JOURNAL).unwrap();
         // A single fragment, or fragments of other times, cannot be the sources.
         let other = [all[0].name.as_str(), all[2].name.as_str()];
         is_left(&storage, &journal(lost, &[lost], &other));
-        storage.remove_file(JOURNAL).unwrap();
         is_left(&storage, &journal(lost, &[lost], &[&one, &one]));
-        storage.remove_file(JOURNAL).unwrap();
         // A source of the new fragments is missing.
         let joined = name("11_13", version);
         storage.create_folder(&paths(&joined)[0]).unwrap();
         is_left(&storage, &journal(&joined, &[&joined], &[other[0], lost, other[1]]));
-        storage.remove_file(JOURNAL).unwrap();
         let text = journal(&joined, &[&joined], &other);
         storage.create_new(JOURNAL, text.as_bytes()).unwrap();
         let report = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
@@ -130,9 +126,7 @@ fn only_all_that_was_joined_is_hidden() {
         let list = storage.read(&step.vacuum_file).unwrap();
         storage.remove_file(&step.vacuum_file).unwrap();
         is_left(&storage, &journal(new, &[new], &names[..2]));
-        storage.remove_file(JOURNAL).unwrap();
         is_left(&storage, &journal(new, &[new], &[&names[..], &[&name("12_12", version)]].concat()));
-        storage.remove_file(JOURNAL).unwrap();
         storage.create_new(JOURNAL, journal(new, &[new], &names).as_bytes()).unwrap();
         let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!((report.recovered, report.left_journals.len()), (1, 0), "{version}");

@@ -5,14 +5,14 @@ use crate::support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::{Case, differences};
-use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange};
+use crate::support::{Case, copy_fragment, differences};
+use tdb_array::{ArrayOptions, MetadataValue, Names, TimeRange};
 use tdb_job::MaintainError;
 use tdb_maintain::{Action, Consolidate, ConsolidateFragments, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
-use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{ByteReader, ByteWriter, Datatype, TimestampedName};
+use tdb_testkit::copy_files;
+use tdb_types::{ByteReader, ByteWriter, TimestampedName};
 
 /// A consolidated sparse fragment and its original fragments.
 const CONSOLIDATED: &str = "v22-by-2.30.0-sparse-consolidated";
@@ -90,12 +90,7 @@ fn lists_of_other_times_and_circles_are_left() {
 fn nothing_outside_of_the_array_is_removed() {
     let disk: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let array = disk.sub("array").unwrap();
-    for (path, bytes) in Case::named(CONSOLIDATED).files() {
-        if let Some((folder, _)) = path.rsplit_once('/') {
-            array.create_folder(folder).unwrap();
-        }
-        array.create_new(&path, &bytes).unwrap();
-    }
+    copy_files(&*Case::named(CONSOLIDATED).storage, &*array);
     let outside = "__1700000000000_1700000000000_00000000000000000000000000000abc_22";
     disk.create_folder(outside).unwrap();
     disk.create_new(&format!("{outside}/f"), b"precious").unwrap();
@@ -206,14 +201,7 @@ fn files_that_say_different_things_of_a_delete_stay() {
 
 /// Copies the first fragment under another name.
 fn copy_first_fragment(case: &Case, time: u64) {
-    let copy = case.array().directory().fragments[0].clone();
-    let name = format!("__{time}_{time}_{time:032x}_22");
-    case.storage.create_folder(&format!("__fragments/{name}")).unwrap();
-    for entry in case.storage.list(&copy.folder).unwrap() {
-        let bytes = case.storage.read(&format!("{}/{}", copy.folder, entry.name)).unwrap();
-        case.storage.create_new(&format!("__fragments/{name}/{}", entry.name), &bytes).unwrap();
-    }
-    case.storage.create_new(&format!("__commits/{name}.wrt"), b"").unwrap();
+    copy_fragment(&*case.storage, &case.array().directory().fragments[0].folder, time, 22);
 }
 
 /// Sorted as text, `__9_...` comes after `__10_...`.
@@ -449,31 +437,6 @@ fn two_at_once() {
     }
 }
 
-/// Otherwise, commits could be consolidated while another process deletes them.
-#[test]
-fn one_maintains_an_array_at_a_time() {
-    let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    let rows = Dimension::new("row", 1i32..=100);
-    let schema =
-        SchemaBuilder::sparse().dimension(rows).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    CreateOptions::new().create_on(&storage, schema).unwrap();
-    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    for row in 1..4i32 {
-        open().write().cells([("row", &[row]), ("a", &[row])]).unwrap();
-    }
-    // This process is alive and idle.
-    let owner = format!("process {}\non elsewhere\n", std::process::id());
-    storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
-    let busy = Consolidate::commits().plan(&open()).unwrap().run().unwrap_err();
-    assert!(matches!(busy, MaintainError::Busy { .. }), "{busy}");
-    let report = Consolidate::commits().plan(&open()).unwrap().take_over(true).run().unwrap();
-    assert_eq!(report.steps.len(), 1);
-    assert!(!storage.exists(".tdb-maintain.tmp").unwrap());
-    // A run without steps needs no lock.
-    storage.create_new(".tdb-maintain.tmp", owner.as_bytes()).unwrap();
-    assert!(Consolidate::commits().plan(&open()).unwrap().run().unwrap().steps.is_empty());
-}
-
 /// A vacuum that cannot finish does not start.
 #[cfg(unix)]
 #[test]
@@ -486,15 +449,11 @@ fn nothing_behind_links_is_vacuumed() {
         let (path, away) = (folder.path().join("array"), folder.path().join("away"));
         std::fs::rename(path.join(linked), &away).unwrap();
         std::os::unix::fs::symlink(&away, path.join(linked)).unwrap();
-        ConsolidateFragments::new()
-            .amplification(f64::INFINITY)
-            .plan(&Array::open(&path).unwrap())
-            .unwrap()
-            .run()
-            .unwrap();
+        let array = || Array::open(&path).unwrap();
+        ConsolidateFragments::new().amplification(f64::INFINITY).plan(&array()).unwrap().run().unwrap();
         let all = || support::files(&tdb_storage::LocalStorage::new(&path));
         let before = all();
-        let report = Vacuum::all().plan(&Array::open(&path).unwrap()).unwrap().run().unwrap();
+        let report = Vacuum::all().plan(&array()).unwrap().run().unwrap();
         assert!(report.steps.is_empty(), "{report:?}");
         let left: Vec<_> = report.left.iter().map(|left| (left.path.as_str(), &left.why)).collect();
         assert!(matches!(left[..], [(path, Reason::Link)] if path == linked), "{left:?}");

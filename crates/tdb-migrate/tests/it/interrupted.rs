@@ -15,6 +15,12 @@ use tdb_types::names::MAINTENANCE_LOCK;
 use tdb_types::{Datatype, Layout};
 use tdb_verify::{FindingKind, Verify};
 
+fn filled(version: u32) -> Arc<dyn Storage> {
+    let storage = storage_of(&MemoryStorage::new());
+    fill(&storage, version);
+    storage
+}
+
 /// Writes fragments of an array with duplicates.
 fn fill(storage: &Arc<dyn Storage>, version: u32) {
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
@@ -26,11 +32,8 @@ fn fill(storage: &Arc<dyn Storage>, version: u32) {
 fn consolidate(storage: &Arc<dyn Storage>, size: Option<u64>) -> Result<()> {
     let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
     let consolidate = ConsolidateFragments::new().names(Names::new().seeded(4));
-    size.into_iter()
-        .fold(consolidate, ConsolidateFragments::max_fragment_size)
-        .plan(&array)
-        .and_then(FragmentPlan::run)
-        .map(|_| ())
+    let consolidate = size.into_iter().fold(consolidate, ConsolidateFragments::max_fragment_size);
+    consolidate.plan(&array).and_then(FragmentPlan::run).map(drop)
 }
 
 /// Deletes a dead process's lock, as the next process would.
@@ -77,11 +80,7 @@ fn elsewhere() -> Arc<dyn Storage> {
 }
 
 fn check(version: u32, size: Option<u64>) {
-    let disk = || {
-        let storage = storage_of(&MemoryStorage::new());
-        fill(&storage, version);
-        storage
-    };
+    let disk = || filled(version);
     let cells = cells_at(&disk(), 50);
     let sound = FaultyStorage::sound(disk());
     consolidate(&(Arc::new(sound.clone()) as _), size).unwrap();
@@ -95,13 +94,8 @@ fn check(version: u32, size: Option<u64>) {
                 let _ = consolidate(&(Arc::new(FaultyStorage::new(storage.clone(), fault, n)) as _), size);
                 unlock(&storage);
                 twice += u32::from(cells_at(&storage, 50) != cells);
-                let is_found = Verify::new()
-                    .threads(1)
-                    .storage(storage.clone())
-                    .unwrap()
-                    .findings
-                    .iter()
-                    .any(|finding| finding.kind == FindingKind::Interrupted);
+                let found = Verify::new().threads(1).storage(storage.clone()).unwrap().findings;
+                let is_found = found.iter().any(|finding| finding.kind == FindingKind::Interrupted);
                 assert_eq!(is_found, !journals(&storage).is_empty());
                 assert_eq!(copied(&storage, way).unwrap(), cells, "{version}, {fault:?} at {n}, {way}");
                 assert_eq!(cells_at(&storage, 50), cells, "{version}, {fault:?} at {n}, {way}");
@@ -207,8 +201,7 @@ fn is_unsettled<T: std::fmt::Debug>(result: &Result<T>, why: &str) {
 /// Only interrupted consolidations that cannot be completed are refused.
 #[test]
 fn what_can_t_be_finished_is_refused() {
-    let storage = storage_of(&MemoryStorage::new());
-    fill(&storage, 22);
+    let storage = filled(22);
     let fixed: Arc<dyn Storage> = Arc::new(ReadOnly(storage.clone()));
     let cells = cells_at(&storage, 50);
     (0..3).for_each(|way| assert_eq!(copied(&fixed, way).unwrap(), cells));
@@ -217,8 +210,7 @@ fn what_can_t_be_finished_is_refused() {
     let fixed: Arc<dyn Storage> = Arc::new(ReadOnly(storage.clone()));
     (0..3).for_each(|way| is_unsettled(&copied(&fixed, way), ""));
     // Foreign leftovers are not lost, either.
-    let storage = storage_of(&MemoryStorage::new());
-    fill(&storage, 22);
+    let storage = filled(22);
     storage.create_new(".tdb-journal-x.tmp", b"tdb journal of something else\n\n").unwrap();
     (0..3).for_each(|way| is_unsettled(&copied(&storage, way), "not a journal"));
     assert_eq!(journals(&storage).len(), 1);
@@ -229,24 +221,15 @@ fn what_can_t_be_finished_is_refused() {
 #[test]
 fn what_was_never_committed_is_told() {
     let mut told = 0;
-    let disk = || {
-        let storage = storage_of(&MemoryStorage::new());
-        fill(&storage, 22);
-        storage
-    };
-    let sound = FaultyStorage::sound(disk());
+    let sound = FaultyStorage::sound(filled(22));
     consolidate(&(Arc::new(sound.clone()) as _), None).unwrap();
     for n in 0..sound.changes() {
-        let storage = disk();
+        let storage = filled(22);
         let cells = cells_at(&storage, 50);
         let _ = consolidate(&(Arc::new(FaultyStorage::new(storage.clone(), Fault::Stops, n)) as _), None);
         unlock(&storage);
-        let fragments: Vec<String> = storage
-            .list("__fragments")
-            .unwrap()
-            .into_iter()
-            .map(|entry| format!("__fragments/{}", entry.name))
-            .collect();
+        let fragments = storage.list("__fragments").unwrap().into_iter();
+        let fragments: Vec<String> = fragments.map(|entry| format!("__fragments/{}", entry.name)).collect();
         let commits = storage.list("__commits").unwrap();
         let is_committed = |path: &String| {
             let stem = path.trim_start_matches("__fragments/");

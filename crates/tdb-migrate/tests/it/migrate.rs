@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::unpack;
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_schema::{self, Attribute, SchemaEvolution};
 use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
@@ -15,17 +15,13 @@ use tdb_migrate::{InPlace, Migrate, Obstacle, is_migration_interrupted, recover_
 use tdb_relocate::PlaceProblem;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
-use tdb_testkit::{Fault, FaultyStorage, files_of};
-use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
+use tdb_testkit::{Fault, FaultyStorage};
+use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
 
 /// Returns options to open a fixture and to create similar arrays.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
-    let key =
-        fixture.expected().encryption_key.as_ref().map(|key| EncryptionKey::new(key.as_bytes().try_into().unwrap()));
-    match key {
-        Some(key) => (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key)),
-        None => (ArrayOptions::new(), CreateOptions::new()),
-    }
+    let key = fixture.expected().key().map(EncryptionKey::new);
+    (ArrayOptions::new().key(key.clone()), CreateOptions::new().key(key))
 }
 
 /// Returns all timestamps and the milliseconds before.
@@ -37,7 +33,8 @@ fn times(array: &Array) -> BTreeSet<u64> {
     all.flat_map(|time| [time.saturating_sub(1), time]).collect()
 }
 
-fn difference(a: &Array, b: &Array) -> Option<String> {
+/// Returns the first difference, except those of the schemas.
+pub(crate) fn difference(a: &Array, b: &Array) -> Option<String> {
     let mut first = None;
     let counts = Diff::new(a, b).run(|difference| {
         if !matches!(difference, Difference::Schema { .. }) {
@@ -46,7 +43,8 @@ fn difference(a: &Array, b: &Array) -> Option<String> {
         }
         ControlFlow::Continue(())
     });
-    counts.map_or_else(|error| Some(error.to_string()), |_| first)
+    let is_compared = |incomparable: bool| incomparable.then(|| "incomparable".to_owned());
+    counts.map_or_else(|error| Some(error.to_string()), |counts| first.or(is_compared(counts.incomparable)))
 }
 
 #[derive(Debug, Default)]
@@ -270,15 +268,6 @@ fn dates_came_with_format_3() {
     assert!(to(3).is_ok());
 }
 
-/// Copies a fixture into a folder.
-fn on_disk(name: &str, folder: &Path) {
-    for (path, bytes) in files_of(&*fixture(name)) {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-}
-
 #[test]
 fn in_place_and_interrupted() {
     let folder = tempfile::tempdir().unwrap();
@@ -286,7 +275,7 @@ fn in_place_and_interrupted() {
     let beside = |name: &str| folder.path().join(name);
     let (new, old, journal) =
         (beside(".array.tdb-migrating"), beside("array.before-migration"), beside(".array.tdb-migration"));
-    on_disk("v4-by-1.7.7-sparse", &place);
+    unpack("v4-by-1.7.7-sparse", &place);
     let array = Array::open(&place).unwrap();
     let plan = Migrate::new().to(FormatVersion::DEFAULT).plan(&array).unwrap();
     assert_eq!(recover_migration(&place).unwrap(), InPlace::Nothing);
@@ -329,7 +318,7 @@ fn interrupted_behind_links() {
     symlink(at("links/more/relative"), at("absolute")).unwrap();
     symlink("circle", at("circle")).unwrap();
     let (place, new) = (at("data/array"), at("data/.array.tdb-migrating"));
-    on_disk("v4-by-1.7.7-sparse", &place);
+    unpack("v4-by-1.7.7-sparse", &place);
     for link in ["links/more/relative", "absolute", "links/folder/array", "links/more/../folder/array"] {
         assert!(!is_migration_interrupted(&at(link)), "{link}");
         let plan = Migrate::new().plan(&Array::open(at(link)).unwrap()).unwrap();
@@ -350,7 +339,7 @@ fn interrupted_behind_links() {
 fn written_to_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("array");
-    on_disk("v22-by-2.30.0-sparse-2d", &place);
+    unpack("v22-by-2.30.0-sparse-2d", &place);
     let changes: [&dyn Fn(&Array); 3] = [
         &|array| {
             let value = tdb_array::MetadataValue::text("new").unwrap();
@@ -380,7 +369,7 @@ fn in_the_way() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let beside = |name: &str| folder.path().join(name);
-    on_disk("v22-by-2.30.0-sparse-2d", &beside("array"));
+    unpack("v22-by-2.30.0-sparse-2d", &beside("array"));
     std::fs::create_dir(beside("own")).unwrap();
     std::fs::write(beside("own/notes.txt"), "somebody's").unwrap();
     let plan = Migrate::new().to(FormatVersion::new(21).unwrap()).plan(&Array::open(beside("array")).unwrap()).unwrap();

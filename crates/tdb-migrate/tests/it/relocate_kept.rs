@@ -1,24 +1,29 @@
 //! Files that copies, moves and removals keep: quarantined files, foreign files, and locked arrays.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::support::files;
+use crate::support::{files, unpack};
 use tdb_array::{Array, CreateOptions, Group};
 use tdb_job::MaintainError;
 use tdb_migrate::Migrate;
 use tdb_relocate::{CopyTo, MoveTo, PlaceProblem, RemovalPlan, Remove};
 use tdb_storage::{LocalStorage, Storage};
-use tdb_testkit::fixtures;
+use tdb_testkit::MeanwhileStorage;
 use tdb_types::FormatVersion;
 use tdb_verify::Doctor;
 
+/// Creates a folder. It is deleted with the first value.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    (folder, root)
+}
+
 /// Creates an array at a path.
 fn array(root: &Path, place: &str) {
-    let staging = tempfile::tempdir_in(root).unwrap();
-    fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
-    std::fs::rename(staging.path().join("array"), root.join(place)).unwrap();
+    unpack("v22-by-2.30.0-sparse-2d", &root.join(place));
 }
 
 /// Returns all files of a folder.
@@ -51,8 +56,7 @@ fn set_aside(folder: &Path) -> Vec<String> {
 /// A migration with removal of the old array checks foreign and quarantined files like a removal.
 #[test]
 fn migrations_remove_no_more_than_removals() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     array(&root, "a");
     set_aside(&root.join("a"));
     let before = all(&root.join("a"));
@@ -83,8 +87,7 @@ fn migrations_remove_no_more_than_removals() {
 #[test]
 fn what_was_set_aside_goes_along() {
     for by_copying in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
         array(&root, "g/a");
         Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
@@ -105,8 +108,7 @@ fn what_was_set_aside_goes_along() {
 /// Quarantined files may be the only copy, and their removal needs a request.
 #[test]
 fn what_was_set_aside_is_not_removed_without_a_word() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     array(&root, "a");
     set_aside(&root.join("a"));
     let before = all(&root.join("a"));
@@ -131,8 +133,7 @@ fn what_was_set_aside_is_not_removed_without_a_word() {
 #[test]
 fn what_is_not_listed_is_not_removed() {
     use std::os::unix::ffi::OsStrExt;
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     let strange = std::ffi::OsStr::from_bytes(b"\xff\xfe");
     for (number, place) in ["", "__fragments", "__meta", "__labels/l", "g"].into_iter().enumerate() {
         for is_link in [false, true] {
@@ -193,8 +194,7 @@ fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
 #[cfg(unix)]
 #[test]
 fn copies_do_not_grow_behind_links() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     array(&root, "a");
     std::fs::create_dir_all(root.join("mine/content")).unwrap();
     std::fs::write(root.join("mine/content/notes.txt"), "mine").unwrap();
@@ -219,15 +219,12 @@ fn copies_do_not_grow_behind_links() {
 /// A source that disappears during the copy leaves no empty copy.
 #[test]
 fn nothing_is_no_copy() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    for after in 1..6 {
+    let (_folder, root) = place();
+    for after in 0..12 {
         array(&root, "a");
-        let from: Arc<dyn Storage> = Arc::new(Vanishing {
-            inner: Arc::new(LocalStorage::new(root.join("a"))),
-            left: Arc::new(after.into()),
-            folder: root.join("a"),
-        });
+        let (source, gone) = (Arc::new(LocalStorage::new(root.join("a"))), root.join("a"));
+        let from = MeanwhileStorage::at(source, after, move |_| std::fs::remove_dir_all(gone).unwrap());
+        let from: Arc<dyn Storage> = Arc::new(from);
         let parent: Arc<dyn Storage> = Arc::new(LocalStorage::new(&root));
         let result = CopyTo::new().run(&from, &parent, "b");
         assert!(!root.join("a").exists(), "it has gone");
@@ -236,42 +233,16 @@ fn nothing_is_no_copy() {
     }
 }
 
-/// A storage whose folder is deleted before the nth listing.
-#[derive(Clone, Debug)]
-struct Vanishing {
-    inner: Arc<dyn Storage>,
-    left: Arc<std::sync::atomic::AtomicUsize>,
-    folder: std::path::PathBuf,
-}
-
-impl Storage for Vanishing {
-    tdb_storage::forward_storage!(|this| this.inner => open, open_sized, profile, fetch_one, fetch, kind, describe, uri);
-    tdb_storage::forward_storage!(|this| this.inner => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder, rename);
-
-    fn list(&self, folder: &str) -> Result<Vec<tdb_storage::Entry>, tdb_storage::StorageError> {
-        if self.left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) == 1 {
-            std::fs::remove_dir_all(&self.folder).unwrap();
-        }
-        self.inner.list(folder)
-    }
-
-    fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>, tdb_storage::StorageError> {
-        Ok(Arc::new(Self { inner: self.inner.sub(folder)?, ..self.clone() }))
-    }
-}
-
 /// A move checks the removal of the source before copying.
 #[cfg(unix)]
 #[test]
 fn a_move_that_could_not_end_does_not_begin() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     array(&root, "a");
     std::fs::rename(root.join("a/__fragments"), root.join("away")).unwrap();
     std::os::unix::fs::symlink(root.join("away"), root.join("a/__fragments")).unwrap();
     let before = all(&root);
-    let seen = std::sync::atomic::AtomicBool::new(false);
-    let seen = Arc::new(seen);
+    let seen = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let hears = Arc::clone(&seen);
     let observer = move |_, _| {
         hears.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -289,8 +260,7 @@ fn a_move_that_could_not_end_does_not_begin() {
 /// The lock of an array inside of a group prevents moves and removals of the group.
 #[test]
 fn members_that_are_maintained_hold_their_group() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
+    let (_folder, root) = place();
     Group::create(root.join("g")).unwrap();
     Group::create(root.join("g/inner")).unwrap();
     for place in ["g/a", "g/inner/b", "g/no-member"] {
@@ -331,8 +301,7 @@ fn members_that_are_maintained_hold_their_group() {
 #[test]
 fn groups_that_cannot_be_read_are_told() {
     for by_copying in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
         Group::create(root.join("g/inner")).unwrap();
         std::fs::write(root.join("g/inner/__group/__1_1_0123456789abcdef0123456789abcdef_2"), "damaged").unwrap();
@@ -347,8 +316,7 @@ fn groups_that_cannot_be_read_are_told() {
 #[test]
 fn what_is_no_journal_holds_nothing() {
     for by_copying in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
         std::fs::write(root.join("g/.tdb-journal-1.tmp"), "mine").unwrap();
         MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();

@@ -30,17 +30,8 @@ fn var() -> CellValNum {
 }
 
 fn label() -> DimensionLabel {
-    DimensionLabel {
-        dimension: 0,
-        name: "l".into(),
-        relative: true,
-        uri: "__labels/l0".into(),
-        attribute: "label".into(),
-        order: DataOrder::Increasing,
-        datatype: Datatype::Float64,
-        cell_val_num: CellValNum::ONE,
-        external: false,
-    }
+    let label = DimensionLabel::new(0, "l", DataOrder::Increasing, Datatype::Float64);
+    DimensionLabel { uri: "__labels/l0".into(), ..label }
 }
 
 fn enumeration(name: &str, file_name: &str) -> EnumerationRef {

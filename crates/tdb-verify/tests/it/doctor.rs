@@ -1,30 +1,16 @@
 //! Leftovers of interrupted jobs: found, quarantined without an effect on readers, and restored.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::{Case, Placed, differences, files};
-use tdb_array::{Array, ArrayOptions, Group, TimeRange};
+use crate::support::{Case, Files, differences, files, on, open, try_open, unpack};
+use tdb_array::{Group, TimeRange};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
-use tdb_storage::{MemoryStorage, Storage};
-use tdb_testkit::{Fault, FaultyStorage, fixtures};
+use tdb_storage::Storage;
+use tdb_testkit::{Fault, FaultyStorage};
 use tdb_verify::{Diagnosis, Doctor, Remedy, Severity};
 
-type Files = BTreeMap<String, Vec<u8>>;
 type Disk = Arc<dyn Storage>;
-
-fn on(files: &Files) -> Disk {
-    let storage = MemoryStorage::new();
-    for (path, bytes) in files {
-        storage.insert(path, bytes.clone()).unwrap();
-    }
-    Arc::new(Placed(Arc::new(storage)))
-}
-
-fn open(storage: &Disk) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
-}
 
 fn look(storage: &Disk) -> Vec<Diagnosis> {
     Doctor::new().plan(&open(storage)).unwrap().found().to_vec()
@@ -36,8 +22,7 @@ fn short(found: &[Diagnosis]) -> Vec<(String, String)> {
 }
 
 fn mend(storage: &Disk, doctor: &Doctor) -> Result<usize, MaintainError> {
-    let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-    Ok(doctor.plan(&array)?.run()?.done.len())
+    Ok(doctor.plan(&try_open(storage)?)?.run()?.done.len())
 }
 
 /// Returns the path with this ending.
@@ -284,12 +269,7 @@ fn locks_of_the_living() {
     }
 }
 
-/// Creates an array in a folder.
-fn array(path: &std::path::Path) {
-    let staging = tempfile::tempdir().unwrap();
-    fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(staging.path());
-    std::fs::rename(staging.path().join("array"), path).unwrap();
-}
+const PLAIN: &str = "v22-by-2.30.0-sparse-2d";
 
 #[test]
 fn members_that_were_moved() {
@@ -297,8 +277,8 @@ fn members_that_were_moved() {
     let root = folder.path().canonicalize().unwrap();
     let old = root.join("old");
     Group::create(&old).unwrap();
-    ["a", "b", "c"].iter().for_each(|name| array(&old.join(name)));
-    array(&root.join("elsewhere"));
+    ["a", "b", "c"].iter().for_each(|name| unpack(PLAIN, &old.join(name)));
+    unpack(PLAIN, &root.join("elsewhere"));
     let uri = |name: &str| old.join(name).to_str().unwrap().to_owned();
     let change = Group::open(&old).unwrap().change();
     let change = change.add(uri("a"), false, Some("first")).add(uri("b"), false, None).add("c", true, None);
@@ -342,7 +322,7 @@ fn what_others_change_beside_is_not_undone() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     Group::create(root.join("g")).unwrap();
-    array(&root.join("g/a"));
+    unpack(PLAIN, &root.join("g/a"));
     let whole = root.join("g/a").to_str().unwrap().to_owned();
     Group::open(root.join("g")).unwrap().change().add(whole, false, None).commit().unwrap();
     let other = root.join("g/__group/__1_1_0123456789abcdef0123456789abcdef_2");

@@ -5,8 +5,7 @@ use crate::support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::support::files;
-use tdb_array::{Array, ArrayOptions, TimeRange};
+use crate::support::{files, open};
 use tdb_storage::Storage;
 use tdb_testkit::fixtures;
 use tdb_verify::{Diagnosis, Doctor, Remedy};
@@ -14,10 +13,6 @@ use tdb_verify::{Diagnosis, Doctor, Remedy};
 type Disk = Arc<dyn Storage>;
 
 const LABELLED: &str = "v22-by-2.30.0-dense-labels";
-
-fn open(storage: &Disk) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
-}
 
 /// Returns all values of all labels.
 fn values(storage: &Disk) -> Vec<String> {

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fragments_support::{Kind, Random, create, dense, open, sparse, storage_of, write_dense, write_sparse};
+use crate::support::try_open;
 use tdb_advise::{Advise, Sample};
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
-use tdb_array::{ArrayOptions, ErrorCategory, MetadataValue, Names, TimeRange, WriteBatch, WriteColumn};
+use tdb_array::{MetadataValue, Names, TimeRange, WriteBatch, WriteColumn};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
-use tdb_storage::{EntryKind, LocalStorage, MemoryStorage, Storage};
-use tdb_testkit::{Fault, FaultyStorage, MeanwhileStorage};
+use tdb_storage::{LocalStorage, MemoryStorage, Storage};
+use tdb_testkit::{Fault, FaultyStorage, MeanwhileStorage, copy_files};
 use tdb_types::{Datatype, Layout};
 use tdb_verify::{Doctor, FindingKind, Severity, Verify, VerifyReport};
 
@@ -25,16 +25,11 @@ fn kind(version: u32, duplicates: bool) -> Kind {
 
 /// Writes a fragment.
 fn write(storage: &Arc<dyn Storage>, time: u64) {
-    write_as(storage, time, &Names::new().seeded(time).at(time));
-}
-
-fn write_as(storage: &Arc<dyn Storage>, seed: u64, names: &Names) {
-    let array = open(storage);
-    let mut random = Random(seed);
+    let (array, mut random, names) = (open(storage), Random(time), Names::new().seeded(time).at(time));
     match array.schema().is_dense() {
-        true => write_dense(storage, &mut random, names),
+        true => write_dense(storage, &mut random, &names),
         // The format version has no effect here.
-        false => write_sparse(storage, &mut random, kind(22, array.schema().allows_duplicates()), names),
+        false => write_sparse(storage, &mut random, kind(22, array.schema().allows_duplicates()), &names),
     }
 }
 
@@ -74,13 +69,8 @@ fn run(plan: Plan) {
 }
 
 fn fragments(storage: &Arc<dyn Storage>) {
-    ConsolidateFragments::new()
-        .names(Names::new().seeded(30))
-        .amplification(f64::INFINITY)
-        .plan(&open(storage))
-        .unwrap()
-        .run()
-        .unwrap();
+    let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
+    options.plan(&open(storage)).unwrap().run().unwrap();
     run(Vacuum::fragments().plan(&open(storage)).unwrap());
 }
 
@@ -159,19 +149,6 @@ fn verify_finds_nothing_wrong_while_the_array_is_maintained() {
     }
 }
 
-fn copy(from: &dyn Storage, to: &dyn Storage, folder: &str) {
-    for entry in from.list(folder).unwrap() {
-        let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-        match entry.kind {
-            EntryKind::Folder => {
-                to.create_folder(&path).unwrap();
-                copy(from, to, &path);
-            }
-            _ => to.create_new(&path, &from.read(&path).unwrap()).unwrap(),
-        }
-    }
-}
-
 /// Collects the files below a folder, except those of fragments.
 fn small_files_of(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -197,7 +174,7 @@ fn a_file_that_is_being_written_is_no_finding() {
     ConsolidateFragments::new().plan(&open(&memory)).unwrap().run().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.path()));
-    copy(&*memory, &*disk, "");
+    copy_files(&*memory, &*disk);
     assert!(verify(disk.clone()).is_sound());
     let mut files = Vec::new();
     small_files_of(folder.path(), &mut files);
@@ -237,9 +214,8 @@ fn the_doctor_finds_nothing_while_the_array_is_maintained() {
             everything,
             |n, _, storage| {
                 let shared: Arc<dyn Storage> = Arc::new(storage.clone());
-                let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(shared);
                 // Opening may fail on a deleted file, and succeeds when repeated.
-                let Ok(array) = array else { return };
+                let Ok(array) = try_open(&shared) else { return };
                 let found = Doctor::new().plan(&array).unwrap().found().to_vec();
                 let wrong: Vec<_> = found.iter().filter(|one| one.severity == Severity::Finding).collect();
                 assert!(wrong.is_empty(), "{number} at {n}: {wrong:#?}");
@@ -257,8 +233,7 @@ fn advice_is_given_while_the_array_is_maintained() {
             everything,
             |n, _, storage| {
                 let shared: Arc<dyn Storage> = Arc::new(storage.clone());
-                let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(shared).unwrap();
-                let advised = Advise::new().sample(Sample::Tiles(4)).run(&array);
+                let advised = Advise::new().sample(Sample::Tiles(4)).run(&open(&shared));
                 assert!(advised.is_ok(), "{number} at {n}: {advised:?}");
             },
         );
@@ -341,11 +316,10 @@ fn what_replaces_vanished_fragments_is_verified() {
 #[test]
 fn a_write_that_is_going_on_is_a_note() {
     let write = |storage: &Arc<dyn Storage>| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap();
         let cells = WriteBatch::new().with("x", &[1i32]).with("y", &[1i32]).with("a", &[1i32]);
         let cells =
             cells.with("s", WriteColumn::optional_strings([Some("s")])).with("n", WriteColumn::options([Some(1.5)]));
-        array.write().names(Names::new().at(60).seeded(60)).cells(cells)
+        open(storage).write().names(Names::new().at(60).seeded(60)).cells(cells)
     };
     let sound = FaultyStorage::sound(filled(0));
     write(&(Arc::new(sound.clone()) as _)).unwrap();
@@ -372,18 +346,12 @@ fn a_write_that_is_going_on_is_a_note() {
 #[test]
 fn maintenance_that_is_going_on_is_no_finding() {
     let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
+        let array = try_open(storage)?;
         let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
-        size.into_iter()
-            .fold(options, ConsolidateFragments::max_fragment_size)
-            .plan(&array)
-            .and_then(FragmentPlan::run)
-            .map(drop)
+        let options = size.into_iter().fold(options, ConsolidateFragments::max_fragment_size);
+        options.plan(&array).and_then(FragmentPlan::run).map(drop)
     };
-    let vacuum = |storage: &Arc<dyn Storage>| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())?;
-        Vacuum::all().plan(&array)?.run().map(drop)
-    };
+    let vacuum = |storage: &Arc<dyn Storage>| Vacuum::all().plan(&try_open(storage)?)?.run().map(drop);
     for number in [0, 1, 2] {
         let consolidated = || {
             let disk = filled(number);
@@ -406,64 +374,6 @@ fn maintenance_that_is_going_on_is_no_finding() {
                 let report = verify(disk);
                 assert!(report.is_sound(), "{number}, {what} at {n}, {stopped:?}: {:#?}", report.findings);
             }
-        }
-    }
-}
-
-/// Threads of writers, a maintainer and verifications, with a fixed number of rounds each.
-#[test]
-fn verify_finds_nothing_in_a_soak() {
-    for is_dense in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(folder.path().join("array")));
-        match is_dense {
-            true => create(&storage, dense(22, Layout::RowMajor, Layout::RowMajor)),
-            false => create(&storage, sparse(kind(22, false))),
-        }
-        let writes = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            for writer in 0..2 {
-                let (storage, writes) = (&storage, &writes);
-                scope.spawn(move || {
-                    for number in 0..30 {
-                        write_as(storage, number * 2 + writer, &Names::new());
-                        put(storage, number * 2 + writer);
-                        writes.fetch_add(1, Ordering::SeqCst);
-                    }
-                });
-            }
-            scope.spawn(|| {
-                while writes.load(Ordering::SeqCst) < 60 {
-                    maintain(&storage);
-                }
-            });
-            scope.spawn(|| {
-                for round in 0..30 {
-                    let report = verify(storage.clone());
-                    assert!(report.is_sound(), "{round}: {:#?}", report.findings);
-                }
-            });
-        });
-        maintain(&storage);
-        assert!(verify(storage.clone()).is_sound());
-    }
-}
-
-/// Runs jobs that do not conflict with the writers.
-fn maintain(storage: &Arc<dyn Storage>) {
-    let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
-    let jobs: [&dyn Fn() -> Result<(), MaintainError>; 5] = [
-        &|| consolidate.plan(&open(storage)).and_then(FragmentPlan::run).map(drop),
-        &|| Consolidate::commits().plan(&open(storage))?.run().map(drop),
-        &|| Consolidate::footers().plan(&open(storage))?.run().map(drop),
-        &|| Consolidate::metadata().plan(&open(storage))?.run().map(drop),
-        &|| Vacuum::all().plan(&open(storage))?.run().map(drop),
-    ];
-    for job in jobs {
-        match job() {
-            Ok(())
-            | Err(MaintainError::Conflict { .. } | MaintainError::Refused { .. } | MaintainError::Between { .. }) => {}
-            Err(error) => assert_eq!(error.category(), ErrorCategory::Unavailable, "{error}"),
         }
     }
 }

@@ -6,25 +6,16 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, TimeRange};
+use crate::support::{files, on, open};
 use tdb_maintain::Vacuum;
-use tdb_storage::{LocalStorage, MemoryStorage, Storage};
-use tdb_testkit::files_of;
+use tdb_storage::{LocalStorage, Storage};
 use tdb_verify::{Doctor, FindingKind, Severity, Verify};
 
 /// The consolidated file.
 const CONSOLIDATED: &str = "__meta/__1795660337016_1795660337036_d93cc02302aa451797eac227a0d87cad";
 
 fn array() -> Arc<dyn Storage> {
-    let storage = MemoryStorage::new();
-    for (path, bytes) in files_of(&LocalStorage::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/of_2_21_1"))) {
-        storage.insert(&path, bytes).unwrap();
-    }
-    Arc::new(storage)
-}
-
-fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
+    on(&files(&LocalStorage::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/of_2_21_1"))))
 }
 
 fn findings(storage: &Arc<dyn Storage>) -> Vec<(Severity, FindingKind)> {

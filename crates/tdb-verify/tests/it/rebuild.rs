@@ -1,30 +1,16 @@
 //! Fragments of all releases without metadata read the same after a rebuild.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{Case, files};
-use tdb_array::{Array, ArrayOptions, Fragment, TimeRange};
+use crate::support::{Case, Files, files, on, open, try_open};
+use tdb_array::tdb_rtree::{DimRange, NdRange};
+use tdb_array::{Fragment, TimeRange};
 use tdb_job::MaintainError;
-use tdb_storage::{MemoryStorage, Storage};
+use tdb_storage::Storage;
 use tdb_testkit::{Fault, FaultyStorage, fixtures};
-use tdb_verify::{Doctor, Rebuild, RebuildPlan, RebuildProblem, Rebuilt, Verify};
+use tdb_verify::{Doctor, Rebuild, RebuildPlan, RebuildProblem, Verify};
 
-type Files = BTreeMap<String, Vec<u8>>;
 type Disk = Arc<dyn Storage>;
-
-fn on(files: &Files) -> Disk {
-    let storage = MemoryStorage::new();
-    for (path, bytes) in files {
-        storage.insert(path, bytes.clone()).unwrap();
-    }
-    Arc::new(storage)
-}
-
-fn open(disk: &Disk) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone()).unwrap()
-}
 
 fn metadata_of(fragment: &Fragment) -> String {
     format!("{}/__fragment_metadata.tdb", fragment.folder())
@@ -37,9 +23,9 @@ fn rebuild_of(fragment: &Fragment) -> Rebuild {
     }
 }
 
-/// Returns the reason why a rebuild failed.
-fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
-    match result.unwrap_err() {
+/// Returns the reason why a rebuild fails.
+fn why(rebuild: &Rebuild, disk: &Disk, name: &str) -> RebuildProblem {
+    match rebuild.plan(&open(disk), name).and_then(RebuildPlan::run).unwrap_err() {
         MaintainError::Rebuild { why, .. } => why,
         other => panic!("{other}"),
     }
@@ -47,42 +33,29 @@ fn why(result: Result<Rebuilt, MaintainError>) -> RebuildProblem {
 
 #[derive(Debug, Default)]
 struct Counts {
-    rebuilt: AtomicUsize,
+    rebuilt: u32,
     /// Identical to the original metadata, byte by byte.
-    same: AtomicUsize,
+    same: u32,
     /// Fragments of formats 1 to 4.
-    older: AtomicUsize,
-    encrypted: AtomicUsize,
-    uncounted: AtomicUsize,
-    other_schema: AtomicUsize,
+    older: u32,
+    encrypted: u32,
+    uncounted: u32,
+    other_schema: u32,
 }
 
 #[test]
 fn fragments_of_all_releases_are_what_they_were() {
-    let all: Vec<_> = fixtures::all().into_iter().chain(fixtures::of_older_releases()).collect();
-    let (next, counts) = (AtomicUsize::new(0), Counts::default());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(fixture) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    check(&Case::of(fixture), &counts);
-                }
-            });
-        }
-    });
+    let mut counts = Counts::default();
+    for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {
+        check(&Case::of(&fixture), &mut counts);
+    }
     println!("{counts:?}");
-    let [rebuilt, same] = [&counts.rebuilt, &counts.same].map(|count| count.load(Ordering::Relaxed));
     // Other metadata may differ in compression. `Verify` checks the content.
-    assert!(rebuilt > 720 && same > 20, "{counts:?}");
-    let [encrypted, older] = [&counts.encrypted, &counts.older].map(|count| count.load(Ordering::Relaxed));
-    assert!(encrypted > 20 && older > 20, "{counts:?}");
+    assert!(counts.rebuilt > 720 && counts.same > 20, "{counts:?}");
+    assert!(counts.encrypted > 20 && counts.older > 20, "{counts:?}");
 }
 
-fn count(counter: &AtomicUsize) {
-    counter.fetch_add(1, Ordering::Relaxed);
-}
-
-fn check(case: &Case, counts: &Counts) {
+fn check(case: &Case, counts: &mut Counts) {
     let all = case.files();
     let array = case.array();
     let mut fragments = array.fragments().unwrap().to_vec();
@@ -91,42 +64,34 @@ fn check(case: &Case, counts: &Counts) {
     for fragment in fragments {
         let context = format!("{} {}", case.name, fragment.name());
         let metadata = metadata_of(&fragment);
-        let lost: Files = all
-            .iter()
-            .filter(|(path, _)| **path != metadata)
-            .map(|(path, bytes)| (path.clone(), bytes.clone()))
-            .collect();
+        let mut lost = all.clone();
+        lost.remove(&metadata).unwrap();
         let disk = on(&lost);
         let lossy = case.with_storage(disk.clone());
         let is_older = fragment.version().number() < 5;
         if is_older {
-            count(&counts.older);
+            counts.older += 1;
             // Without metadata, the fragment is not visible.
             assert!(
                 lossy.array().fragments().unwrap().iter().all(|other| other.name() != fragment.name()),
                 "{context}"
             );
         }
-        if case.key().is_some() {
-            count(&counts.encrypted);
-        }
+        counts.encrypted += u32::from(case.key().is_some());
         let result = rebuild_of(&fragment).plan(&lossy.array(), fragment.name().as_str()).and_then(RebuildPlan::run);
         if let Err(MaintainError::Rebuild { why, .. }) = &result {
             match why {
-                RebuildProblem::NoCount => count(&counts.uncounted),
+                RebuildProblem::NoCount => counts.uncounted += 1,
                 why => panic!("{context}: {why}"),
             }
             assert_eq!(files(&*disk), lost, "{context}");
             continue;
         }
         let rebuilt = result.unwrap_or_else(|error| panic!("{context}: {error}"));
-        count(&counts.rebuilt);
+        counts.rebuilt += 1;
         assert!(rebuilt.lost.is_none(), "{context}");
         assert_eq!(rebuilt.unknown.iter().any(|what| what.contains("ever committed")), is_older, "{context}");
-        let verify = match case.key() {
-            Some(key) => Verify::new().threads(1).key(key.clone()),
-            None => Verify::new().threads(1),
-        };
+        let verify = Verify::new().threads(1).key(case.key().cloned());
         let report = verify.storage(disk.clone()).unwrap();
         let found: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
         let sound = verify.storage(on(&all)).unwrap();
@@ -142,12 +107,10 @@ fn check(case: &Case, counts: &Counts) {
             assert_eq!(own(&again).1, own(&fragment).1, "{context}");
         } else {
             assert!(!rebuilt.other_schemas.is_empty(), "{context}");
-            count(&counts.other_schema);
+            counts.other_schema += 1;
         }
         assert_eq!(lossy.seen(TimeRange::ALL), seen, "{context}");
-        if disk.read(&metadata).unwrap() == all[&metadata] {
-            count(&counts.same);
-        }
+        counts.same += u32::from(disk.read(&metadata).unwrap() == all[&metadata]);
     }
 }
 
@@ -186,33 +149,15 @@ fn what_is_refused() {
     let name = fragment.name().as_str();
     all.remove(&path);
     let disk = on(&all);
-    assert!(matches!(
-        why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
-        RebuildProblem::Domain { .. }
-    ));
-    assert_eq!(
-        why(Rebuild::new().plan(&open(&disk), "__1_1_a_22").and_then(RebuildPlan::run)),
-        RebuildProblem::NoFragment
-    );
+    assert!(matches!(why(&Rebuild::new(), &disk, name), RebuildProblem::Domain { .. }));
+    assert_eq!(why(&Rebuild::new(), &disk, "__1_1_a_22"), RebuildProblem::NoFragment);
     let other = fragment.folder().to_owned() + "/other.tdb";
     disk.create_new(&other, b"").unwrap();
-    assert!(matches!(
-        why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
-        RebuildProblem::NoSchema { .. }
-    ));
+    assert!(matches!(why(&Rebuild::new(), &disk, name), RebuildProblem::NoSchema { .. }));
     disk.remove_file(&other).unwrap();
-    let domain = tdb_array::tdb_rtree::NdRange(
-        fragment
-            .schema()
-            .dimensions()
-            .iter()
-            .map(|dimension| {
-                let (lo, _) = dimension.domain().unwrap();
-                tdb_array::tdb_rtree::DimRange::between(lo, lo).unwrap()
-            })
-            .collect(),
-    );
-    let result = why(Rebuild::new().domain(domain).plan(&open(&disk), name).and_then(RebuildPlan::run));
+    let low = fragment.schema().dimensions().iter().map(|dimension| dimension.domain().unwrap().0);
+    let domain = NdRange(low.map(|low| DimRange::between(low, low).unwrap()).collect());
+    let result = why(&Rebuild::new().domain(domain), &disk, name);
     assert!(matches!(result, RebuildProblem::OtherDomain { expected: 1, .. }), "{result}");
 }
 
@@ -235,7 +180,7 @@ fn tiles_before_a_cut() {
         let len = all[cut].len();
         all.get_mut(cut).unwrap().truncate(len - 3);
         let disk = on(&all);
-        let problem = why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run));
+        let problem = why(&Rebuild::new(), &disk, name);
         let RebuildProblem::Cut { tile, .. } = problem else { panic!("{}: {problem}", case.name) };
         match Rebuild::new().salvage(true).plan(&open(&disk), name).and_then(RebuildPlan::run) {
             Ok(rebuilt) => {
@@ -257,10 +202,7 @@ fn whatever_breaks() {
     let (mut all, fragment, path) = fragment_of(SPARSE);
     all.insert(path.clone(), b"damaged".to_vec());
     let name = fragment.name().as_str();
-    let job = |disk: &Disk| {
-        let array = ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(disk.clone())?;
-        Rebuild::new().plan(&array, name)?.take_over(true).run()
-    };
+    let job = |disk: &Disk| Rebuild::new().plan(&try_open(disk)?, name)?.take_over(true).run();
     let sound = FaultyStorage::sound(on(&all));
     job(&(Arc::new(sound.clone()) as _)).unwrap();
     for fault in [Fault::Fails, Fault::Stops, Fault::LosesPower] {
@@ -299,7 +241,7 @@ mod old_formats {
         let schema = schema.dimension(dimension("y")).dimension(dimension("x"));
         let schema = schema.attribute(Attribute::new("a", Datatype::Int64));
         let schema = schema.attribute(Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var));
-        let disk: Disk = Arc::new(MemoryStorage::new());
+        let disk = on(&Files::new());
         CreateOptions::new().create_on(&disk, schema.build().unwrap()).unwrap();
         disk
     }
@@ -332,11 +274,8 @@ mod old_formats {
                 write(&disk, of_fragment, &y, &x);
                 let before = Case::on(disk.clone()).seen(TimeRange::ALL);
                 let (name, lost, metadata) = lost(&disk);
-                let rebuilt = Rebuild::new()
-                    .plan(&open(&lost), &name)
-                    .unwrap()
-                    .run()
-                    .unwrap_or_else(|error| panic!("{context}: {error}"));
+                let plan = Rebuild::new().plan(&open(&lost), &name).unwrap();
+                let rebuilt = plan.run().unwrap_or_else(|error| panic!("{context}: {error}"));
                 assert_eq!((rebuilt.cells, rebuilt.tiles), (40, 10), "{context}");
                 assert_eq!(Case::on(lost.clone()).seen(TimeRange::ALL), before, "{context}");
                 let now = lost.read(&format!("{name}/__fragment_metadata.tdb")).unwrap();
@@ -357,25 +296,16 @@ mod old_formats {
         write(&disk, 1, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
         let before = files(&*damaged);
-        assert_eq!(
-            why(Rebuild::new().plan(&open(&damaged), &name).and_then(RebuildPlan::run)),
-            RebuildProblem::Either(1, 2)
-        );
+        assert_eq!(why(&Rebuild::new(), &damaged, &name), RebuildProblem::Either(1, 2));
         assert_eq!(files(&*damaged), before);
         // The name is not a fragment's.
-        assert_eq!(
-            why(Rebuild::new().plan(&open(&damaged), &name.replace("__", "__0")).and_then(RebuildPlan::run)),
-            RebuildProblem::NoFragment
-        );
+        assert_eq!(why(&Rebuild::new(), &damaged, &name.replace("__", "__0")), RebuildProblem::NoFragment);
         // A sparse fragment without coordinates is not taken for a dense one.
         let disk = made(4, "zstd(3)");
         write(&disk, 4, &[0, 2], &[1, 3]);
         let (name, damaged, _) = lost(&disk);
         damaged.remove_file(&format!("{name}/__coords.tdb")).unwrap();
-        assert!(matches!(
-            why(Rebuild::new().plan(&open(&damaged), &name).and_then(RebuildPlan::run)),
-            RebuildProblem::NoSchema { .. }
-        ));
+        assert!(matches!(why(&Rebuild::new(), &damaged, &name), RebuildProblem::NoSchema { .. }));
     }
 
     /// A dense fragment of old releases needs a domain from the caller.
@@ -389,13 +319,7 @@ mod old_formats {
             all.insert(metadata_of(&fragment), b"damaged".to_vec());
             let disk = on(&all);
             let name = fragment.name().as_str();
-            assert!(
-                matches!(
-                    why(Rebuild::new().plan(&open(&disk), name).and_then(RebuildPlan::run)),
-                    RebuildProblem::Domain { .. }
-                ),
-                "{fixture}"
-            );
+            assert!(matches!(why(&Rebuild::new(), &disk, name), RebuildProblem::Domain { .. }), "{fixture}");
             let rebuilt = rebuild_of(&fragment).plan(&open(&disk), name).unwrap().run().unwrap();
             // Damaged metadata still commits the fragment.
             assert!(rebuilt.unknown.iter().all(|what| !what.contains("ever committed")), "{fixture}");

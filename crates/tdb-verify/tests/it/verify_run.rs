@@ -14,22 +14,22 @@ use tdb_verify::{FindingKind, Verify};
 /// Number of cells per tile.
 const CAPACITY: u32 = 20_000;
 
+/// Creates an array of one fragment.
+pub(crate) fn written(schema: SchemaBuilder, cells: WriteBatch<'_>) -> Arc<MemoryStorage> {
+    let storage = Arc::new(MemoryStorage::new());
+    let shared: Arc<dyn Storage> = storage.clone();
+    CreateOptions::new().create_on(&shared, schema.build().unwrap()).unwrap();
+    ArrayOptions::new().threads(1).open_on(shared).unwrap().write().cells(cells).unwrap();
+    storage
+}
+
 /// Creates an array of one fragment with the given number of tiles.
 fn array(tiles: u32) -> Arc<MemoryStorage> {
-    let storage = Arc::new(MemoryStorage::new());
-    let schema = SchemaBuilder::sparse()
-        .capacity(u64::from(CAPACITY))
-        .dimension(Dimension::new("x", 0u32..=1 << 30))
-        .attribute(Attribute::new("a", Datatype::UInt32))
-        .build()
-        .unwrap();
-    let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, schema).unwrap();
+    let x = Dimension::new("x", 0u32..=1 << 30);
+    let schema = SchemaBuilder::sparse().capacity(u64::from(CAPACITY)).dimension(x);
     let x: Vec<u32> = (0..tiles * CAPACITY).collect();
     let a: Vec<u32> = x.iter().map(|x| x.wrapping_mul(2_654_435_761)).collect();
-    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
-    storage
+    written(schema.attribute(Attribute::new("a", Datatype::UInt32)), WriteBatch::new().with("x", &x).with("a", &a))
 }
 
 /// Returns the path of a data file.
@@ -67,16 +67,11 @@ fn memory_does_not_grow_with_the_array() {
 
 /// Creates an array of one fragment with two-cell tiles, two dimensions and a string field.
 fn small_tiles(tiles: u32) -> Arc<MemoryStorage> {
-    let storage = Arc::new(MemoryStorage::new());
     let side = |name: &str| Dimension::new(name, 0u32..=1 << 30);
     let schema = SchemaBuilder::sparse().capacity(2).dimension(side("y")).dimension(side("x"));
-    let schema = schema.attribute(Attribute::new("a", Datatype::UInt32)).build().unwrap();
-    let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, schema).unwrap();
     let cells: Vec<u32> = (0..tiles * 2).collect();
-    let array: Array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(WriteBatch::new().with("y", &cells).with("x", &cells).with("a", &cells)).unwrap();
-    storage
+    let batch = WriteBatch::new().with("y", &cells).with("x", &cells).with("a", &cells);
+    written(schema.attribute(Attribute::new("a", Datatype::UInt32)), batch)
 }
 
 // The verification holds the fragment metadata of each tile. It has 16 bytes of MBR and 40 bytes of
@@ -151,12 +146,8 @@ fn links_that_lead_back_are_followed_once() {
     assert_eq!((report.arrays, report.is_sound()), (1, true));
     let storage = tdb_storage::LocalStorage::new(&path);
     let manifest = tdb_verify::Manifest::of(&storage, 1, &Monitor::new()).unwrap();
-    assert_eq!(
-        manifest.len(),
-        tdb_verify::Manifest::of(&tdb_storage::LocalStorage::new(path.join("inner/array")), 1, &Monitor::new())
-            .unwrap()
-            .len()
-    );
+    let inner = tdb_storage::LocalStorage::new(path.join("inner/array"));
+    assert_eq!(manifest.len(), tdb_verify::Manifest::of(&inner, 1, &Monitor::new()).unwrap().len());
 }
 
 #[test]

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use crate::verify_run::written;
 use tdb_array::tdb_fragment::{
     FRAGMENT_METADATA_FILE, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, GenericTileEncoder,
     StatisticsRules, TileValues, Tiles, tdb_rtree::DimRange, tdb_rtree::RTree,
 };
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Fragment, TimeRange, WriteBatch};
+use tdb_array::{Array, ArrayOptions, Fragment, TimeRange, WriteBatch};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
 use tdb_types::{Datatype, Feature, Limits};
@@ -39,7 +40,16 @@ struct Subject<'a> {
     sound: FragmentFile,
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    fn new(name: &'a str, storage: &'a Arc<MemoryStorage>, fragment: &'a Fragment) -> Self {
+        let path = format!("{}/{FRAGMENT_METADATA_FILE}", fragment.folder());
+        let folder = FragmentFolder { version: fragment.version(), has_coordinates: false };
+        let mut decoder = GenericTileDecoder::new(Limits::default());
+        let bytes = storage.read(&path).unwrap();
+        let sound = FragmentFile::parse(&bytes, folder, fragment.schema(), &mut decoder, None).unwrap();
+        Self { name, storage, fragment, path, sound }
+    }
+
     /// Returns `true` if a verification finds the given kind in altered metadata.
     fn finds(&self, kind: FindingKind, alter: impl FnOnce(&mut FragmentFile)) -> bool {
         let mut file = self.sound.clone();
@@ -142,12 +152,7 @@ fn altered_statistics_are_found() {
         if !fragment.version().has(Feature::TileStatistics) || fragment.tile_count() == 0 {
             continue;
         }
-        let path = format!("{}/{FRAGMENT_METADATA_FILE}", fragment.folder());
-        let folder = FragmentFolder { version: fragment.version(), has_coordinates: false };
-        let mut decoder = GenericTileDecoder::new(Limits::default());
-        let bytes = storage.read(&path).unwrap();
-        let sound = FragmentFile::parse(&bytes, folder, fragment.schema(), &mut decoder, None).unwrap();
-        let subject = Subject { name: fixture.name(), storage: &storage, fragment, path, sound };
+        let subject = Subject::new(fixture.name(), &storage, fragment);
         for field in fragment.footer().slots().iter().filter(|field| !fragment.has_lossy_filters(*field)) {
             let has_cells = match field {
                 FragmentField::Coordinates => false,
@@ -170,22 +175,13 @@ fn altered_statistics_are_found() {
 /// The bits of a NaN sum depend on the processor and on the order of additions.
 #[test]
 fn sums_that_are_no_numbers_may_have_any_bits() {
-    let storage = Arc::new(MemoryStorage::new());
     let place = Dimension::new("place", 0i32..=9);
-    let schema =
-        SchemaBuilder::sparse().dimension(place).attribute(Attribute::new("a", Datatype::Float32)).build().unwrap();
-    CreateOptions::new().create_on(&(storage.clone() as Arc<dyn Storage>), schema).unwrap();
-    let open = || ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
+    let schema = SchemaBuilder::sparse().dimension(place).attribute(Attribute::new("a", Datatype::Float32));
     let cells = WriteBatch::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);
-    open().write().cells(cells).unwrap();
-    let array = open();
+    let storage = written(schema, cells);
+    let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     let fragment = &array.fragments().unwrap()[0];
-    let path = format!("{}/{FRAGMENT_METADATA_FILE}", fragment.folder());
-    let folder = FragmentFolder { version: fragment.version(), has_coordinates: false };
-    let mut decoder = GenericTileDecoder::new(Limits::default());
-    let bytes = storage.read(&path).unwrap();
-    let sound = FragmentFile::parse(&bytes, folder, fragment.schema(), &mut decoder, None).unwrap();
-    let subject = Subject { name: "NaN", storage: &storage, fragment, path, sound };
+    let subject = Subject::new("NaN", &storage, fragment);
     let slot = fragment.footer().slot(FragmentField::Attribute(0)).unwrap();
     let alter =
         |bits: u64| subject.finds(FindingKind::Sum, |file| file.contents.fields[slot].statistics.sums[0] = bits);
@@ -196,14 +192,10 @@ fn sums_that_are_no_numbers_may_have_any_bits() {
 /// Values that some writers cannot add or compare do not hide later changes to the cells.
 #[test]
 fn huge_values_and_nans_in_the_place_of_others_are_found() {
-    let storage = Arc::new(MemoryStorage::new());
     let schema = SchemaBuilder::sparse()
         .dimension(Dimension::new("x", 0u32..=99))
         .attribute(Attribute::new("a", Datatype::Float64));
-    let shared: Arc<dyn Storage> = storage.clone();
-    CreateOptions::new().create_on(&shared, schema.build().unwrap()).unwrap();
-    let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
-    array.write().cells(WriteBatch::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5])).unwrap();
+    let storage = written(schema, WriteBatch::new().with("x", &[1_u32, 2, 3]).with("a", &[1.5_f64, 2.5, 3.5]));
     let path = format!("__fragments/{}/a0.tdb", storage.list("__fragments").unwrap()[0].name);
     let sound = storage.read(&path).unwrap();
     let at = sound.windows(8).position(|bytes| bytes == 2.5_f64.to_le_bytes()).unwrap();

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use tdb_array::MemberKind;
+use tdb_array::tdb_metadata::DetailsVersion;
 use tdb_array::tdb_metadata::tdb_generic_tile::GenericTile;
-use tdb_array::tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
 use tdb_types::{ByteWriter, CellValNum, Datatype, FormatVersion};
 
+use crate::arrays::footer;
+use crate::groups::{details, member};
 use crate::hostile::damage::Tree;
 
 /// Name of a schema that is newer than all fixtures.
@@ -97,8 +98,7 @@ fn a_footer_for_many() -> Tree {
     // A footer ends with the length, which consolidated footers omit.
     let metadata =
         tree.paths().find(|path| path.ends_with("__fragment_metadata.tdb")).map(|path| tree.bytes(path)).unwrap();
-    let (rest, len) = metadata.split_last_chunk().unwrap();
-    payload.bytes(&rest[rest.len() - u64::from_le_bytes(*len) as usize..]);
+    payload.bytes(footer(&metadata));
     payload.bytes(&vec![0; 2 << 20]);
     let mut file = ByteWriter::new();
     GenericTile::write(payload.as_slice(), &mut file).unwrap();
@@ -110,25 +110,14 @@ fn a_footer_for_many() -> Tree {
 
 /// A group that contains itself under many names.
 fn a_group_of_itself() -> Tree {
-    let member = |index: u32| GroupMember {
-        kind: MemberKind::Group,
-        relative: true,
-        uri: "g".to_owned(),
-        name: Some(format!("{index}")),
-        deleted: false,
-        version: DetailsVersion::Changes,
-    };
-    let mut payload = ByteWriter::new();
-    let members = (0..2000).map(member).collect();
-    GroupDetails { version: DetailsVersion::Changes, members }.write(&mut payload);
-    let mut file = ByteWriter::new();
-    GenericTile::write(payload.as_slice(), &mut file).unwrap();
+    let members = (0..2000).map(|index| member("g", true, Some(&format!("{index}")))).collect();
+    let file = details(DetailsVersion::Changes, members);
     // In memory, a folder cannot contain itself. A chain of groups with as many members each is the
     // closest approximation.
     let levels = (0..6).map(|depth| "g/".repeat(depth));
     let files = levels.flat_map(|folder| {
-        let details = format!("{folder}__group/__1_1_00000000000000000000000000000001_2");
-        [(details, file.as_slice().to_vec()), (format!("{folder}__tiledb_group.tdb"), Vec::new())]
+        let path = format!("{folder}__group/__1_1_00000000000000000000000000000001_2");
+        [(path, file.clone()), (format!("{folder}__tiledb_group.tdb"), Vec::new())]
     });
     Tree::new("a group of itself", files.collect()).into_group()
 }

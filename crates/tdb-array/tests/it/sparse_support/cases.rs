@@ -1,6 +1,7 @@
 //! Random schemas, fragments and queries.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -8,6 +9,7 @@ use tdb_array::{Array, ArrayOptions, Batch, Coordinate, Order, Query, TimeRange}
 use tdb_filters::FilterPipeline;
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_storage::MemoryStorage;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 
 use super::model::{self, Cell, Fragment, Stored, Version, Wanted};
@@ -247,9 +249,17 @@ pub fn cases() -> impl Strategy<Value = Case> {
 impl Case {
     /// Opens the array at the requested time.
     pub fn array(&self) -> Array {
+        self.options().open_on(self.storage()).unwrap()
+    }
+
+    pub fn options(&self) -> ArrayOptions {
+        ArrayOptions::new().threads(self.threads).between(self.wanted.time)
+    }
+
+    /// Writes the array.
+    pub fn storage(&self) -> Arc<MemoryStorage> {
         let columns: Vec<_> = self.fragments.iter().map(|fragment| fragment.to_columns(&self.schema)).collect();
-        let storage = write_array(&self.schema, &columns);
-        ArrayOptions::new().threads(self.threads).between(self.wanted.time).open_on(storage).unwrap()
+        write_array(&self.schema, &columns)
     }
 
     /// Builds the query.

@@ -54,6 +54,12 @@ pub struct NewFragment {
     pub deletions: Option<Vec<u64>>,
 }
 
+impl NewFragment {
+    pub fn at(time: u64, len: usize, dimensions: Vec<Cells>, attributes: Vec<Cells>) -> Self {
+        Self { start: time, end: time, len, dimensions, attributes, times: None, deletions: None }
+    }
+}
+
 /// Creates an array with these fragments. The first gets the lowest name.
 pub fn write_array(schema: &ArraySchema, fragments: &[NewFragment]) -> Arc<MemoryStorage> {
     let storage = Arc::new(MemoryStorage::new());

@@ -4,11 +4,13 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use crate::support::Placed;
+pub(crate) use crate::support::open;
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, Order, TimeRange, WriteBatch, WriteColumn};
-use tdb_storage::{MemoryStorage, Storage, forward_storage};
-use tdb_types::{CellValNum, Datatype, FormatVersion, Layout};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, Order, WriteBatch, WriteColumn};
+use tdb_storage::{MemoryStorage, Storage};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
 
 /// Reproducible pseudo-random numbers.
 pub(crate) struct Random(pub(crate) u64);
@@ -34,25 +36,8 @@ pub(crate) struct Kind {
     pub(crate) first: Datatype,
 }
 
-/// A storage with URIs.
-#[derive(Debug)]
-struct Placed(Arc<dyn Storage>);
-
-impl Storage for Placed {
-    forward_storage!(|this| this.0 => list, open, open_sized, profile, fetch_one, fetch, kind, sub, describe);
-    forward_storage!(|this| this.0 => create_folder, create_new, create_file, sync_folder, remove_file, remove_folder);
-
-    fn uri(&self, path: &str) -> Option<String> {
-        Some(format!("file:///place/{path}"))
-    }
-}
-
 pub(crate) fn storage_of(disk: &MemoryStorage) -> Arc<dyn Storage> {
     Arc::new(Placed(Arc::new(disk.clone())))
-}
-
-pub(crate) fn open(storage: &Arc<dyn Storage>) -> Array {
-    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone()).unwrap()
 }
 
 pub(crate) fn create(storage: &Arc<dyn Storage>, schema: ArraySchema) {

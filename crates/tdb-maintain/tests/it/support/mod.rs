@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::{Array, ArrayOptions, Group, GroupOptions, TimeRange};
-use tdb_storage::{Entry, EntryKind, Result, Storage, forward_storage};
+use tdb_array::{Array, ArrayError, ArrayOptions, Group, GroupOptions, TimeRange};
+use tdb_storage::{MemoryStorage, Result, Storage, forward_storage};
+pub use tdb_testkit::files_of as files;
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::TimestampedName;
 
@@ -28,6 +30,44 @@ impl Storage for Placed {
     fn uri(&self, path: &str) -> Option<String> {
         Some(format!("file:///arrays/array/{path}"))
     }
+}
+
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Returns a storage with these files.
+pub fn on(files: &Files) -> Arc<dyn Storage> {
+    let storage = MemoryStorage::new();
+    for (path, bytes) in files {
+        storage.insert(path, bytes.clone()).unwrap();
+    }
+    Arc::new(Placed(Arc::new(storage)))
+}
+
+/// Unpacks a fixture's array to a path.
+pub fn unpack(fixture: &str, path: &Path) {
+    let staging = tempfile::tempdir_in(path.parent().unwrap()).unwrap();
+    tdb_testkit::fixtures::named(fixture).unpack_into(staging.path());
+    std::fs::rename(staging.path().join("array"), path).unwrap();
+}
+
+/// Opens all times of an array.
+pub fn open(storage: &Arc<dyn Storage>) -> Array {
+    try_open(storage).unwrap()
+}
+
+pub fn try_open(storage: &Arc<dyn Storage>) -> Result<Array, ArrayError> {
+    ArrayOptions::new().between(TimeRange::ALL).threads(1).open_on(storage.clone())
+}
+
+/// Copies a fragment under another name.
+pub fn copy_fragment(storage: &dyn Storage, folder: &str, time: u64, version: u32) {
+    let name = format!("__{time}_{time}_{time:032x}_{version}");
+    storage.create_folder(&format!("__fragments/{name}")).unwrap();
+    for entry in storage.list(folder).unwrap() {
+        let bytes = storage.read(&format!("{folder}/{}", entry.name)).unwrap();
+        storage.create_new(&format!("__fragments/{name}/{}", entry.name), &bytes).unwrap();
+    }
+    storage.create_new(&format!("__commits/{name}.wrt"), b"").unwrap();
 }
 
 /// A copy of a fixture's array or group.
@@ -61,18 +101,14 @@ impl Case {
     }
 
     fn options(&self, time: TimeRange) -> ArrayOptions {
-        let options = ArrayOptions::new().threads(1).between(time);
-        match &self.key {
-            Some(key) => options.key(key.clone()),
-            None => options,
-        }
+        ArrayOptions::new().threads(1).between(time).key(self.key.clone())
     }
 
     pub fn array(&self) -> Array {
         self.at(TimeRange::ALL).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    pub fn at(&self, time: TimeRange) -> Result<Array, tdb_array::ArrayError> {
+    pub fn at(&self, time: TimeRange) -> Result<Array, ArrayError> {
         self.options(time).open_on(self.storage.clone())
     }
 
@@ -112,7 +148,7 @@ impl Case {
         all
     }
 
-    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+    pub fn files(&self) -> Files {
         files(&*self.storage)
     }
 }
@@ -122,12 +158,7 @@ pub fn group_history(storage: &Arc<dyn Storage>, key: Option<&EncryptionKey>) ->
     let mut all = BTreeMap::new();
     for time in times(&**storage) {
         for range in [TimeRange::until(time), TimeRange { start: time, end: u64::MAX }] {
-            let options = GroupOptions::new().between(range);
-            let options = match key {
-                Some(key) => options.key(key.clone()),
-                None => options,
-            };
-            let group = options.open_on(storage.clone()).unwrap();
+            let group = GroupOptions::new().between(range).key(key.cloned()).open_on(storage.clone()).unwrap();
             all.insert((range.start, range.end), format!("{:?} {:?}", group.members(), group.metadata().unwrap()));
         }
     }
@@ -163,20 +194,4 @@ pub fn times(storage: &dyn Storage) -> BTreeSet<u64> {
     let names = names.filter_map(|name| TimestampedName::parse(&name));
     let times = names.flat_map(|name| [name.start().saturating_sub(1), name.start(), name.end(), name.end() + 1]);
     times.filter(|time| *time > 0).chain([u64::MAX]).collect()
-}
-
-/// Returns all files by path.
-pub fn files(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![String::new()];
-    while let Some(folder) = folders.pop() {
-        for Entry { name, kind, .. } in storage.list(&folder).unwrap() {
-            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            match kind {
-                EntryKind::Folder => folders.push(path),
-                EntryKind::File => drop(all.insert(path.clone(), storage.read(&path).unwrap())),
-            }
-        }
-    }
-    all
 }

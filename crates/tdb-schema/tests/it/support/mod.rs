@@ -63,18 +63,12 @@ fn newer_parts(version: FormatVersion, builder: SchemaBuilder) -> impl Strategy<
 }
 
 fn label(index: u32, dimension: u32) -> DimensionLabel {
-    let string = index == 1;
-    DimensionLabel {
-        dimension,
-        name: format!("label {index}"),
-        relative: true,
-        uri: format!("__labels/l{index}"),
-        attribute: "label".to_owned(),
-        order: if string { DataOrder::Decreasing } else { DataOrder::Increasing },
-        datatype: if string { Datatype::StringAscii } else { Datatype::Float64 },
-        cell_val_num: if string { CellValNum::Var } else { CellValNum::ONE },
-        external: index == 2,
-    }
+    let (order, datatype) = match index {
+        1 => (DataOrder::Decreasing, Datatype::StringAscii),
+        _ => (DataOrder::Increasing, Datatype::Float64),
+    };
+    let label = DimensionLabel::new(dimension, format!("label {index}"), order, datatype);
+    DimensionLabel { uri: format!("__labels/l{index}"), external: index == 2, ..label }
 }
 
 /// A rectangle within the domain.
