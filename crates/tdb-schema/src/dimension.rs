@@ -28,14 +28,7 @@ impl Dimension {
     /// filters.
     #[must_use]
     pub fn new(name: impl Into<String>, datatype: Datatype, low: Scalar, high: Scalar) -> Self {
-        Self {
-            name: name.into(),
-            datatype,
-            cell_val_num: CellValNum::ONE,
-            filters: FilterPipeline::default(),
-            domain: Some((low, high)),
-            tile_extent: None,
-        }
+        Self { datatype, cell_val_num: CellValNum::ONE, domain: Some((low, high)), ..Self::string(name) }
     }
 
     /// Creates a dimension of ASCII strings, without bounds and tile extent.
@@ -256,10 +249,5 @@ impl Dimension {
 
 /// Returns the highest ordered key of a type.
 pub(crate) fn max_key(physical: PhysicalType) -> u64 {
-    match physical.size() {
-        1 => u64::from(u8::MAX),
-        2 => u64::from(u16::MAX),
-        4 => u64::from(u32::MAX),
-        _ => u64::MAX,
-    }
+    u64::MAX >> (64 - 8 * physical.size())
 }
