@@ -1,10 +1,10 @@
 //! Histograms.
 
-use tdb_types::{Cells, PhysicalType};
+use tdb_types::{Cells, PhysicalType, with_physical};
 
 use crate::blocks::for_each_block;
 use crate::kind::ValueKind;
-use crate::number::{Number, with_number};
+use crate::number::Number;
 
 /// A histogram: the counts of numbers in intervals of equal width. The last interval includes its
 /// upper end.
@@ -57,7 +57,7 @@ impl Bins {
 
     /// Adds the numbers of all cells, or of the cells with indices `picked`.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
-        with_number!(self.physical, N => {
+        with_physical!(self.physical, N => {
             for_each_block::<N>(cells, picked, self.kind.null(), |block| self.add_numbers(block));
         });
     }
@@ -90,7 +90,7 @@ impl Bins {
     /// Returns `true` if added.
     #[must_use]
     pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {
-        let double = |bytes: &[u8]| with_number!(self.physical, N => N::at(bytes, 0).to_f64());
+        let double = |bytes: &[u8]| with_physical!(self.physical, N => N::at(bytes, 0).to_f64());
         let bin = self.bin_of(double(least)).filter(|bin| self.bin_of(double(greatest)) == Some(*bin));
         if let Some(bin) = bin {
             self.counts[bin] = self.counts[bin].saturating_add(count);

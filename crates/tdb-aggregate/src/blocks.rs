@@ -1,6 +1,6 @@
 //! Iteration over values in blocks that fit into the cache.
 
-use tdb_types::{Cells, Validity};
+use tdb_types::Cells;
 
 use crate::kind::ValueKind;
 use crate::number::{BLOCK, Number};
@@ -53,7 +53,7 @@ pub(crate) fn for_each_block<N: Number>(
                     None => fill(&mut block, numbers),
                     Some(validity) => {
                         let mut valid = [0; BLOCK];
-                        picked_validity(validity, part, &mut valid);
+                        validity.write_bytes_of(part.iter().map(|cell| *cell as usize), &mut valid);
                         fill_valid(&mut block, numbers, &valid[..part.len()])
                     }
                 };
@@ -62,11 +62,6 @@ pub(crate) fn for_each_block<N: Number>(
         }
     }
     (values, seen - values)
-}
-
-/// Writes a validity byte for each picked cell: 0 if null.
-pub(crate) fn picked_validity(validity: Validity<'_>, picked: &[u32], valid: &mut [u8]) {
-    validity.write_bytes_of(picked.iter().map(|cell| *cell as usize), valid);
 }
 
 fn fill<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>) -> usize {

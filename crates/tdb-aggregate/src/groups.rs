@@ -67,8 +67,7 @@ impl Groups {
     /// Each of the `measured` fields gets a summary. `memory` is the approximate limit in bytes.
     #[must_use]
     pub fn new(shape: KeyShape, measured: &[(ValueKind, Measured)], memory: usize) -> Self {
-        let table =
-            if shape.is_packed() { AnyTable::Packed(Table::default()) } else { AnyTable::Bytes(Table::default()) };
+        let table = if shape.packed { AnyTable::Packed(Table::default()) } else { AnyTable::Bytes(Table::default()) };
         let columns = measured.iter().map(|(kind, measured)| GroupColumn::new(*kind, *measured)).collect();
         Self { shape, table, cells: Vec::new(), columns, memory }
     }

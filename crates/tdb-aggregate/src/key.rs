@@ -31,7 +31,7 @@ impl KeyField {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyShape {
     fields: Vec<KeyField>,
-    packed: bool,
+    pub(crate) packed: bool,
 }
 
 /// The keys of some cells, in order.
@@ -62,10 +62,6 @@ impl KeyShape {
     #[must_use]
     pub fn fields(&self) -> &[KeyField] {
         &self.fields
-    }
-
-    pub(crate) fn is_packed(&self) -> bool {
-        self.packed
     }
 
     /// Returns the keys of the picked cells. `columns` has the cells of each field.

@@ -1,6 +1,6 @@
 //! Numeric types, with operations on slices.
 
-use tdb_types::PhysicalType;
+use tdb_types::{PhysicalType, with_physical};
 
 /// A number type of cells.
 pub(crate) trait Number: Copy + PartialOrd + Default {
@@ -177,67 +177,17 @@ fn float_sum<T>(numbers: &[T], widen: impl Fn(&T) -> f64) -> Partial {
     special.map_or(Partial::Float { sum, overflowed: true }, |sum| Partial::Float { sum, overflowed: false })
 }
 
-/// Runs an expression with `$number` as the Rust type of a physical type.
-macro_rules! with_number {
-    ($physical:expr, $number:ident => $body:expr) => {
-        match $physical {
-            PhysicalType::I8 => {
-                type $number = i8;
-                $body
-            }
-            PhysicalType::U8 => {
-                type $number = u8;
-                $body
-            }
-            PhysicalType::I16 => {
-                type $number = i16;
-                $body
-            }
-            PhysicalType::U16 => {
-                type $number = u16;
-                $body
-            }
-            PhysicalType::I32 => {
-                type $number = i32;
-                $body
-            }
-            PhysicalType::U32 => {
-                type $number = u32;
-                $body
-            }
-            PhysicalType::I64 => {
-                type $number = i64;
-                $body
-            }
-            PhysicalType::U64 => {
-                type $number = u64;
-                $body
-            }
-            PhysicalType::F32 => {
-                type $number = f32;
-                $body
-            }
-            PhysicalType::F64 => {
-                type $number = f64;
-                $body
-            }
-        }
-    };
-}
-
-pub(crate) use with_number;
-
 /// Returns the number in `bytes` as a partial sum.
 pub(crate) fn widen(physical: PhysicalType, bytes: &[u8]) -> Partial {
-    with_number!(physical, N => N::at(bytes, 0).widen())
+    with_physical!(physical, N => N::at(bytes, 0).widen())
 }
 
 /// `true` if the number in `bytes` is NaN.
 pub(crate) fn is_nan(physical: PhysicalType, bytes: &[u8]) -> bool {
-    with_number!(physical, N => N::at(bytes, 0).is_nan())
+    with_physical!(physical, N => N::at(bytes, 0).is_nan())
 }
 
 /// `true` if the number in `a` is less than the number in `b`.
 pub(crate) fn is_less(physical: PhysicalType, a: &[u8], b: &[u8]) -> bool {
-    with_number!(physical, N => N::at(a, 0) < N::at(b, 0))
+    with_physical!(physical, N => N::at(a, 0) < N::at(b, 0))
 }

@@ -1,11 +1,11 @@
 //! Aggregates of a field.
 
-use tdb_types::{Cells, PhysicalType};
+use tdb_types::{Cells, with_physical};
 
 use crate::blocks::{for_each_block, for_each_cell, null_count};
 use crate::bounds::Bounds;
 use crate::kind::{Measured, ValueKind};
-use crate::number::{Number, Partial, widen, with_number};
+use crate::number::{Number, Partial, widen};
 use crate::statistics::CellStatistics;
 use crate::total::Total;
 
@@ -71,7 +71,7 @@ impl Summary {
                 (all - nulls, nulls)
             }
             (Some(physical), _) => {
-                with_number!(physical, N => self.add_numbers::<N>(cells, picked))
+                with_physical!(physical, N => self.add_numbers::<N>(cells, picked))
             }
             (None, _) => {
                 let (kind, bounds) = (self.kind, &mut self.bounds);

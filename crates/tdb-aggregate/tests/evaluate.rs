@@ -54,19 +54,6 @@ impl Memory {
     }
 }
 
-const PHYSICALS: [PhysicalType; 10] = [
-    PhysicalType::I8,
-    PhysicalType::U8,
-    PhysicalType::I16,
-    PhysicalType::U16,
-    PhysicalType::I32,
-    PhysicalType::U32,
-    PhysicalType::I64,
-    PhysicalType::U64,
-    PhysicalType::F32,
-    PhysicalType::F64,
-];
-
 /// Selects from a few ordinary and special values, to make some cells equal.
 fn number(physical: PhysicalType) -> impl Strategy<Value = Vec<u8>> {
     let size = physical.size();
@@ -82,7 +69,7 @@ fn number(physical: PhysicalType) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn kinds() -> impl Strategy<Value = (ValueKind, Option<usize>)> {
-    let number = prop::sample::select(PHYSICALS.to_vec());
+    let number = prop::sample::select(PhysicalType::ALL.to_vec());
     prop_oneof![
         4 => number.prop_map(|physical| (ValueKind::Number(physical), Some(physical.size()))),
         2 => Just((ValueKind::Time, Some(8))),

@@ -5,7 +5,7 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_types::{PhysicalType, Scalar};
+use tdb_types::{PhysicalType, Scalar, with_physical};
 
 use crate::{CellsError, Result};
 
@@ -246,13 +246,8 @@ pub fn scalar_of(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scal
         #[allow(clippy::cast_precision_loss)]
         (PhysicalType::F32, Coordinate::Integer(value)) => Scalar::F32(*value as f32),
         (_, Coordinate::Float(_)) => return None,
-        (PhysicalType::I8, Coordinate::Integer(value)) => Scalar::I8((*value).try_into().ok()?),
-        (PhysicalType::U8, Coordinate::Integer(value)) => Scalar::U8((*value).try_into().ok()?),
-        (PhysicalType::I16, Coordinate::Integer(value)) => Scalar::I16((*value).try_into().ok()?),
-        (PhysicalType::U16, Coordinate::Integer(value)) => Scalar::U16((*value).try_into().ok()?),
-        (PhysicalType::I32, Coordinate::Integer(value)) => Scalar::I32((*value).try_into().ok()?),
-        (PhysicalType::U32, Coordinate::Integer(value)) => Scalar::U32((*value).try_into().ok()?),
-        (PhysicalType::I64, Coordinate::Integer(value)) => Scalar::I64((*value).try_into().ok()?),
-        (PhysicalType::U64, Coordinate::Integer(value)) => Scalar::U64((*value).try_into().ok()?),
+        (_, Coordinate::Integer(value)) => {
+            with_physical!(physical, T => T::try_from(*value).ok()?.into(), _ => return None)
+        }
     })
 }

@@ -3,7 +3,7 @@
 //! The type of a field and the operator of a test are matched once per column, outside of the loops
 //! over cells.
 
-use tdb_types::{Cells, PhysicalType};
+use tdb_types::{Cells, PhysicalType, with_physical};
 
 use crate::bind::{BoundCondition, Node, Test, small};
 use crate::tree::Operator;
@@ -131,27 +131,10 @@ fn compare<T: PartialOrd + Copy>(operator: Operator, value: T, cells: impl Itera
 }
 
 fn number(physical: PhysicalType, operator: Operator, value: &[u8], bytes: &[u8], truth: &mut [bool]) {
-    macro_rules! of {
-        ($type:ty) => {
-            if let Ok(value) = value.try_into() {
-                let (cells, _) = bytes.as_chunks();
-                let cells = cells.iter().map(|cell| <$type>::from_le_bytes(*cell));
-                compare(operator, <$type>::from_le_bytes(value), cells, truth);
-            }
-        };
-    }
-    match physical {
-        PhysicalType::I8 => of!(i8),
-        PhysicalType::U8 => of!(u8),
-        PhysicalType::I16 => of!(i16),
-        PhysicalType::U16 => of!(u16),
-        PhysicalType::I32 => of!(i32),
-        PhysicalType::U32 => of!(u32),
-        PhysicalType::I64 => of!(i64),
-        PhysicalType::U64 => of!(u64),
-        PhysicalType::F32 => of!(f32),
-        PhysicalType::F64 => of!(f64),
-    }
+    with_physical!(physical, T => if let Ok(value) = value.try_into() {
+        let (cells, _) = bytes.as_chunks();
+        compare(operator, T::from_le_bytes(value), cells.iter().map(|cell| T::from_le_bytes(*cell)), truth);
+    });
 }
 
 /// The maximum number of values for linear search. Larger sets use binary search.

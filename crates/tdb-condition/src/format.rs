@@ -195,10 +195,8 @@ fn parse_nodes(
     if operator == "not" && count != 1 {
         return Err(DecodeError::invalid("count", offset, count, "1 operand of a negation"));
     }
-    let mut nodes = Vec::new();
-    for index in 0..count {
-        nodes.push(reader.group(|| format!("{operator} {index}"), |reader| parse_node(reader, limits, depth, left))?);
-    }
+    let node = |index| reader.group(|| format!("{operator} {index}"), |reader| parse_node(reader, limits, depth, left));
+    let mut nodes = (0..count).map(node).collect::<Result<Vec<_>, _>>()?;
     Ok(match (operator, nodes.pop()) {
         ("not", Some(node)) => Condition::Not(Box::new(node)),
         (operator, last) => {
@@ -226,18 +224,13 @@ impl Update {
         let condition = Condition::parse(reader, limits)?;
         let count = reader.u64("count of new values")?;
         let count = reader.count("new values", count, 16)?;
-        let mut values = Vec::new();
-        for index in 0..count {
-            let value = reader.group(
-                || format!("new value {index}"),
-                |reader| {
-                    let field = reader.string_u64("field")?;
-                    let length = reader.u64("length")?;
-                    Ok((field, reader.bytes("value", length)?.to_vec()))
-                },
-            )?;
-            values.push(value);
-        }
+        let value = |reader: &mut ByteReader<'_>| {
+            let field = reader.string_u64("field")?;
+            let length = reader.u64("length")?;
+            Ok((field, reader.bytes("value", length)?.to_vec()))
+        };
+        let values = (0..count).map(|index| reader.group(|| format!("new value {index}"), value));
+        let values = values.collect::<Result<_, DecodeError>>()?;
         Ok(Self { condition, values })
     }
 

@@ -181,11 +181,8 @@ fn parse_nodes(reader: &mut ByteReader<'_>, depth: u32) -> Result<Vec<Condition>
     let count = reader.u32("count")?;
     let count = reader.count("nodes", count.into(), LEAST_NODE)?;
     // Nodes in memory are much larger than encoded nodes. No memory is reserved in advance.
-    let mut nodes = Vec::new();
-    for _ in 0..count {
-        nodes.push(parse_node(reader, depth)?);
-    }
-    Ok(nodes)
+    // Memory is not reserved ahead of reading.
+    (0..count).map(|_| parse_node(reader, depth)).collect()
 }
 
 fn parse_kind(reader: &mut ByteReader<'_>) -> Result<LiteralKind, DecodeError> {

@@ -434,16 +434,7 @@ impl Condition {
     /// Returns the number of comparisons and combinations.
     #[must_use]
     pub fn node_count(&self) -> u32 {
-        let within = match self {
-            Self::And(nodes) | Self::Or(nodes) => nodes.iter().map(Self::node_count).fold(0, u32::saturating_add),
-            Self::Not(node) => node.node_count(),
-            Self::Compare { .. }
-            | Self::Member { .. }
-            | Self::Null { .. }
-            | Self::Nan { .. }
-            | Self::Constant { .. } => 0,
-        };
-        within.saturating_add(1)
+        self.nodes().iter().map(Self::node_count).fold(1, u32::saturating_add)
     }
 
     /// Returns the nesting depth, 1 for a single comparison.
@@ -463,11 +454,7 @@ impl Condition {
         match self {
             Self::And(nodes) | Self::Or(nodes) => nodes,
             Self::Not(node) => std::slice::from_ref(node),
-            Self::Compare { .. }
-            | Self::Member { .. }
-            | Self::Null { .. }
-            | Self::Nan { .. }
-            | Self::Constant { .. } => &[],
+            _ => &[],
         }
     }
 

@@ -7,10 +7,10 @@ mod copies;
 use std::sync::Arc;
 
 use tdb_cells::{CellBuffers, Order};
-use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
+use tdb_fragment::DenseGrid;
 use tdb_read::Query;
 use tdb_rtree::NdRange;
-use tdb_snapshot::{ArrayError, Result, Snapshot};
+use tdb_snapshot::{Result, Snapshot};
 use tdb_types::{Cells, Layout, saturating_len};
 use tdb_write::{EncodedTile, FragmentWriter, SealedFragment, Target, cells_in, encode_box};
 
@@ -23,7 +23,7 @@ use copies::{Copies, Part};
 pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     let domain = join.domain()?;
     let target = Arc::new(Target::new(join.destination(), join.version)?);
-    let grid = grid_of(&target, &domain)?;
+    let grid = target.dense_grid(&domain)?;
     let mut writer = DenseWriter {
         join,
         target: &target,
@@ -51,16 +51,6 @@ pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     writer.seal()?;
     let DenseWriter { sealed, cells, tiles, .. } = writer;
     Ok(ConsolidatedFragments { names: join.names.clone(), sealed, cells, tiles, target })
-}
-
-/// Returns the grid of tiles that intersect a box of cells.
-fn grid_of(target: &Target, domain: &NdRange) -> Result<DenseGrid> {
-    let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain.clone());
-    let error = |source| ArrayError::Fragment { file: target.array.storage().describe(""), source };
-    match builder.and_then(|builder| builder.tiles()).map_err(error)? {
-        Tiles::Dense(grid) => Ok(grid),
-        _ => Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned())),
-    }
 }
 
 /// Writes boxes of tiles in sequence.

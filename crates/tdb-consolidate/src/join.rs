@@ -49,18 +49,6 @@ pub struct TileCounts {
     pub copied: u64,
 }
 
-/// The location of a new fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NewFragmentPlace {
-    /// Name of the fragment.
-    pub name: TimestampedName,
-    /// Path of the fragment folder, relative to the array.
-    pub folder: String,
-    /// Path of the separate commit file. `None` before format 5.
-    pub commit: Option<String>,
-}
-
 impl FragmentJoin {
     /// Default memory limit for cells: 64 MiB.
     pub const DEFAULT_BUDGET: usize = 64 << 20;
@@ -135,12 +123,8 @@ impl FragmentJoin {
 impl ConsolidatedFragments {
     /// Returns the new fragments. Empty if no cell is left.
     #[must_use]
-    pub fn fragments(&self) -> Vec<NewFragmentPlace> {
-        let place = |sealed: &SealedFragment| {
-            let FragmentPlace { name, folder, commit } = sealed.place().clone();
-            NewFragmentPlace { name, folder, commit }
-        };
-        self.sealed.iter().map(place).collect()
+    pub fn fragments(&self) -> Vec<FragmentPlace> {
+        self.sealed.iter().map(|sealed| sealed.place().clone()).collect()
     }
 
     /// Format version of the new fragments.

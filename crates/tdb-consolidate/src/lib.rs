@@ -11,9 +11,10 @@ mod join;
 mod sparse;
 
 pub use copy::{FragmentCopy, copy_delete};
-pub use join::{ConsolidatedFragments, FragmentJoin, NewFragmentPlace, TileCounts};
+pub use join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use tdb_snapshot::{ArrayError, FragmentEntry, Result, Snapshot};
 use tdb_types::TimestampedName;
+pub use tdb_write::FragmentPlace as NewFragmentPlace;
 use tdb_write::Names;
 
 impl FragmentJoin {

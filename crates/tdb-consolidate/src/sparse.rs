@@ -164,7 +164,7 @@ fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<Fr
     // One source at a time, to limit the number of open files.
     let size = |fragment: &Fragment| -> Result<(usize, usize)> {
         let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
-        Ok((source.tile_memory(), source.files()))
+        Ok((source.tile_memory, source.files()))
     };
     let profile = array.storage().profile();
     let in_flight = if profile.is_remote() { profile.in_flight } else { 1 };

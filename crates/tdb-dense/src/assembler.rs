@@ -49,37 +49,30 @@ impl Assembler<'_> {
         fits: impl Fn(u128) -> bool,
     ) -> Result<Assembled> {
         let Self { shape, fields, workers, .. } = *self;
-        let parts = (shape, fields, workers);
-        let Some(filter) = self.filter else {
-            let wanted: Vec<usize> = (0..fields.visible()).collect();
-            let mut assembly = Assembly::new(parts, works, &wanted, (pool, kept));
-            let bytes = assembly.measure()?;
-            if !fits(bytes) {
-                return Ok(Assembled::TooLarge(bytes));
-            }
-            return Ok(Assembled::Cells(AssembledCells { bytes, columns: assembly.finish()?, matches: None }));
+        let mut bytes = 0;
+        // Returns `None` if all columns up to these exceed the limit.
+        let mut build = |works: &[Work], wanted: &[usize]| -> Result<Option<Vec<Column>>> {
+            let mut assembly = Assembly::new((shape, fields, workers), works, wanted, (&mut *pool, &mut *kept));
+            bytes += assembly.measure()?;
+            if fits(bytes) { assembly.finish().map(Some) } else { Ok(None) }
         };
-        let mut assembly = Assembly::new(parts, works, filter.needed(), (pool, kept));
-        let mut bytes = assembly.measure()?;
-        if !fits(bytes) {
-            return Ok(Assembled::TooLarge(bytes));
-        }
-        let needed = assembly.finish()?;
+        let Some(filter) = self.filter else {
+            let wanted: Vec<usize> = (0..fields.visible).collect();
+            let Some(columns) = build(works, &wanted)? else { return Ok(Assembled::TooLarge(bytes)) };
+            return Ok(Assembled::Cells(AssembledCells { bytes, columns, matches: None }));
+        };
+        let Some(needed) = build(works, &filter.places)? else { return Ok(Assembled::TooLarge(bytes)) };
         let matches = filter.matches(&needed, works);
-        if matches.count() == 0 && filter.only_matching() {
+        if matches.count == 0 && filter.only_matching {
             return Ok(Assembled::Cells(AssembledCells { bytes, columns: Vec::new(), matches: Some(matches) }));
         }
         matches.prune(works);
-        let others: Vec<usize> = (0..fields.visible()).filter(|index| !filter.needed().contains(index)).collect();
-        let mut assembly = Assembly::new(parts, works, &others, (pool, kept));
-        bytes += assembly.measure()?;
-        if !fits(bytes) {
-            return Ok(Assembled::TooLarge(bytes));
-        }
-        let mut columns: Vec<Option<Column>> = vec![None; fields.outputs().len()];
-        let made = filter.needed().iter().zip(needed).chain(others.iter().zip(assembly.finish()?));
+        let others: Vec<usize> = (0..fields.visible).filter(|index| !filter.places.contains(index)).collect();
+        let Some(made) = build(works, &others)? else { return Ok(Assembled::TooLarge(bytes)) };
+        let mut columns: Vec<Option<Column>> = vec![None; fields.outputs.len()];
+        let made = filter.places.iter().zip(needed).chain(others.iter().zip(made));
         made.for_each(|(index, column)| columns[*index] = Some(column));
-        let columns = columns.into_iter().take(fields.visible()).flatten().collect();
+        let columns = columns.into_iter().take(fields.visible).flatten().collect();
         Ok(Assembled::Cells(AssembledCells { bytes, columns, matches: Some(matches) }))
     }
 }

@@ -57,7 +57,7 @@ impl<'a> Assembly<'a> {
         let kept = &*self.kept;
         let mut bytes = 0;
         for &index in self.wanted {
-            let output = &fields.outputs()[index];
+            let output = &fields.outputs[index];
             bytes += u128::from(fields.field(index).cell_bytes()) * self.cells as u128;
             if !output.is_var() {
                 self.lengths.push(None);
@@ -86,7 +86,7 @@ impl<'a> Assembly<'a> {
     /// Builds the columns of the fields in `wanted`.
     pub(super) fn finish(mut self) -> Result<Vec<Column>> {
         let mut buffers = Vec::new();
-        let outputs = self.wanted.iter().map(|index| &self.fields.outputs()[*index]);
+        let outputs = self.wanted.iter().map(|index| &self.fields.outputs[*index]);
         for (output, lengths) in outputs.zip(&self.lengths) {
             let len = match (lengths, output.cell_size()) {
                 (Some((offsets, _)), _) => last(offsets),
@@ -100,7 +100,7 @@ impl<'a> Assembly<'a> {
         let mut columns = Vec::new();
         for (place, (values, validity)) in buffers.into_iter().enumerate() {
             let index = self.wanted[place];
-            let output = &self.fields.outputs()[index];
+            let output = &self.fields.outputs[index];
             let offsets = self.lengths[place].take().map(|(offsets, _)| offsets);
             let offsets = offsets.map(|offsets| self.in_values(index, offsets)).transpose()?;
             let validity = output.nullable.then(|| {
@@ -120,7 +120,7 @@ impl<'a> Assembly<'a> {
         let mut jobs = Vec::new();
         let buffers = buffers.iter_mut().zip(&mut self.lengths);
         for (&index, ((values, validity), lengths)) in self.wanted.iter().zip(buffers) {
-            let output = &fields.outputs()[index];
+            let output = &fields.outputs[index];
             match (lengths, output.field) {
                 (Some((offsets, found)), _) => {
                     let offsets = offsets.values::<u64>().unwrap_or_default();
@@ -147,7 +147,7 @@ impl<'a> Assembly<'a> {
 
     /// Converts offsets in bytes to offsets in values.
     fn in_values(&self, index: usize, mut offsets: Buffer) -> Result<Buffer> {
-        let output = &self.fields.outputs()[index];
+        let output = &self.fields.outputs[index];
         let size = output.datatype.size() as u64;
         let words = offsets.values_mut::<u64>().unwrap_or_default();
         if size > 1 {

@@ -14,7 +14,7 @@ pub(super) struct Axis {
     /// Ordered key of the low end of the domain.
     low: u64,
     /// Cells per space tile.
-    extent: u64,
+    pub(super) extent: u64,
     /// Requested ranges, ascending, with gaps in between.
     stretches: Vec<Stretch>,
     len: u128,
@@ -71,11 +71,6 @@ impl Axis {
     /// Number of positions.
     pub(super) fn len(&self) -> u128 {
         self.len
-    }
-
-    /// Cells per space tile.
-    pub(super) fn extent(&self) -> u64 {
-        self.extent
     }
 
     /// Returns the first and the last tile of the range, or `None` for several ranges.
@@ -271,7 +266,7 @@ mod tests {
         let extent = i64::MAX as u64;
         assert_eq!(axis.pieces(end - 3..end), [piece(1, extent - 1, 1, 0), piece(2, 0, 2, 1)]);
         assert_eq!(axis.piece_count(0..end), 3);
-        assert_eq!(axis.extent(), extent);
+        assert_eq!(axis.extent, extent);
         assert_eq!(axis.piece_end(0), u128::from(extent));
     }
 

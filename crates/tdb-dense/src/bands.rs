@@ -13,7 +13,7 @@ pub(super) struct Bands {
     cheap: Vec<bool>,
     /// Position of the next cell along each dimension.
     next: Vec<u128>,
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 /// A batch of [`Bands`].
@@ -36,7 +36,7 @@ impl Bands {
         let ended = bounds.iter().any(|range| range.start >= range.end);
         // Consecutive cells of the result are consecutive in tiles too, as far as the two orders
         // agree. Dimensions along which tiles have a single cell do not matter.
-        let long = |dimension: &&usize| axes[**dimension].extent() > 1;
+        let long = |dimension: &&usize| axes[**dimension].extent > 1;
         let mut in_tiles = cell_order.iter().filter(long);
         let mut agree = true;
         let agrees = |dimension: &usize| {
@@ -45,10 +45,6 @@ impl Bands {
         };
         let cheap = order.iter().map(agrees).collect();
         Self { bounds, order, cheap, next, ended }
-    }
-
-    pub(super) fn is_ended(&self) -> bool {
-        self.ended
     }
 
     /// Returns the next batch of at most `most` cells, but at least one cell. Returns `None` at the
@@ -155,7 +151,7 @@ mod tests {
             bands.advance(&band.positions);
             all.push(band.positions);
         }
-        assert!(bands.is_ended());
+        assert!(bands.ended);
         all
     }
 

@@ -116,7 +116,7 @@ fn tile_boxes(
         let mut inside = inside;
         inside.advance(&band);
         boxes.push(band);
-        if !inside.is_ended() {
+        if !inside.ended {
             *bands = Some(inside);
             break;
         }
@@ -176,7 +176,7 @@ fn divide(positions: &Positions, order: &[usize], shape: &Shape, target: u128) -
     let len = range.end - range.start;
     let parts = (cells / target).clamp(1, len);
     // If the dimension is also the slowest in tiles, chunks are slices across it.
-    let slices = shape.cell_order.iter().find(|&&dimension| shape.axes[dimension].extent() > 1) == Some(&dimension);
+    let slices = shape.cell_order.iter().find(|&&dimension| shape.axes[dimension].extent > 1) == Some(&dimension);
     let inside = slices && axis.piece_count(range.clone()) < 2 * parts;
     let mut ends = Vec::new();
     let mut start = range.start;

@@ -17,9 +17,9 @@ use crate::work::{Origin, Source, Work};
 pub(super) struct Fields {
     array: Snapshot,
     /// Fields of the query, followed by further fields of its condition.
-    outputs: Vec<OutputField>,
+    pub(super) outputs: Vec<OutputField>,
     /// Number of fields of the query.
-    visible: usize,
+    pub(super) visible: usize,
     /// Tiles by field and fragment. `None` until the fragment is loaded.
     tiles: Vec<Vec<Option<Found>>>,
     /// Buffers for strings unfiltered to determine lengths. Successive batches need about the same
@@ -50,15 +50,6 @@ impl Fields {
         let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
         prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
         Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })
-    }
-
-    pub(super) fn outputs(&self) -> &[OutputField] {
-        &self.outputs
-    }
-
-    /// Number of fields of the query. Further outputs serve the condition only.
-    pub(super) fn visible(&self) -> usize {
-        self.visible
     }
 
     /// Returns a field with its loaded tiles.

@@ -20,9 +20,9 @@ use crate::work::{Origin, Work};
 pub(super) struct Filter {
     condition: Arc<BoundCondition>,
     /// Index among the outputs of each field of the condition.
-    places: Vec<usize>,
+    pub(super) places: Vec<usize>,
     /// `true` if the query returns matching cells only.
-    only_matching: bool,
+    pub(super) only_matching: bool,
     array: Snapshot,
     /// Pruners by fragment. They identify tiles without a matching cell.
     pruners: HashMap<usize, Pruner>,
@@ -31,15 +31,15 @@ pub(super) struct Filter {
 /// The cells of a batch that meet the condition.
 #[derive(Debug)]
 pub(super) struct Matches {
-    truth: Vec<bool>,
-    count: usize,
+    pub(super) truth: Vec<bool>,
+    pub(super) count: usize,
 }
 
 impl Filter {
     /// Creates the filter of a query, or `None` if the query has no condition.
     pub(super) fn of(query: &CheckedQuery, fields: &Fields) -> Option<Self> {
         let condition = query.filter.clone()?;
-        let place = |field: FieldRef| fields.outputs().iter().position(|output| output.field == field);
+        let place = |field: FieldRef| fields.outputs.iter().position(|output| output.field == field);
         let places = condition.fields().iter().filter_map(|needed| place(needed.field)).collect();
         Some(Self {
             condition,
@@ -48,16 +48,6 @@ impl Filter {
             array: query.array.clone(),
             pruners: HashMap::new(),
         })
-    }
-
-    /// Outputs that the condition needs, each once.
-    pub(super) fn needed(&self) -> &[usize] {
-        &self.places
-    }
-
-    /// `true` if the query returns matching cells only.
-    pub(super) fn only_matching(&self) -> bool {
-        self.only_matching
     }
 
     /// Excludes tiles without a possible match from the read.
@@ -107,7 +97,7 @@ impl Filter {
             return Batch::new(columns, kept.len());
         }
         let len = batch.len();
-        let columns = batch.into_columns().into_iter().zip(fields.outputs());
+        let columns = batch.into_columns().into_iter().zip(&fields.outputs);
         let columns = columns.map(|(column, output)| match output.field {
             // Coordinates do not depend on the content of the cell.
             FieldRef::Dimension(_) => column,
@@ -118,16 +108,6 @@ impl Filter {
 }
 
 impl Matches {
-    /// Number of matching cells.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// `true` for each matching cell.
-    pub(super) fn truth(&self) -> &[bool] {
-        &self.truth
-    }
-
     /// Excludes sources without a matching cell from the read.
     pub(super) fn prune(&self, works: &mut [Work]) {
         for work in works {

@@ -56,7 +56,7 @@ impl KeptTiles {
         works: &[Work],
     ) -> Result<()> {
         let mut needed = BTreeMap::new();
-        for &index in wanted.iter().filter(|index| fields.outputs()[**index].is_var()) {
+        for &index in wanted.iter().filter(|index| fields.outputs[**index].is_var()) {
             needed_of(index, fields.field(index), works, &mut needed);
         }
         self.forget(|place| wanted.contains(&place.0) && !needed.contains_key(place));

@@ -8,6 +8,8 @@ use std::ops::Range;
 use tdb_fragment::Tiles;
 use tdb_snapshot::{Result, Snapshot};
 
+use crate::narrow::lows;
+
 pub(super) use layer::{Layer, TilePlace};
 
 /// The fragments of an array as boxes of the domain, oldest first. A dense fragment is a single
@@ -31,13 +33,7 @@ const GRID_ENTRIES: usize = 1 << 18;
 
 impl Layers {
     pub(super) fn new(array: &Snapshot) -> Result<Self> {
-        let schema = array.schema();
-        let lows: Vec<u64> = schema
-            .domain()
-            .dimensions()
-            .iter()
-            .map(|dimension| dimension.domain_keys().unwrap_or_default().0)
-            .collect();
+        let lows = lows(array.schema());
         let mut layers = Vec::new();
         for (index, fragment) in array.fragments()?.iter().enumerate() {
             match fragment.footer().tiles() {

@@ -138,7 +138,7 @@ impl DenseReader {
         let shape = Shape::new(&query);
         let fields = Fields::new(&query)?;
         let cursor = Cursor::of(&query, &shape);
-        let guess = (0..fields.outputs().len()).map(|index| match fields.outputs()[index].is_var() {
+        let guess = (0..fields.outputs.len()).map(|index| match fields.outputs[index].is_var() {
             true => fields.field(index).cell_bytes() + 16,
             false => fields.field(index).cell_bytes(),
         });
@@ -229,7 +229,7 @@ impl DenseReader {
     fn batch(&self, cells: AssembledCells, count: usize) -> Batch {
         let AssembledCells { columns, matches, .. } = cells;
         match (&self.filter, matches) {
-            (Some(_), Some(matches)) if matches.count() == 0 && self.query.only_matching => Batch::new(Vec::new(), 0),
+            (Some(_), Some(matches)) if matches.count == 0 && self.query.only_matching => Batch::new(Vec::new(), 0),
             (Some(filter), Some(matches)) => filter.apply(Batch::new(columns, count), &matches, &self.fields),
             _ => Batch::new(columns, count),
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tdb_query::{CheckedQuery, with_fill_values};
 use tdb_rtree::{Boxes, DimRange};
-use tdb_schema::FieldRef;
+use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{ArrayError, Result};
 
 use crate::layers::Layers;
@@ -32,9 +32,9 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
     if unwritten_pass(&query) != Some(false) {
         return query;
     }
-    let lows = lows(&query);
+    let lows = lows(query.array.schema());
     let sides = lows.iter().enumerate().map(|(dimension, low)| {
-        let bounds = (0..layers.len()).map(|layer| layers.get(layer).bounds()[dimension].clone());
+        let bounds = (0..layers.len()).map(|layer| layers.get(layer).bounds[dimension].clone());
         let bounds = bounds.filter(|bounds| !bounds.is_empty());
         let hull = bounds.reduce(|hull, bounds| hull.start.min(bounds.start)..hull.end.max(bounds.end));
         hull.map(|hull| keys(&hull, *low)).into_iter().collect()
@@ -66,7 +66,7 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
 /// Returns the intersections of the fragments with the requested boxes or region, by dimension.
 /// Returns `None` if they are not much smaller than the query.
 fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
-    let lows = lows(query);
+    let lows = lows(query.array.schema());
     let sides: Vec<Vec<Range<u128>>> = query
         .region
         .ranges()
@@ -91,7 +91,7 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
         return None;
     }
     let written = within.iter().flat_map(|layer| {
-        let bounds = layers.get(*layer).bounds();
+        let bounds = &layers.get(*layer).bounds;
         asked.iter().filter_map(move |own| common(own, bounds))
     });
     let written: Vec<Vec<Range<u128>>> = written.collect();
@@ -105,13 +105,12 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
 }
 
 /// Returns the keys of the low ends of the domain.
-fn lows(query: &CheckedQuery) -> Vec<u64> {
-    let dimensions = query.array.schema().dimensions().iter();
-    dimensions.map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect()
+pub(super) fn lows(schema: &ArraySchema) -> Vec<u64> {
+    schema.dimensions().iter().map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect()
 }
 
 /// Returns the cells of a range along a dimension, counted from the low end of the domain.
-fn cells(range: &DimRange, low: u64) -> Range<u128> {
+pub(super) fn cells(range: &DimRange, low: u64) -> Range<u128> {
     match *range {
         DimRange::Fixed { lo, hi } => u128::from(lo.saturating_sub(low))..u128::from(hi.saturating_sub(low)) + 1,
         DimRange::Var { .. } => 0..0,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tdb_query::CheckedQuery;
 use tdb_rtree::{Boxes, DimRange};
 
+use crate::narrow::lows;
 use crate::shape::{Positions, Shape};
 
 /// First and last cell of a range along a dimension, counted from the low end of the domain.
@@ -57,9 +58,7 @@ impl Sides {
     /// Returns the selection of a query, or `None` if the query has no boxes.
     pub(super) fn of(query: &CheckedQuery) -> Option<Self> {
         let boxes = query.boxes.as_deref()?;
-        let dimensions = query.array.schema().dimensions().iter();
-        let lows: Vec<u64> = dimensions.map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect();
-        Some(Self::new(boxes, query.region.ranges(), &lows))
+        Some(Self::new(boxes, query.region.ranges(), &lows(query.array.schema())))
     }
 
     /// Combines boxes with the ranges of a query. `lows` holds the keys of the low ends of the
@@ -123,7 +122,7 @@ impl Runs {
     pub(super) fn new(shape: &Shape, sides: Arc<Sides>, order: Option<&[usize]>) -> Self {
         let cells = order.unwrap_or(&shape.cell_order).iter().map(|&dimension| Level { dimension, step: 1 });
         let tiles: &[usize] = if order.is_some() { &[] } else { &shape.tile_order };
-        let tiles = tiles.iter().map(|&dimension| Level { dimension, step: shape.axes[dimension].extent() });
+        let tiles = tiles.iter().map(|&dimension| Level { dimension, step: shape.axes[dimension].extent });
         Self::over(sides, tiles.chain(cells).collect())
     }
 
@@ -293,9 +292,8 @@ pub(super) struct RunTiles {
 
 impl RunTiles {
     pub(super) fn new(shape: &Shape, sides: Sides) -> Self {
-        let levels =
-            shape.tile_order.iter().map(|&dimension| Level { dimension, step: shape.axes[dimension].extent() });
-        let extents = shape.axes.iter().map(super::axis::Axis::extent).collect();
+        let levels = shape.tile_order.iter().map(|&dimension| Level { dimension, step: shape.axes[dimension].extent });
+        let extents = shape.axes.iter().map(|axis| axis.extent).collect();
         Self { runs: Runs::over(Arc::new(sides), levels.collect()), extents }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use tdb_cells::order::coordinates::indices;
 use tdb_cells::{Column, Workers};
 use tdb_query::scan::{FieldSet, Scan, ScanCells, ScanCost};
-use tdb_query::{BufferPool, CheckedQuery, InexactReason, announce};
+use tdb_query::{BufferPool, CheckedQuery, InexactReason};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::Cells;
 
@@ -19,7 +19,6 @@ use crate::assembler::{Assembled, AssembledCells, Assembler};
 use crate::cursor::{Cursor, Division, Step};
 use crate::kept::KeptTiles;
 use crate::layers::Layers;
-use crate::planned::plan_without;
 use crate::shape::{Positions, volume};
 use crate::walk::{TileList, TileWalk};
 use crate::work::{Origin, Work};
@@ -54,8 +53,7 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
         return Ok(cost);
     }
     let is_known = |fragment: usize, tile: u64| known.contains(&(fragment, tile));
-    let plan = || Ok(plan_without(&reader.query, is_known)?.0);
-    let _ahead = announce(&reader.query.array, reader.query.memory.ahead, plan)?;
+    let _ahead = reader.read_ahead_without(is_known)?;
     reader.scan_cells(scan)?;
     Ok(cost)
 }
@@ -180,11 +178,11 @@ impl CellMaker<'_> {
     /// Passes cells to `each`, with a separate call for each set of missing fields.
     fn hand_over(&self, work: &Work, cells: &AssembledCells, each: &mut impl FnMut(&ScanCells<'_>)) {
         let count = work.cells.len();
-        let matches = cells.matches.as_ref().filter(|matches| matches.count() < count);
-        if matches.is_some_and(|matches| matches.count() == 0) {
+        let matches = cells.matches.as_ref().filter(|matches| matches.count < count);
+        if matches.is_some_and(|matches| matches.count == 0) {
             return;
         }
-        let truth = matches.map(super::filter::Matches::truth);
+        let truth = matches.map(|matches| &matches.truth[..]);
         let columns: Vec<Cells<'_>> = cells.columns.iter().map(Column::cells).collect();
         let kinds = self.kinds_of_cells(work);
         if let [(left_out, _)] = &kinds[..] {
@@ -209,7 +207,7 @@ impl CellMaker<'_> {
     /// Groups the sources of a work by missing fields. Sources are given by index.
     fn kinds_of_cells(&self, work: &Work) -> Vec<(FieldSet, Vec<usize>)> {
         let mut kinds: Vec<(FieldSet, Vec<usize>)> = Vec::new();
-        if self.assembler.fields.visible() == 0 {
+        if self.assembler.fields.visible == 0 {
             return vec![(FieldSet::NONE, Vec::new())];
         }
         let mut last = None;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use tdb_cells::Order;
 use tdb_query::CheckedQuery;
 use tdb_schema::ArraySchema;
+use tdb_schema::global_order::in_order;
 use tdb_types::Layout;
 
 use crate::axis::Axis;
@@ -39,16 +40,16 @@ impl Shape {
                 None => Axis::new(dimension, ranges),
             })
             .collect();
-        let cell_order = order_of(schema.cell_order(), axes.len());
+        let cell_order = in_order(schema.cell_order(), axes.len());
         let mut tile_strides = vec![1; axes.len()];
         let mut cells = 1u64;
         for &dimension in cell_order.iter().rev() {
             tile_strides[dimension] = cells;
             // Fragments never have tiles of more than 2^64 cells. If the product saturates, no tile
             // is found.
-            cells = cells.saturating_mul(axes[dimension].extent());
+            cells = cells.saturating_mul(axes[dimension].extent);
         }
-        let tile_order = order_of(schema.tile_order(), axes.len());
+        let tile_order = in_order(schema.tile_order(), axes.len());
         Self { axes, tile_order, cell_order, tile_strides, cells_per_tile: cells }
     }
 
@@ -65,20 +66,12 @@ impl Shape {
             Order::Unordered if query.region.is_single() || query.boxes.is_some() => return None,
             Order::Unordered => schema.cell_order(),
         };
-        Some(order_of(layout, self.axes.len()))
+        Some(in_order(layout, self.axes.len()))
     }
 
     /// Returns all positions of the result.
     pub(super) fn positions(&self) -> Positions {
         self.axes.iter().map(|axis| 0..axis.len()).collect()
-    }
-}
-
-/// Returns the dimensions of a layout, slowest first.
-pub(super) fn order_of(layout: Layout, dimensions: usize) -> Vec<usize> {
-    match layout {
-        Layout::ColMajor => (0..dimensions).rev().collect(),
-        _ => (0..dimensions).collect(),
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct TileList {
 /// Numbering of the tiles of a box, in tile order.
 #[derive(Clone, Debug)]
 pub(super) struct TileGrid {
-    bounds: Vec<Range<u64>>,
+    pub(super) bounds: Vec<Range<u64>>,
     /// Dimensions, slowest first.
     order: Vec<usize>,
 }
@@ -37,11 +37,6 @@ impl TileGrid {
         let mut counts = bounds.iter().map(|range| u128::from(range.end.saturating_sub(range.start)));
         counts.try_fold(1_u128, u128::checked_mul)?;
         Some(Self { bounds, order })
-    }
-
-    /// Tile indices along each dimension.
-    pub(super) fn bounds(&self) -> &[Range<u64>] {
-        &self.bounds
     }
 
     pub(super) fn number(&self, tile: &[u64]) -> u128 {

@@ -114,7 +114,7 @@ impl Work {
         let all: Vec<Range<u128>> = groups
             .iter()
             .zip(&shape.axes)
-            .map(|(groups, axis)| bounds(groups.iter().flat_map(|group| group.pieces), axis.extent()))
+            .map(|(groups, axis)| bounds(groups.iter().flat_map(|group| group.pieces), axis.extent))
             .collect();
         let candidates = layers.within(&all);
         if candidates.is_empty() {
@@ -126,7 +126,7 @@ impl Work {
         while let Some(at) = tiles.at() {
             let groups: Vec<&Group<'_>> = groups.iter().zip(at).map(|(groups, &at)| &groups[at as usize]).collect();
             let bounds: Vec<Range<u128>> =
-                groups.iter().zip(&shape.axes).map(|(group, axis)| bounds(group.pieces, axis.extent())).collect();
+                groups.iter().zip(&shape.axes).map(|(group, axis)| bounds(group.pieces, axis.extent)).collect();
             layers.owners(&bounds, &candidates, &mut owned);
             for owned in owned.drain(..) {
                 self.add_source(shape, layers, placed, order, &groups, &owned);
@@ -149,7 +149,7 @@ impl Work {
             .iter()
             .zip(&owned.bounds)
             .zip(&shape.axes)
-            .map(|((group, bounds), axis)| clip(group.pieces, bounds, axis.extent()))
+            .map(|((group, bounds), axis)| clip(group.pieces, bounds, axis.extent))
             .collect();
         let tile: Vec<u64> = groups.iter().map(|group| group.tile).collect();
         let layer = owned.layer.map(|layer| layers.get(layer));

@@ -125,7 +125,7 @@ impl<K> FragmentFacts<K> {
 
 impl DenseReader {
     /// `true` if a layer has few tiles, or if its fragment really stores tiles.
-    fn is_believed(&mut self, layer: usize) -> Result<bool> {
+    pub(super) fn is_believed(&mut self, layer: usize) -> Result<bool> {
         let fragment = self.layers.get(layer).fragment;
         if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {
             return Ok(true);
@@ -136,9 +136,9 @@ impl DenseReader {
 
     /// Returns the numbers of the tiles that intersect a layer.
     fn tiles_of(&self, layer: usize, grid: &TileGrid) -> Vec<u128> {
-        let bounds = self.layers.get(layer).bounds().iter().zip(&self.shape.axes).zip(grid.bounds());
+        let bounds = self.layers.get(layer).bounds.iter().zip(&self.shape.axes).zip(&grid.bounds);
         let along = bounds.map(|((cells, axis), tiles)| {
-            let extent = u128::from(axis.extent());
+            let extent = u128::from(axis.extent);
             let tile = |cell: u128| u64::try_from(cell / extent).unwrap_or(u64::MAX);
             match cells.is_empty() {
                 true => 0..0,
@@ -167,8 +167,8 @@ impl DenseReader {
             return None;
         }
         let along = axes().map(|(axis, tile)| {
-            let start = u128::from(*tile) * u128::from(axis.extent());
-            start..start + u128::from(axis.extent())
+            let start = u128::from(*tile) * u128::from(axis.extent);
+            start..start + u128::from(axis.extent)
         });
         let cells: Vec<Range<u128>> = along.collect();
         owned.clear();

@@ -98,10 +98,9 @@ impl FilterPipeline {
                 let max_chunk_size = reader.u32("maximum chunk size")?;
                 let count = reader.u32("number of filters")?;
                 let count = reader.count("filters", u64::from(count), Filter::MIN_STORED_BYTES)?;
-                let mut filters = Vec::with_capacity(count);
-                for index in 0..count {
-                    filters.push(reader.group(|| format!("filter {index}"), |reader| Filter::parse(reader, version))?);
-                }
+                let filter =
+                    |index| reader.group(|| format!("filter {index}"), |reader| Filter::parse(reader, version));
+                let filters = (0..count).map(filter).collect::<Result<_, _>>()?;
                 Ok(Self { max_chunk_size, filters })
             },
         )

@@ -68,45 +68,21 @@ words! {
 
 /// An integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Integer {
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
+pub(crate) struct Integer {
+    /// The size of a value, in bytes.
+    pub(crate) size: usize,
+    pub(crate) is_signed: bool,
 }
 
 impl Integer {
-    pub(crate) const fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::I32 | Self::U32 => 4,
-            Self::I64 | Self::U64 => 8,
-        }
-    }
-
     fn of_physical(physical: PhysicalType) -> Option<Self> {
-        Some(match physical {
-            PhysicalType::I8 => Self::I8,
-            PhysicalType::U8 => Self::U8,
-            PhysicalType::I16 => Self::I16,
-            PhysicalType::U16 => Self::U16,
-            PhysicalType::I32 => Self::I32,
-            PhysicalType::U32 => Self::U32,
-            PhysicalType::I64 => Self::I64,
-            PhysicalType::U64 => Self::U64,
-            PhysicalType::F32 | PhysicalType::F64 => return None,
-        })
+        (!physical.is_float()).then(|| Self { size: physical.size(), is_signed: physical.is_signed_integer() })
     }
 
     /// Returns the integer type used by the delta filters. Strings are treated as bytes, even with
     /// wide characters. Returns `None` for floats.
     pub(crate) fn for_delta(datatype: Datatype) -> Option<Self> {
-        if datatype.is_string() { Some(Self::U8) } else { Self::of_physical(datatype.physical()) }
+        if datatype.is_string() { Self::of_physical(PhysicalType::U8) } else { Self::of_physical(datatype.physical()) }
     }
 
     /// Returns the integer type used by positive delta, or `None` if the filter skips the datatype.
@@ -120,17 +96,18 @@ impl Integer {
     /// Returns the integer type used by bit-width reduction, or `None` if the filter skips the
     /// datatype, for example single bytes.
     pub(crate) fn for_bit_width_reduction(datatype: Datatype, version: FormatVersion) -> Option<Self> {
-        Self::for_positive_delta(datatype, version).filter(|integer| integer.size() > 1)
+        Self::for_positive_delta(datatype, version).filter(|integer| integer.size > 1)
     }
 }
 
 /// Evaluates `$body` with `$T` as the Rust type of an [`Integer`].
 macro_rules! with_integer {
     ($integer:expr, $T:ident => $body:expr) => {
-        with_integer!(@ $integer, $T, $body, I8 = i8, U8 = u8, I16 = i16, U16 = u16, I32 = i32, U32 = u32, I64 = i64, U64 = u64)
-    };
-    (@ $integer:expr, $T:ident, $body:expr, $($variant:ident = $type:ty),*) => {
-        match $integer { $($crate::word::Integer::$variant => { type $T = $type; $body })* }
+        if $integer.is_signed {
+            $crate::word::with_size!($integer.size, $T => $body, i8 i16 i32 i64)
+        } else {
+            $crate::word::with_unsigned!($integer.size, $T => $body)
+        }
     };
 }
 
@@ -138,25 +115,31 @@ macro_rules! with_integer {
 /// arithmetic is independent of the sign.
 macro_rules! with_unsigned {
     ($size:expr, $T:ident => $body:expr) => {
+        $crate::word::with_size!($size, $T => $body, u8 u16 u32 u64)
+    };
+}
+
+macro_rules! with_size {
+    ($size:expr, $T:ident => $body:expr, $one:ident $two:ident $four:ident $eight:ident) => {
         match $size {
             1 => {
-                type $T = u8;
+                type $T = $one;
                 $body
             }
             2 => {
-                type $T = u16;
+                type $T = $two;
                 $body
             }
             4 => {
-                type $T = u32;
+                type $T = $four;
                 $body
             }
             _ => {
-                type $T = u64;
+                type $T = $eight;
                 $body
             }
         }
     };
 }
 
-pub(crate) use {with_integer, with_unsigned};
+pub(crate) use {with_integer, with_size, with_unsigned};

@@ -94,21 +94,15 @@ impl FooterHeader {
 
     pub(crate) fn parse(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Self, DecodeError> {
         let (version, schema_name) = Self::parse_start(reader)?;
-        let dense = reader.bool("dense")?;
-        let non_empty_domain = parse_domain(reader, schema)?;
-        let sparse_tile_count = reader.u64("sparse tile count")?;
-        let last_tile_cells = reader.u64("last tile's cells")?;
-        let has_timestamps = version.has(Feature::CellTimestamps) && reader.bool("has timestamps")?;
-        let has_delete_metadata = version.has(Feature::DeleteMetadata) && reader.bool("has delete metadata")?;
         Ok(Self {
             version,
             schema_name,
-            dense,
-            non_empty_domain,
-            sparse_tile_count,
-            last_tile_cells,
-            has_timestamps,
-            has_delete_metadata,
+            dense: reader.bool("dense")?,
+            non_empty_domain: parse_domain(reader, schema)?,
+            sparse_tile_count: reader.u64("sparse tile count")?,
+            last_tile_cells: reader.u64("last tile's cells")?,
+            has_timestamps: version.has(Feature::CellTimestamps) && reader.bool("has timestamps")?,
+            has_delete_metadata: version.has(Feature::DeleteMetadata) && reader.bool("has delete metadata")?,
         })
     }
 
@@ -132,7 +126,7 @@ impl FooterHeader {
 }
 
 /// Returns the size of a domain in bytes, or `None` if a dimension has variable size.
-fn fixed_domain_len(schema: &ArraySchema) -> Option<u64> {
+pub(crate) fn fixed_domain_len(schema: &ArraySchema) -> Option<u64> {
     let kinds = schema.domain().kinds();
     kinds.iter().map(|kind| (!kind.var).then_some(2 * kind.datatype.size() as u64)).sum()
 }

@@ -7,6 +7,7 @@ use tdb_types::{ByteReader, DecodeError, Feature, FormatVersion};
 
 use crate::error::{FragmentError, Result};
 use crate::field::FieldSlots;
+use crate::header::fixed_domain_len;
 use crate::layout::Lists;
 
 /// The number of bytes to read first from the end of the file. The whole footer fits for up to
@@ -97,12 +98,8 @@ fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Opt
         return Ok(None);
     }
     let schema = schema.ok_or(FragmentError::SchemaNeeded { version })?;
-    let kinds = schema.domain().kinds();
-    if kinds.iter().any(|kind| kind.var) {
-        return Ok(None);
-    }
-    let domain: u64 = kinds.iter().map(|kind| 2 * kind.datatype.size() as u64).sum();
-    let slots = FieldSlots::new(version, schema.attributes().len(), kinds.len(), false, false);
+    let Some(domain) = fixed_domain_len(schema) else { return Ok(None) };
+    let slots = FieldSlots::new(version, schema.attributes().len(), schema.dim_count(), false, false);
     // The parts of `FooterHeader::write`: version, two flags, non-empty domain, sparse tile count,
     // cells of the last tile.
     Ok(Some(4 + 2 + domain + 16 + Lists::serialized_len(version, &slots)))

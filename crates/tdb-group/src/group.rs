@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
-use tdb_snapshot::{Access, ArrayError, Listing, Metadata, Open, Options, Result, TimeRange, list_named, names_within};
+use tdb_snapshot::{
+    Access, ArrayError, Listing, Metadata, Open, Options, Result, TimeRange, list_named, names_within, try_init,
+};
 use tdb_storage::{Counters, CountingStorage, Entry, EntryKind, LocalStorage, Storage, StorageError};
 use tdb_types::NameForm;
 use tdb_types::names::{FIRST_SCHEMA, GROUP_FOLDER};
@@ -133,11 +135,7 @@ impl Group {
     /// # Errors
     /// A metadata file cannot be read.
     pub fn metadata(&self) -> Result<&Metadata> {
-        if let Some(metadata) = self.metadata.get() {
-            return Ok(metadata);
-        }
-        let metadata = Metadata::load(&*self.storage, self.time, self.access())?;
-        Ok(self.metadata.get_or_init(|| metadata))
+        try_init(&self.metadata, || Metadata::load(&*self.storage, self.time, &self.access))
     }
 
     /// Starts a change of the group's metadata.
@@ -149,10 +147,6 @@ impl Group {
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         SmallFiles::of_group(&self.storage, &self.access)
-    }
-
-    pub(crate) fn access(&self) -> &Access {
-        &self.access
     }
 
     /// Resolves a URI from this group.

@@ -142,14 +142,14 @@ fn write(group: &Group, names: &Names, details: &GroupDetails) -> Result<()> {
     let mut payload = ByteWriter::new();
     details.write(&mut payload);
     let mut file = ByteWriter::new();
-    let encoded = group.access().encoder(FormatVersion::DEFAULT)?.encode(payload.as_slice(), &mut file);
+    let encoded = group.access.encoder(FormatVersion::DEFAULT)?.encode(payload.as_slice(), &mut file);
     encoded.map_err(|source| ArrayError::GenericTile { file: storage.describe(GROUP_FOLDER), source })?;
     storage.create_folder(GROUP_FOLDER)?;
     let form = match details.version {
         DetailsVersion::Complete => NameForm::Unversioned,
         DetailsVersion::Changes => CHANGES,
     };
-    let name = names.next(form, &group.access().environment)?;
+    let name = names.next(form, &group.access.environment)?;
     Ok(storage.create_new(&format!("{GROUP_FOLDER}/{name}"), file.as_slice())?)
 }
 

@@ -32,10 +32,13 @@ enum Known {
     Nothing,
 }
 
-/// Bounds on all coordinates of a tile.
+/// The least and the greatest coordinate along a dimension, if both are known.
+type Ends = Option<(Vec<u8>, Vec<u8>)>;
+
+/// The source of bounds on a field's cells in a fragment.
 enum Bounds {
-    Coordinates(Vec<u8>, Vec<u8>),
-    Unknown,
+    Coordinates(Ends),
+    Totals(Option<FieldTotals>),
 }
 
 impl Pruner {
@@ -104,17 +107,16 @@ impl Pruner {
         }
         let coordinates = self.fields.iter().map(|known| match known {
             Known::Dimension(index, physical) => coordinates(bounds.and_then(|bounds| bounds.0.get(*index)), *physical),
-            _ => Bounds::Unknown,
+            _ => None,
         });
-        let coordinates: Vec<Bounds> = coordinates.collect();
-        self.condition.over_bounds(|place| match (&self.fields[place], &coordinates[place]) {
+        let coordinates: Vec<Ends> = coordinates.collect();
+        self.condition.over_bounds(|place| match &self.fields[place] {
             _ if only.is_some_and(|only| only != place) => CellBounds::default(),
-            (Known::Statistics(statistics), _) => {
+            Known::Statistics(statistics) => {
                 bounds_of(&self.fragment.tile_statistics(statistics, tile), || self.fragment.cells_in_tile(tile))
             }
-            (_, Bounds::Coordinates(low, high)) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
-            (Known::Dimension(..), Bounds::Unknown) => CellBounds { range: None, nulls: Nulls::None },
-            (Known::Nothing, Bounds::Unknown) => CellBounds::default(),
+            Known::Dimension(..) => bounds_of_coordinates(&coordinates[place]),
+            Known::Nothing => CellBounds::default(),
         })
     }
 }
@@ -134,34 +136,37 @@ fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCond
     let domain = fragment.bounds();
     let known = |field: FieldRef| match field {
         FieldRef::Dimension(index) => {
-            let Some(dimension) = array.dimensions().get(index) else { return (Bounds::Unknown, None, true) };
-            (coordinates(domain.as_ref().and_then(|domain| domain.0.get(index)), dimension.physical()), None, true)
+            let range = domain.as_ref().and_then(|domain| domain.0.get(index));
+            let dimension = array.dimensions().get(index);
+            Bounds::Coordinates(dimension.and_then(|dimension| coordinates(range, dimension.physical())))
         }
         FieldRef::Attribute(_) => {
             let own = fragment.own_field(array, field).filter(|own| matches!(own, FragmentField::Attribute(_)));
-            (Bounds::Unknown, own.and_then(|own| fragment.totals_of(own)), false)
+            Bounds::Totals(own.and_then(|own| fragment.totals_of(own)))
         }
     };
-    let fields: Vec<(Bounds, Option<FieldTotals>, bool)> =
-        condition.fields().iter().map(|needed| known(needed.field)).collect();
+    let fields: Vec<Bounds> = condition.fields().iter().map(|needed| known(needed.field)).collect();
     condition.over_bounds(|place| match &fields[place] {
-        (Bounds::Coordinates(low, high), ..) => CellBounds { range: Some((low, high)), nulls: Nulls::None },
-        (Bounds::Unknown, _, true) => CellBounds { range: None, nulls: Nulls::None },
-        (Bounds::Unknown, totals, false) => {
+        Bounds::Coordinates(ends) => bounds_of_coordinates(ends),
+        Bounds::Totals(totals) => {
             let judged = totals.as_ref().and_then(|totals| fragment.judged(totals));
             judged.map_or(CellBounds::default(), |judged| bounds_of(&judged, || Some(fragment.cell_count())))
         }
     })
 }
 
-fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Bounds {
+fn coordinates(range: Option<&DimRange>, physical: PhysicalType) -> Ends {
     match range {
         Some(DimRange::Fixed { lo, hi }) => {
-            Bounds::Coordinates(from_ordered_key(physical, *lo).to_vec(), from_ordered_key(physical, *hi).to_vec())
+            Some((from_ordered_key(physical, *lo).to_vec(), from_ordered_key(physical, *hi).to_vec()))
         }
-        Some(DimRange::Var { lo, hi: Bound::Included(hi) }) => Bounds::Coordinates(lo.to_vec(), hi.to_vec()),
-        Some(DimRange::Var { .. }) | None => Bounds::Unknown,
+        Some(DimRange::Var { lo, hi: Bound::Included(hi) }) => Some((lo.to_vec(), hi.to_vec())),
+        Some(DimRange::Var { .. }) | None => None,
     }
+}
+
+fn bounds_of_coordinates(ends: &Ends) -> CellBounds<'_> {
+    CellBounds { range: ends.as_ref().map(|(low, high)| (&low[..], &high[..])), nulls: Nulls::None }
 }
 
 fn bounds_of<'s>(statistics: &ValueStatistics<'s>, cells: impl Fn() -> Option<u64>) -> CellBounds<'s> {

@@ -79,13 +79,13 @@ impl Query {
         let aggregates: Vec<Aggregate> = aggregates.into_iter().collect();
         let measures = Measures::new(self.schema(), &[], &aggregates)?;
         let mut columns = ResultColumns::new(self.schema(), &[], &aggregates)?;
-        let (summaries, cells, mut cost) = whole::summarise(self.for_scan(measures.fields())?, &measures)?;
+        let (summaries, cells, mut cost) = whole::summarise(self.for_scan(&measures.fields)?, &measures)?;
         let row = tdb_aggregate::GroupRow { key: Vec::new(), cells, summaries };
         let mut distributions = Distributions::new(&self, &[], &aggregates)?;
         let found = distributions.of(&row, &measures)?;
         cost.add(distributions.cost());
         columns.push(&row, &found, &measures);
-        Ok(Aggregates { saturated: columns.saturated().to_vec(), batch: columns.finish(), cost })
+        Ok(Aggregates { saturated: columns.saturated.clone(), batch: columns.take(), cost })
     }
 
     /// Computes aggregates for each group of cells with equal values in some fields. See
@@ -122,7 +122,7 @@ impl Query {
         let columns = ResultColumns::new(self.schema(), &keys, &aggregates)?;
         let distributions = Distributions::new(&self, &keys, &aggregates)?;
         let streams = 1 + distributions.len();
-        let groups = SortedGroups::new(self.for_scan(measures.fields())?, &measures, self.group_memory() / streams);
+        let groups = SortedGroups::new(self.for_scan(&measures.fields)?, &measures, self.group_memory() / streams);
         Ok(Grouped { groups, distributions, columns, rows: self.group_rows(), ended: false })
     }
 
@@ -138,7 +138,7 @@ impl Query {
     fn for_scan(&self, fields: &[tdb_schema::FieldRef]) -> Result<CheckedQuery> {
         let mut query = self.clone().order(Order::Unordered).only_matching();
         // The other half is for groups.
-        query.halve_budget();
+        query.spec.budget = query.spec.budget.map(|budget| (budget / 2).max(1));
         let mut query = query.check()?;
         query.fields = fields.into();
         Ok(query)
@@ -197,16 +197,16 @@ impl Grouped {
     /// The names of columns with an overflow so far. See [`Aggregates::saturated`].
     #[must_use]
     pub fn saturated(&self) -> &[String] {
-        self.columns.saturated()
+        &self.columns.saturated
     }
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        while self.columns.len() < self.rows && self.columns.bytes() < MOST_BYTES {
+        while self.columns.rows < self.rows && self.columns.bytes() < MOST_BYTES {
             let Some(row) = self.groups.next_row()? else { break };
-            let found = self.distributions.of(&row, self.groups.measures())?;
-            self.columns.push(&row, &found, self.groups.measures());
+            let found = self.distributions.of(&row, &self.groups.measures)?;
+            self.columns.push(&row, &found, &self.groups.measures);
         }
-        Ok((self.columns.len() > 0).then(|| self.columns.take()))
+        Ok((self.columns.rows > 0).then(|| self.columns.take()))
     }
 }
 

@@ -10,15 +10,13 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use tdb_cells::{CellsError, Coordinate, Given, Monitor, Order, WriteBatch, dimension_index, range_on};
-use tdb_condition::Condition;
 use tdb_query::{CheckedQuery, Memory, Region};
-use tdb_rtree::{Boxes, DimRange, NdRange};
+use tdb_rtree::{Boxes, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{ArrayError, Result, Snapshot, unknown_field};
 use tdb_types::{ArrayType, Scalar};
 
 use crate::label::Label;
-use boxes::GivenBoxes;
 
 pub use boxes::QueryBox;
 pub(crate) use spec::QuerySpec;
@@ -32,25 +30,8 @@ pub(crate) use spec::QuerySpec;
 #[must_use = "a query reads nothing until its batches are requested"]
 pub struct Query {
     array: Snapshot,
-    selected: Option<Vec<Selected>>,
-    ranges: Vec<Vec<DimRange>>,
-    /// Points and boxes, if added, even if the list is empty.
-    boxes: Option<GivenBoxes>,
-    order: Order,
-    budget: Option<usize>,
-    filter: Option<Condition>,
-    only_matching: bool,
+    pub(crate) spec: QuerySpec,
     monitor: Option<Monitor>,
-    batch_cells: Option<usize>,
-    batch_bytes: Option<usize>,
-}
-
-/// A selected column.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Selected {
-    Field(FieldRef),
-    /// The name of a label.
-    Label(String),
 }
 
 /// A selected label.
@@ -81,20 +62,18 @@ impl Query {
             ArrayType::Dense => Order::RowMajor,
             ArrayType::Sparse => Order::Unordered,
         };
-        let ranges = vec![Vec::new(); schema.domain().dimensions().len()];
-        Self {
-            array: array.clone(),
+        let spec = QuerySpec {
             selected: None,
-            ranges,
+            ranges: vec![Vec::new(); schema.dim_count()],
             boxes: None,
             order,
-            budget: None,
             filter: None,
             only_matching: false,
-            monitor: None,
+            budget: None,
             batch_cells: None,
             batch_bytes: None,
-        }
+        };
+        Self { array: array.clone(), spec, monitor: None }
     }
 
     /// Selects attributes, dimensions and labels, in this order. A label's column contains the
@@ -109,17 +88,15 @@ impl Query {
         let (mut all, mut seen) = (Vec::new(), HashSet::new());
         for name in names {
             let name = name.as_ref();
-            let selected = match known.get(name) {
-                Some(field) => Selected::Field(*field),
-                None if schema.labels().iter().any(|label| label.name == name) => Selected::Label(name.to_owned()),
-                None => return Err(unknown_field(schema, name).into()),
-            };
-            if !seen.insert(selected.clone()) {
+            if !known.contains_key(name) && !schema.labels().iter().any(|label| label.name == name) {
+                return Err(unknown_field(schema, name).into());
+            }
+            if !seen.insert(name.to_owned()) {
                 return Err(ArrayError::Query(format!("field {name:?} is selected twice")));
             }
-            all.push(selected);
+            all.push(name.to_owned());
         }
-        self.selected = Some(all);
+        self.spec.selected = Some(all);
         Ok(self)
     }
 
@@ -134,7 +111,7 @@ impl Query {
     /// the domain or of the wrong type.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
-        self.ranges[index].push(range);
+        self.spec.ranges[index].push(range);
         Ok(self)
     }
 
@@ -154,13 +131,13 @@ impl Query {
         let limits = schema.limits(index);
         let ranges = ranges.into_iter().map(|range| Given::of(&range).on(&schema.dimensions()[index], &limits));
         let ranges = ranges.collect::<Result<Vec<_>, CellsError>>()?;
-        self.ranges[index].extend(ranges);
+        self.spec.ranges[index].extend(ranges);
         Ok(self)
     }
 
     /// Selects the cells in a box over all dimensions. Replaces existing ranges.
     pub fn inside(mut self, region: &NdRange) -> Self {
-        self.ranges = region.0.iter().map(|range| vec![range.clone()]).collect();
+        self.spec.ranges = region.0.iter().map(|range| vec![range.clone()]).collect();
         self
     }
 
@@ -208,7 +185,8 @@ impl Query {
     ///   of the dimension, or the length of the other columns.
     pub fn points<'a>(mut self, points: impl Into<WriteBatch<'a>>) -> Result<Self> {
         let schema = self.array.schema();
-        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_points(schema, &points.into())?;
+        let boxes = self.spec.boxes.get_or_insert_with(|| vec![Vec::new(); schema.dim_count()]);
+        boxes::add_points(boxes, schema, &points.into())?;
         Ok(self)
     }
 
@@ -235,7 +213,8 @@ impl Query {
     /// [`CellsError::UnknownDimension`] or [`CellsError::Range`], as in [`range`](Self::range).
     pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
         let schema = self.array.schema();
-        self.boxes.get_or_insert_with(|| GivenBoxes::new(schema)).add_boxes(schema, boxes)?;
+        let all = self.spec.boxes.get_or_insert_with(|| vec![Vec::new(); schema.dim_count()]);
+        boxes::add_boxes(all, schema, boxes)?;
         Ok(self)
     }
 
@@ -263,7 +242,7 @@ impl Query {
 
     /// Sets the order of the cells.
     pub fn order(mut self, order: Order) -> Self {
-        self.order = order;
+        self.spec.order = order;
         self
     }
 
@@ -281,7 +260,7 @@ impl Query {
     /// returned one by one. Only tiles without room in this memory are unfiltered more than a few
     /// times. Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
     pub fn budget(mut self, bytes: usize) -> Self {
-        self.budget = Some(bytes.max(1));
+        self.spec.budget = Some(bytes.max(1));
         self
     }
 
@@ -294,19 +273,14 @@ impl Query {
     pub(crate) fn group_memory(&self) -> usize {
         /// Several passes over an array cost more than memory.
         const DEFAULT: usize = 128 << 20;
-        self.budget.map_or(DEFAULT, |budget| budget / 4)
-    }
-
-    /// Leaves half of the budget for groups.
-    pub(crate) fn halve_budget(&mut self) {
-        self.budget = self.budget.map(|budget| (budget / 2).max(1));
+        self.spec.budget.map_or(DEFAULT, |budget| budget / 4)
     }
 
     /// The maximum number of groups per batch.
     pub(crate) fn group_rows(&self) -> usize {
         /// A row takes a few hundred bytes.
         const MOST: usize = 8192;
-        self.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
+        self.spec.budget.map_or(MOST, |budget| (budget / 512).clamp(1, MOST))
     }
 
     /// Sets the number of cells per batch. The last batch may be smaller. Other batches are smaller
@@ -325,7 +299,7 @@ impl Query {
     /// # Ok::<(), tdb_array::ArrayError>(())
     /// ```
     pub fn batch_cells(mut self, cells: usize) -> Self {
-        self.batch_cells = Some(cells.max(1));
+        self.spec.batch_cells = Some(cells.max(1));
         self
     }
 
@@ -340,7 +314,7 @@ impl Query {
     /// With a budget, the smaller limit applies: this size or the share of a batch in the budget.
     /// Without a budget, memory grows with batches larger than the default.
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
-        self.batch_bytes = Some(bytes.max(1));
+        self.spec.batch_bytes = Some(bytes.max(1));
         self
     }
 
@@ -371,22 +345,22 @@ impl Query {
         }
         let count = schema.domain().dimensions().len();
         let limits = (0..count).map(|index| schema.limits(index)).collect();
-        let mut region = Region::new(&self.ranges, limits);
-        let boxes = match &self.boxes {
+        let mut region = Region::new(&self.spec.ranges, limits);
+        let boxes = match &self.spec.boxes {
             // In an array with a single dimension, boxes are ranges.
-            Some(GivenBoxes(boxes)) if count == 1 => {
+            Some(boxes) if count == 1 => {
                 region.intersect(boxes);
                 None
             }
-            Some(GivenBoxes(boxes)) => {
+            Some(boxes) => {
                 let boxes = Boxes::new(&schema.domain().kinds(), boxes);
                 Some(Arc::new(boxes.map_err(|error| ArrayError::Query(error.to_string()))?))
             }
             None => None,
         };
         // Points and boxes are walked tile by tile, and in ascending order with a single dimension.
-        let is_single = region.is_single() || self.boxes.is_some();
-        if self.order == Order::Global && !is_single {
+        let is_single = region.is_single() || self.spec.boxes.is_some();
+        if self.spec.order == Order::Global && !is_single {
             let what =
                 "cannot read several ranges of a dimension in global order; read unordered, or one range at a time";
             return Err(ArrayError::Query(what.to_owned()));
@@ -395,32 +369,33 @@ impl Query {
         let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
         let kind = schema.array_type();
-        let mut memory = Memory::of(self.budget, kind, threads, !labels.is_empty());
-        if let Some(bytes) = self.batch_bytes {
-            memory = memory.in_batches_of(bytes, kind, self.budget);
+        let mut memory = Memory::of(self.spec.budget, kind, threads, !labels.is_empty());
+        if let Some(bytes) = self.spec.batch_bytes {
+            memory = memory.in_batches_of(bytes, kind, self.spec.budget);
         }
         let array = match &self.monitor {
             Some(monitor) => self.array.watched(monitor),
             None => self.array.clone(),
         };
         array.workers().check()?;
-        let (fields, only_matching, order) = (fields.into(), self.only_matching, self.order);
+        let (fields, only_matching, order) = (fields.into(), self.spec.only_matching, self.spec.order);
         let query = CheckedQuery { array, fields, filter, only_matching, region, boxes, order, memory };
-        Ok((query, Output { shown, labels, batch_cells: self.batch_cells }))
+        Ok((query, Output { shown, labels, batch_cells: self.spec.batch_cells }))
     }
 
     /// Returns the fields to read, the number of selected fields, and the labels.
     fn selection(&self) -> Result<(Vec<FieldRef>, usize, Vec<SelectedLabel>)> {
-        let Some(selected) = &self.selected else {
+        let Some(selected) = &self.spec.selected else {
             let fields = all_fields(self.array.schema());
             let shown = fields.len();
             return Ok((fields, shown, Vec::new()));
         };
         let (mut fields, mut labels) = (Vec::new(), Vec::new());
-        for (place, selected) in selected.iter().enumerate() {
-            match selected {
-                Selected::Field(field) => fields.push(*field),
-                Selected::Label(name) => labels.push((place, Label::open(&self.array, name)?)),
+        let known = self.schema().fields_by_name();
+        for (place, name) in selected.iter().enumerate() {
+            match known.get(name.as_str()) {
+                Some(field) => fields.push(*field),
+                None => labels.push((place, Label::open(&self.array, name)?)),
             }
         }
         let shown = fields.len();

@@ -7,7 +7,7 @@ use std::iter::FusedIterator;
 
 use tdb_cells::{Batch, Workers};
 use tdb_query::scan::{Scan, ScanCost};
-use tdb_query::{CheckedQuery, FragmentPlan, FragmentsLeftOut, Plan, announce};
+use tdb_query::{CheckedQuery, FragmentPlan, FragmentsLeftOut, Plan};
 use tdb_schema::FieldRef;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_storage::ReadAhead;
@@ -126,8 +126,9 @@ impl Batches {
         let chunks = output.batch_cells.map(|cells| Chunks::new(cells, query.memory.part));
         let (reader, ahead) = match query.array.schema().array_type() {
             ArrayType::Dense => {
-                let ahead = announce(&query.array, query.memory.ahead, || Ok(tdb_dense::plan(&query)?.0))?;
-                (Reader::Dense(Box::new(tdb_dense::DenseReader::new(query)?)), ahead)
+                let mut reader = Box::new(tdb_dense::DenseReader::new(query)?);
+                let ahead = reader.read_ahead()?;
+                (Reader::Dense(reader), ahead)
             }
             ArrayType::Sparse => {
                 let (reader, ahead) = tdb_sparse::SparseReader::new(query)?;
@@ -162,9 +163,7 @@ impl Batches {
             None => Ok(None),
         }
     }
-}
 
-impl Batches {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         self.workers.check()?;
         if let Some(error) = self.failed.take() {

@@ -53,7 +53,6 @@ impl Query {
     /// The same as [`plan`](Self::plan).
     pub fn split(&self, parts: usize) -> Result<Vec<QueryPart>> {
         let checked = self.check()?;
-        let spec = self.spec();
         let schema = checked.array.schema();
         let windows = match hull(&checked) {
             Some(hull) if parts > 1 => {
@@ -64,7 +63,7 @@ impl Query {
         };
         let mut found = Vec::new();
         for piece in windows {
-            let Some(spec) = spec.within(schema, &piece.window) else { continue };
+            let Some(spec) = self.spec.within(schema, &piece.window) else { continue };
             let ranges = spec.ranges.clone();
             let snapshot = checked.array.pin(|fragment| may_reach(fragment, &ranges))?;
             found.push(QueryPart::new(self.array(), snapshot, spec, piece.weight()));
@@ -72,7 +71,7 @@ impl Query {
         if found.is_empty() {
             // An empty query.
             let snapshot = checked.array.pin(|_| false)?;
-            found.push(QueryPart::new(self.array(), snapshot, spec, 0.0));
+            found.push(QueryPart::new(self.array(), snapshot, self.spec.clone(), 0.0));
         }
         Ok(found)
     }

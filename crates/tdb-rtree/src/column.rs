@@ -23,7 +23,7 @@ pub(crate) struct FixedColumn {
     hi: Vec<u64>,
     /// `true` if the stored bounds of any node are meaningless: a bound is NaN, or the writer did
     /// not compute the range.
-    has_nan: bool,
+    pub(super) has_nan: bool,
     /// `true` if writers of the format version did not compute the bounds. No bound can be trusted.
     uncertain: bool,
 }
@@ -186,12 +186,6 @@ impl FixedColumn {
     /// Returns the lower and upper bounds of consecutive nodes.
     pub(crate) fn bounds(&self, nodes: Range<usize>) -> (&[u64], &[u64]) {
         (self.lo.get(nodes.clone()).unwrap_or_default(), self.hi.get(nodes).unwrap_or_default())
-    }
-
-    /// Returns `true` if the stored bounds of any node are meaningless. Comparisons must then use
-    /// [`DimensionKind::widen`].
-    pub(crate) fn has_nan(&self) -> bool {
-        self.has_nan
     }
 
     #[inline]

@@ -51,16 +51,12 @@ impl DimensionKind {
         if self.bounds_nothing(lo, hi) { (0, self.max_key()) } else { self.widen_zeros(lo, hi) }
     }
 
-    /// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros.
-    /// Queries and writers of stored ranges treat the two as equal.
+    /// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros. Queries
+    /// and writers of stored ranges treat the two as equal.
     #[inline]
-    pub(crate) fn widen_zeros(self, lo: u64, hi: u64) -> (u64, u64) {
-        if !self.physical().is_float() {
-            return (lo, hi);
-        }
-        let negative_zero = self.max_key() >> 1;
-        let positive_zero = negative_zero + 1;
-        (if lo == positive_zero { negative_zero } else { lo }, if hi == negative_zero { positive_zero } else { hi })
+    #[must_use]
+    pub fn widen_zeros(self, lo: u64, hi: u64) -> (u64, u64) {
+        widen_zeros(self.physical(), lo, hi)
     }
 
     /// Returns `true` if a stored range is meaningless.
@@ -105,4 +101,16 @@ impl DimensionKind {
     pub(crate) const fn coordinates(self) -> &'static str {
         if self.var { "strings" } else { "fixed-size values" }
     }
+}
+
+/// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros. Queries and
+/// writers of stored ranges treat the two as equal.
+#[inline]
+pub(crate) fn widen_zeros(physical: PhysicalType, lo: u64, hi: u64) -> (u64, u64) {
+    if !physical.is_float() {
+        return (lo, hi);
+    }
+    let negative_zero = u64::MAX >> (65 - 8 * physical.size());
+    let positive_zero = negative_zero + 1;
+    (if lo == positive_zero { negative_zero } else { lo }, if hi == negative_zero { positive_zero } else { hi })
 }

@@ -21,11 +21,10 @@ impl NdRange {
     /// Fails if the bytes are truncated, the first string is longer than the total length, or a
     /// start exceeds its end.
     pub fn parse(reader: &mut ByteReader<'_>, kinds: &[DimensionKind]) -> Result<Self, DecodeError> {
-        let mut ranges = Vec::with_capacity(kinds.len());
-        for (dimension, kind) in kinds.iter().enumerate() {
-            ranges.push(reader.group(|| format!("dimension {dimension}"), |reader| kind.read(reader))?);
-        }
-        Ok(Self(ranges))
+        let range = |(dimension, kind): (usize, &DimensionKind)| {
+            reader.group(|| format!("dimension {dimension}"), |reader| kind.read(reader))
+        };
+        kinds.iter().enumerate().map(range).collect::<Result<_, _>>().map(Self)
     }
 
     /// Writes the ranges, the inverse of [`parse`](Self::parse).

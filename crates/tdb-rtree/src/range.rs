@@ -9,6 +9,7 @@ use std::ops::Bound;
 
 use tdb_types::{Cells, Scalar};
 
+use crate::kind::widen_zeros;
 use crate::{DimensionKind, RTreeError, Result, end};
 
 /// A range of coordinates in one dimension.
@@ -47,9 +48,7 @@ impl DimRange {
         if !matches!(lo.partial_cmp(&hi), Some(Ordering::Less | Ordering::Equal)) {
             return Err(RTreeError::EmptyRange { lo, hi });
         }
-        // The key of -0.0 is one less than the key of 0.0.
-        let lo = if lo.to_f64() == 0.0 { lo.key().min(negated_zero(lo)) } else { lo.key() };
-        let hi = if hi.to_f64() == 0.0 { hi.key().max(negated_zero(hi)) } else { hi.key() };
+        let (lo, hi) = widen_zeros(lo.physical(), lo.key(), hi.key());
         Ok(Self::Fixed { lo, hi })
     }
 
@@ -214,14 +213,5 @@ impl DimRange {
             Self::Fixed { .. } => "fixed-size values",
             Self::Var { .. } => "strings",
         }
-    }
-}
-
-/// Returns the key of the zero with the opposite sign. Integers have a single zero.
-fn negated_zero(zero: Scalar) -> u64 {
-    match zero {
-        Scalar::F32(zero) => Scalar::F32(-zero).key(),
-        Scalar::F64(zero) => Scalar::F64(-zero).key(),
-        other => other.key(),
     }
 }

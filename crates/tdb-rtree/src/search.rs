@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
         let first = self.tree.level(level).start.saturating_add(base);
         let nodes = first..first.saturating_add(count);
         let mut masks = (u64::MAX >> (64 - count.clamp(1, 64)), u64::MAX);
-        for (selection, column) in self.selections.iter().zip(self.tree.columns()) {
+        for (selection, column) in self.selections.iter().zip(&self.tree.columns) {
             let (hit, inside) = selection.compare(column, nodes.clone());
             masks = (masks.0 & hit, masks.1 & inside);
             if masks.0 == 0 {

@@ -20,7 +20,7 @@ pub struct RTree {
     fanout: u32,
     /// The index of each level's first node, root first, followed by the total number of nodes.
     starts: Vec<usize>,
-    columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// `true` if every inner node contains its children.
     covering: bool,
 }
@@ -72,9 +72,7 @@ impl RTree {
     /// Returns the MBR of a tile exactly as stored, or `None` if the tile does not exist.
     #[must_use]
     pub fn mbr(&self, tile: u64) -> Option<NdRange> {
-        let leaves = self.leaves();
-        let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
-        self.node(node)
+        self.node(self.leaves().nth(usize::try_from(tile).ok()?)?)
     }
 
     /// Returns bounds guaranteed to contain all cells of a tile, or `None` if the tile does not
@@ -84,8 +82,7 @@ impl RTree {
     /// writers are known to have stored no end.
     #[must_use]
     pub fn bounds(&self, tile: u64) -> Option<NdRange> {
-        let leaves = self.leaves();
-        let node = leaves.start.checked_add(usize::try_from(tile).ok()?).filter(|node| leaves.contains(node))?;
+        let node = self.leaves().nth(usize::try_from(tile).ok()?)?;
         self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
@@ -126,10 +123,6 @@ impl RTree {
     /// Returns the nodes of the last level, the tiles.
     pub(crate) fn leaves(&self) -> Range<usize> {
         self.level(self.level_count().saturating_sub(1))
-    }
-
-    pub(crate) fn columns(&self) -> &[Column] {
-        &self.columns
     }
 
     /// Returns the children of node `index` of a level, as indices in the next level.

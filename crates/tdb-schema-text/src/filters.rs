@@ -47,40 +47,34 @@ struct Options<'a> {
 
 impl Options<'_> {
     fn filter(mut self) -> Result<Filter> {
-        let filter = match self.name {
-            "none" => Filter::None,
-            "gzip" => Filter::Gzip { level: self.level()? },
-            "zstd" => Filter::Zstd { level: self.level()? },
-            "lz4" => Filter::Lz4 { level: self.level()? },
-            "rle" => Filter::Rle { level: self.level()? },
-            "bzip2" => Filter::Bzip2 { level: self.level()? },
-            "dictionary" => Filter::Dictionary { level: self.level()? },
-            "double_delta" => Filter::DoubleDelta { level: self.level()?, reinterpret: self.datatype("reinterpret")? },
-            "delta" => Filter::Delta { level: self.level()?, reinterpret: self.datatype("reinterpret")? },
-            "bit_width_reduction" => {
-                Filter::BitWidthReduction { max_window: self.integer("max_window", Filter::DEFAULT_BIT_WIDTH_WINDOW)? }
-            }
-            "positive_delta" => {
-                Filter::PositiveDelta { max_window: self.integer("max_window", Filter::DEFAULT_POSITIVE_DELTA_WINDOW)? }
-            }
-            "bitshuffle" => Filter::Bitshuffle,
-            "byteshuffle" => Filter::Byteshuffle,
-            "aes_256_gcm" => Filter::Aes256Gcm,
-            "md5" => Filter::Md5,
-            "sha256" => Filter::Sha256,
-            "xor" => Filter::Xor,
-            "float_scale" => Filter::FloatScale {
-                scale: self.float("scale", 1.0)?,
-                offset: self.float("offset", 0.0)?,
-                byte_width: self.integer("byte_width", 8)?,
-            },
-            "webp" => Filter::WebP(self.webp()?),
+        let what = self.what;
+        let unknown = |name| SchemaTextError::invalid(what, format!("unknown filter {name:?}")).at(key(what));
+        let mut filter = match self.name {
             "unknown" => Filter::Unknown { code: self.integer("code", 255)?, options: self.bytes("options")? },
-            name => {
-                let why = format!("unknown filter {name:?}");
-                return Err(SchemaTextError::invalid(self.what, why).at(key(self.what)));
-            }
+            name => Filter::from_name(name).ok_or_else(|| unknown(name))?,
         };
+        match &mut filter {
+            Filter::Gzip { level }
+            | Filter::Zstd { level }
+            | Filter::Lz4 { level }
+            | Filter::Rle { level }
+            | Filter::Bzip2 { level }
+            | Filter::Dictionary { level } => *level = self.integer("level", *level)?,
+            Filter::DoubleDelta { level, reinterpret } | Filter::Delta { level, reinterpret } => {
+                *level = self.integer("level", *level)?;
+                *reinterpret = self.datatype("reinterpret")?;
+            }
+            Filter::BitWidthReduction { max_window } | Filter::PositiveDelta { max_window } => {
+                *max_window = self.integer("max_window", *max_window)?;
+            }
+            Filter::FloatScale { scale, offset, byte_width } => {
+                *scale = self.float("scale", *scale)?;
+                *offset = self.float("offset", *offset)?;
+                *byte_width = self.integer("byte_width", *byte_width)?;
+            }
+            Filter::WebP(options) => *options = self.webp()?,
+            _ => {}
+        }
         match self.table.keys().next() {
             Some(key) => Err(self.error(&format!("does not have the option {key:?}"))),
             None => Ok(filter),
@@ -106,10 +100,6 @@ impl Options<'_> {
             y_extent: self.integer("rows", 0)?,
             x_extent: self.integer("bytes_per_row", 0)?,
         })
-    }
-
-    fn level(&mut self) -> Result<i32> {
-        self.integer("level", Filter::DEFAULT_LEVEL)
     }
 
     fn integer<T: TryFrom<i64>>(&mut self, key: &str, default: T) -> Result<T> {

@@ -34,20 +34,10 @@ const DEFAULT_CAPACITY: u64 = 10_000;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SchemaBuilder {
-    version: FormatVersion,
-    array_type: ArrayType,
-    allows_duplicates: bool,
-    tile_order: Layout,
-    cell_order: Layout,
-    capacity: u64,
-    coords_filters: FilterPipeline,
-    offsets_filters: FilterPipeline,
+    /// The parts so far, not validated yet. The validity filters are those below.
+    schema: ArraySchema,
+    /// The filters of validity tiles, or `None` for the default of the version.
     validity_filters: Option<FilterPipeline>,
-    dimensions: Vec<Dimension>,
-    attributes: Vec<Attribute>,
-    labels: Vec<DimensionLabel>,
-    enumerations: Vec<EnumerationRef>,
-    current_domain: Option<NdRange>,
 }
 
 impl SchemaBuilder {
@@ -62,7 +52,7 @@ impl SchemaBuilder {
     }
 
     fn new(array_type: ArrayType) -> Self {
-        Self {
+        let schema = ArraySchema {
             version: FormatVersion::DEFAULT,
             array_type,
             allows_duplicates: false,
@@ -71,54 +61,55 @@ impl SchemaBuilder {
             capacity: DEFAULT_CAPACITY,
             coords_filters: FilterPipeline::default_coords(),
             offsets_filters: FilterPipeline::default_offsets(),
-            validity_filters: None,
-            dimensions: Vec::new(),
+            validity_filters: FilterPipeline::default(),
+            domain: Domain::new(Vec::new()),
             attributes: Vec::new(),
             labels: Vec::new(),
             enumerations: Vec::new(),
             current_domain: None,
-        }
+        };
+        Self { schema, validity_filters: None }
     }
 
     /// Sets the format version to write. Defaults to [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
-        self.version = version;
+        self.schema.version = version;
         self
     }
 
     /// Sets whether several cells may have equal coordinates (sparse arrays).
     pub fn allows_duplicates(mut self, allows: bool) -> Self {
-        self.allows_duplicates = allows;
+        self.schema.allows_duplicates = allows;
         self
     }
 
     /// Sets the order of space tiles: row-major or column-major.
     pub fn tile_order(mut self, order: Layout) -> Self {
-        self.tile_order = order;
+        self.schema.tile_order = order;
         self
     }
 
     /// Sets the order of cells within a tile: row-major, column-major, or Hilbert (sparse arrays).
     pub fn cell_order(mut self, order: Layout) -> Self {
-        self.cell_order = order;
+        self.schema.cell_order = order;
         self
     }
 
     /// Sets the number of cells per data tile (sparse arrays).
     pub fn capacity(mut self, cells: u64) -> Self {
-        self.capacity = cells;
+        self.schema.capacity = cells;
         self
     }
 
     /// Sets the coordinate filters of dimensions without their own filters.
     pub fn coords_filters(mut self, filters: FilterPipeline) -> Self {
-        self.coords_filters = filters;
+        self.schema.coords_filters = filters;
         self
     }
 
     /// Sets the filters of the offsets of variable-length cells.
     pub fn offsets_filters(mut self, filters: FilterPipeline) -> Self {
-        self.offsets_filters = filters;
+        self.schema.offsets_filters = filters;
         self
     }
 
@@ -130,13 +121,13 @@ impl SchemaBuilder {
 
     /// Appends a dimension.
     pub fn dimension(mut self, dimension: Dimension) -> Self {
-        self.dimensions.push(dimension);
+        self.schema.domain.dimensions.push(dimension);
         self
     }
 
     /// Appends an attribute. Formats 1 to 4 name an anonymous attribute `__attr`.
     pub fn attribute(mut self, attribute: Attribute) -> Self {
-        self.attributes.push(attribute);
+        self.schema.attributes.push(attribute);
         self
     }
 
@@ -145,29 +136,29 @@ impl SchemaBuilder {
     /// An internal label without a URI gets the URI that the reference library would assign.
     pub fn label(mut self, mut label: DimensionLabel) -> Self {
         if label.uri.is_empty() && label.relative {
-            label.uri = format!("{LABELS_FOLDER}/l{}", self.labels.len());
+            label.uri = format!("{LABELS_FOLDER}/l{}", self.schema.labels.len());
         }
-        self.labels.push(label);
+        self.schema.labels.push(label);
         self
     }
 
     /// Adds an enumeration.
     pub fn enumeration(mut self, enumeration: EnumerationRef) -> Self {
-        self.enumerations.push(enumeration);
+        self.schema.enumerations.push(enumeration);
         self
     }
 
     /// Sets the current domain, the part of the domain where cells may be written.
     pub fn current_domain(mut self, ranges: NdRange) -> Self {
-        self.current_domain = Some(ranges);
+        self.schema.current_domain = Some(ranges);
         self
     }
 
     /// Names anonymous attributes `__attr`, as releases 1.x did. These releases cannot use an
     /// attribute without a name.
     fn name_attributes(&mut self) {
-        if self.version.has(Feature::NamedAttributes) {
-            for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name().is_empty()) {
+        if self.schema.version.has(Feature::NamedAttributes) {
+            for attribute in self.schema.attributes.iter_mut().filter(|attribute| attribute.name().is_empty()) {
                 ANONYMOUS.clone_into(&mut attribute.name);
             }
         }
@@ -181,9 +172,9 @@ impl SchemaBuilder {
             Scalar::I8(extent) => Some(i16::from(extent).cast_unsigned()),
             extent => Some((unsigned_bits(extent) & u64::from(u16::MAX)) as u16),
         };
-        let mut extents = self.dimensions.iter().map(extents);
+        let mut extents = self.schema.dimensions().iter().map(extents);
         let (Some(Some(y)), Some(Some(x))) = (extents.next(), extents.next()) else { return };
-        for attribute in &mut self.attributes {
+        for attribute in &mut self.schema.attributes {
             let mut filters = attribute.filters().clone();
             for filter in &mut filters.filters {
                 if let Filter::WebP(options) = filter
@@ -216,28 +207,14 @@ impl SchemaBuilder {
     /// Builds the schema of an existing array, whose fields may have filters that reject every
     /// write.
     pub(crate) fn build_evolved(mut self) -> Result<ArraySchema> {
-        if self.cell_order != Layout::Hilbert {
-            self.dimensions = self.dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
+        if self.schema.cell_order != Layout::Hilbert {
+            let dimensions = std::mem::take(&mut self.schema.domain.dimensions);
+            self.schema.domain.dimensions = dimensions.into_iter().map(spanned).collect::<Result<_>>()?;
         }
         self.set_image_sizes();
         self.name_attributes();
-        let validity_filters = self.validity_filters.unwrap_or_else(|| default_validity(self.version));
-        let schema = ArraySchema {
-            version: self.version,
-            array_type: self.array_type,
-            allows_duplicates: self.allows_duplicates,
-            tile_order: self.tile_order,
-            cell_order: self.cell_order,
-            capacity: self.capacity,
-            coords_filters: self.coords_filters,
-            offsets_filters: self.offsets_filters,
-            validity_filters,
-            domain: Domain::new(self.dimensions),
-            attributes: self.attributes,
-            labels: self.labels,
-            enumerations: self.enumerations,
-            current_domain: self.current_domain,
-        };
+        let Self { mut schema, validity_filters } = self;
+        schema.validity_filters = validity_filters.unwrap_or_else(|| default_validity(schema.version));
         validate::creatable(&schema)?;
         Ok(schema)
     }
@@ -249,22 +226,8 @@ impl From<ArraySchema> for SchemaBuilder {
     /// If the validity filters are the default of the schema's version, they become the default of
     /// the version that is built.
     fn from(schema: ArraySchema) -> Self {
-        let default_validity = default_validity(schema.version);
-        let mut builder = Self::new(schema.array_type);
-        builder.version = schema.version;
-        builder.allows_duplicates = schema.allows_duplicates;
-        builder.tile_order = schema.tile_order;
-        builder.cell_order = schema.cell_order;
-        builder.capacity = schema.capacity;
-        builder.coords_filters = schema.coords_filters;
-        builder.offsets_filters = schema.offsets_filters;
-        builder.validity_filters = Some(schema.validity_filters).filter(|filters| *filters != default_validity);
-        builder.dimensions = schema.domain.dimensions().to_vec();
-        builder.attributes = schema.attributes;
-        builder.labels = schema.labels;
-        builder.enumerations = schema.enumerations;
-        builder.current_domain = schema.current_domain;
-        builder
+        let is_default = schema.validity_filters == default_validity(schema.version);
+        Self { validity_filters: (!is_default).then(|| schema.validity_filters.clone()), schema }
     }
 }
 

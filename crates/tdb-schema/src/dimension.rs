@@ -32,17 +32,8 @@ impl Dimension {
     /// The datatype is the type of the bounds, such as [`Datatype::Int64`] for `0i64..=99`. Dates
     /// and times need [`with_datatype`](Self::with_datatype).
     #[must_use]
-    pub fn new(name: impl Into<String>, domain: RangeInclusive<impl Into<Scalar>>) -> Self {
-        let (low, high) = domain.into_inner();
-        let (low, high) = (low.into(), high.into());
-        Self {
-            name: name.into(),
-            datatype: low.physical().into(),
-            cell_val_num: CellValNum::ONE,
-            filters: FilterPipeline::default(),
-            domain: Some((low, high)),
-            tile_extent: None,
-        }
+    pub fn new(name: impl Into<String>, datatype: Datatype, low: Scalar, high: Scalar) -> Self {
+        Self { datatype, cell_val_num: CellValNum::ONE, domain: Some((low, high)), ..Self::string(name) }
     }
 
     /// Creates a dimension of ASCII strings, without bounds and tile extent.
@@ -274,12 +265,7 @@ impl Dimension {
 
 /// Returns the highest ordered key of a type.
 pub(crate) fn max_key(physical: PhysicalType) -> u64 {
-    match physical.size() {
-        1 => u64::from(u8::MAX),
-        2 => u64::from(u16::MAX),
-        4 => u64::from(u32::MAX),
-        _ => u64::MAX,
-    }
+    u64::MAX >> (64 - 8 * physical.size())
 }
 
 /// Converts a number to another type, or returns `None` if it does not fit. Tile extents of signed

@@ -8,7 +8,7 @@ use crate::{Dimension, SchemaError};
 /// The dimensions of an array, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    dimensions: Vec<Dimension>,
+    pub(crate) dimensions: Vec<Dimension>,
 }
 
 impl Domain {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
 
-use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, is_safe_file_name};
+use tdb_types::{ByteReader, ByteWriter, CellValNum, Datatype, DecodeError, is_safe_file_name};
 
 use crate::SchemaError;
 use crate::error::Result;
@@ -70,16 +70,7 @@ impl Enumeration {
         datatype: Datatype,
         data: impl Into<Vec<u8>>,
     ) -> Result<Self> {
-        Self {
-            name: name.into(),
-            file_name: placed(file_name.into()),
-            datatype,
-            cell_val_num: CellValNum::ONE,
-            ordered: false,
-            data: data.into(),
-            offsets: Vec::new(),
-        }
-        .validated()
+        Self::of(name.into(), file_name.into(), (datatype, CellValNum::ONE), data.into(), Vec::new())
     }
 
     /// Creates an enumeration of strings or other variable-length values.
@@ -100,16 +91,18 @@ impl Enumeration {
             offsets.push(data.len() as u64);
             data.extend_from_slice(value.as_ref());
         }
-        Self {
-            name: name.into(),
-            file_name: placed(file_name.into()),
-            datatype,
-            cell_val_num: CellValNum::Var,
-            ordered: false,
-            data,
-            offsets,
-        }
-        .validated()
+        Self::of(name.into(), file_name.into(), (datatype, CellValNum::Var), data, offsets)
+    }
+
+    fn of(
+        name: String,
+        file_name: String,
+        (datatype, cell_val_num): (Datatype, CellValNum),
+        data: Vec<u8>,
+        offsets: Vec<u64>,
+    ) -> Result<Self> {
+        let file_name = if file_name.is_empty() { UNPLACED.to_owned() } else { file_name };
+        Self { name, file_name, datatype, cell_val_num, ordered: false, data, offsets }.validated()
     }
 
     /// Sets the number of datatype elements in each fixed-size value.
@@ -385,16 +378,11 @@ impl Enumeration {
     }
 }
 
-/// Replaces an empty file name by the placeholder.
-fn placed(file_name: String) -> String {
-    if file_name.is_empty() { UNPLACED.to_owned() } else { file_name }
-}
-
 fn parse_offsets(reader: &mut ByteReader<'_>) -> tdb_types::Result<Vec<u64>> {
     let offset = reader.offset();
     let size = reader.u64("offsets size")?;
     if !size.is_multiple_of(8) {
-        return Err(reader.invalid("offsets size", offset, size, "a multiple of 8"));
+        return Err(DecodeError::invalid("offsets size", offset, size, "a multiple of 8"));
     }
     reader.u64_list("offsets", size / 8)
 }

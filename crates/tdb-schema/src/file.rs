@@ -33,9 +33,7 @@ impl ArraySchema {
     /// # Errors
     /// See [`write`](Self::write). Also if the build has no zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
-        let mut payload = ByteWriter::new();
-        self.write(&mut payload)?;
-        to_tile(&payload, self.version())
+        to_tile(&self.to_payload()?, self.version())
     }
 }
 
@@ -61,9 +59,7 @@ impl Enumeration {
     /// # Errors
     /// If the build has no zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
-        let mut payload = ByteWriter::new();
-        self.write(&mut payload);
-        to_tile(&payload, FormatVersion::DEFAULT)
+        to_tile(&self.to_payload(), FormatVersion::DEFAULT)
     }
 }
 
@@ -79,8 +75,8 @@ fn whole<T>(
 }
 
 /// Encodes a generic tile as a library of this version does.
-fn to_tile(payload: &ByteWriter, version: FormatVersion) -> Result<Vec<u8>> {
+fn to_tile(payload: &[u8], version: FormatVersion) -> Result<Vec<u8>> {
     let mut file = ByteWriter::new();
-    GenericTileEncoder::new(version).encode(payload.as_slice(), &mut file)?;
+    GenericTileEncoder::new(version).encode(payload, &mut file)?;
     Ok(file.into_bytes())
 }

@@ -212,7 +212,8 @@ pub fn make_comparable(physical: PhysicalType, keys: &mut [u64]) {
 }
 
 /// Returns the dimensions, most significant first.
-fn in_order(order: Layout, dimensions: usize) -> Vec<usize> {
+#[must_use]
+pub fn in_order(order: Layout, dimensions: usize) -> Vec<usize> {
     match order {
         Layout::ColMajor => (0..dimensions).rev().collect(),
         _ => (0..dimensions).collect(),

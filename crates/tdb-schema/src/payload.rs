@@ -1,7 +1,6 @@
 //! Payloads of schema tiles: parsing and writing.
 
 use tdb_filters::FilterPipeline;
-use tdb_rtree::NdRange;
 use tdb_types::{ArrayType, ByteReader, ByteWriter, DecodeError, Feature, FormatVersion, Layout};
 
 use crate::error::Result;
@@ -20,38 +19,39 @@ impl ArraySchema {
 
     fn parse_fields(reader: &mut ByteReader<'_>) -> Result<Self> {
         let version = FormatVersion::read(reader)?;
-        let allows_duplicates = version.has(Feature::AllowsDuplicates) && reader.bool("allows duplicates")?;
-        let array_type = ArrayType::read(reader, "array type")?;
-        let tile_order = parse_order(reader, "tile order", &[Layout::RowMajor, Layout::ColMajor])?;
-        let cell_order = parse_order(reader, "cell order", &[Layout::RowMajor, Layout::ColMajor, Layout::Hilbert])?;
-        let capacity = reader.u64("capacity")?;
-        let coords_filters = parse_filters(reader, "coordinate filters", version)?;
-        let offsets_filters = parse_filters(reader, "offsets filters", version)?;
-        let validity_filters = match version.has(Feature::Validity) {
-            true => parse_filters(reader, "validity filters", version)?,
-            false => FilterPipeline::default(),
-        };
-        let domain = reader.group(|| "domain".to_owned(), |reader| Domain::parse(reader, version))?;
-        let attributes = parse_attributes(reader, version)?;
-        let labels = parse_labels(reader, version)?;
-        let enumerations = parse_enumerations(reader, version)?;
-        let current_domain = parse_current_domain(reader, version, &domain)?;
-        Ok(Self {
+        let mut schema = Self {
             version,
-            array_type,
-            allows_duplicates,
-            tile_order,
-            cell_order,
-            capacity,
-            coords_filters,
-            offsets_filters,
-            validity_filters,
-            domain,
-            attributes,
-            labels,
-            enumerations,
-            current_domain,
-        })
+            allows_duplicates: version.has(Feature::AllowsDuplicates) && reader.bool("allows duplicates")?,
+            array_type: ArrayType::read(reader, "array type")?,
+            tile_order: parse_order(reader, "tile order", &[Layout::RowMajor, Layout::ColMajor])?,
+            cell_order: parse_order(reader, "cell order", &[Layout::RowMajor, Layout::ColMajor, Layout::Hilbert])?,
+            capacity: reader.u64("capacity")?,
+            coords_filters: parse_filters(reader, "coordinate filters", version)?,
+            offsets_filters: parse_filters(reader, "offsets filters", version)?,
+            validity_filters: match version.has(Feature::Validity) {
+                true => parse_filters(reader, "validity filters", version)?,
+                false => FilterPipeline::default(),
+            },
+            domain: reader.group(|| "domain".to_owned(), |reader| Domain::parse(reader, version))?,
+            // The shortest attribute (version 1) has an empty name, a datatype, a number of values and
+            // no filters.
+            attributes: parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))?,
+            labels: match version.has(Feature::DimensionLabels) {
+                true => parse_list(reader, "dimension label", 28, 4, DimensionLabel::parse)?,
+                false => Vec::new(),
+            },
+            enumerations: match version.has(Feature::Enumerations) {
+                true => parse_list(reader, "enumeration", 8, 0, EnumerationRef::parse)?,
+                false => Vec::new(),
+            },
+            current_domain: None,
+        };
+        if version.has(Feature::CurrentDomain) {
+            let kinds = schema.domain.kinds();
+            let parse = |reader: &mut ByteReader<'_>| current_domain::parse(reader, &kinds);
+            schema.current_domain = crate::group(reader, "current domain", parse)?;
+        }
+        Ok(schema)
     }
 
     /// Writes the payload of the schema's generic tile, in the version of the schema.
@@ -110,26 +110,6 @@ fn parse_filters(
     reader.group(|| name.to_owned(), |reader| FilterPipeline::parse(reader, version))
 }
 
-fn parse_attributes(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<Attribute>> {
-    // The shortest attribute (version 1) has an empty name, a datatype, a number of values and no
-    // filters.
-    parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))
-}
-
-fn parse_labels(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<DimensionLabel>> {
-    match version.has(Feature::DimensionLabels) {
-        true => parse_list(reader, "dimension label", 28, 4, DimensionLabel::parse),
-        false => Ok(Vec::new()),
-    }
-}
-
-fn parse_enumerations(reader: &mut ByteReader<'_>, version: FormatVersion) -> tdb_types::Result<Vec<EnumerationRef>> {
-    match version.has(Feature::Enumerations) {
-        true => parse_list(reader, "enumeration", 8, 0, EnumerationRef::parse),
-        false => Ok(Vec::new()),
-    }
-}
-
 /// Parses a `u32` count and as many items of at least `shortest` bytes each. The name of an item
 /// begins `skip` bytes into the item.
 fn parse_list<T>(
@@ -148,17 +128,6 @@ fn parse_list<T>(
             reader.group(name, &parse)
         })
         .collect()
-}
-
-fn parse_current_domain(
-    reader: &mut ByteReader<'_>,
-    version: FormatVersion,
-    domain: &Domain,
-) -> Result<Option<NdRange>> {
-    if !version.has(Feature::CurrentDomain) {
-        return Ok(None);
-    }
-    crate::group(reader, "current domain", |reader| current_domain::parse(reader, &domain.kinds()))
 }
 
 fn write_count(writer: &mut ByteWriter, count: usize) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tdb_filters::FilterPipeline;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_types::{ArrayType, Feature, FormatVersion, Layout, PhysicalType, Scalar};
+use tdb_types::{ArrayType, Feature, FormatVersion, Layout};
 
 use crate::error::Result;
 use crate::{Attribute, Dimension, DimensionLabel, Domain, EnumerationRef, FieldRef, FieldType};
@@ -206,18 +206,8 @@ impl ArraySchema {
         let limits = current.cloned().or_else(|| dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi }));
         match limits {
             Some(DimRange::Fixed { lo, hi }) => {
-                let physical = dimension.datatype().physical();
-                // Zeros of either sign are equal, but the keys differ by 1.
-                let zeros = match physical {
-                    PhysicalType::F32 => [Scalar::F32(-0.0), Scalar::F32(0.0)].map(Scalar::key),
-                    PhysicalType::F64 => [Scalar::F64(-0.0), Scalar::F64(0.0)].map(Scalar::key),
-                    _ => return DimRange::Fixed { lo, hi },
-                };
-                let [negative, positive] = zeros;
-                DimRange::Fixed {
-                    lo: if lo == positive { negative } else { lo },
-                    hi: if hi == negative { positive } else { hi },
-                }
+                let (lo, hi) = dimension.kind().widen_zeros(lo, hi);
+                DimRange::Fixed { lo, hi }
             }
             Some(limits) => limits,
             // String dimensions have no domain.

@@ -100,41 +100,6 @@ impl ArrayDirectory {
     }
 }
 
-/// The location of a committed fragment and of the commit. The fragment may be superseded.
-#[derive(Clone, Debug)]
-pub struct FragmentFiles {
-    /// The name of the fragment folder.
-    pub name: TimestampedName,
-    /// The path of the fragment folder.
-    pub folder: String,
-    /// The path of the commit file, possibly consolidated. `None` if the metadata file is the
-    /// commit.
-    pub commit: Option<String>,
-    /// `true` if the commit is in a consolidated file.
-    pub is_gathered: bool,
-}
-
-impl FragmentFiles {
-    /// Returns all committed and superseded fragments of all times.
-    pub(crate) fn of(listing: &Listing) -> Result<Vec<Self>> {
-        let commits = commits::Commits::gather(listing, &mut Findings::strict())?;
-        let mut all = Vec::new();
-        for (name, files) in &listing.legacy_folders {
-            let entry = FragmentEntry::without_commit(name, files)?;
-            let plain = |FragmentEntry { name, folder, .. }| Self { name, folder, commit: None, is_gathered: false };
-            all.extend(entry.map(plain));
-        }
-        for path in commits.fragments() {
-            let is_gathered = commits.is_gathered(path);
-            let entry = FragmentEntry::committed_by(path)?;
-            let committed =
-                |FragmentEntry { name, folder, .. }| Self { name, folder, commit: Some(path.to_owned()), is_gathered };
-            all.extend(entry.map(committed));
-        }
-        Ok(all)
-    }
-}
-
 impl FragmentEntry {
     /// Returns the fragments probably needed by a reader of `time`, by name alone. May include some
     /// more. Returns `None` if commit files must be read first.

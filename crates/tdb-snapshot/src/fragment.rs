@@ -26,6 +26,7 @@ use tdb_types::{FormatVersion, TimestampedName};
 
 use crate::access::Access;
 use crate::directory::FragmentEntry;
+use crate::once::try_init;
 use crate::tiles::FieldTiles;
 use crate::{ArrayError, Result};
 use folded::Folded;
@@ -129,7 +130,7 @@ impl Fragment {
     /// # Errors
     /// The section cannot be read.
     pub fn rtree(&self) -> Result<Arc<RTree>> {
-        self.once(&self.inner.rtree, || self.inner.metadata.rtree())
+        Ok(try_init(&self.inner.rtree, || self.inner.metadata.rtree().map(Arc::new))?.clone())
     }
 
     /// The paths of the delete commits applied before the fragment was written.
@@ -142,16 +143,6 @@ impl Fragment {
             return Ok(Vec::new());
         }
         Ok(self.inner.metadata.processed_conditions()?.0)
-    }
-
-    /// Returns the value of `cell`, loaded on first use.
-    fn once<T>(&self, cell: &OnceLock<Arc<T>>, load: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        if let Some(value) = cell.get() {
-            return Ok(value.clone());
-        }
-        // Two threads may both load the value. The first value stays.
-        let value = Arc::new(load()?);
-        Ok(cell.get_or_init(|| value).clone())
     }
 
     /// Returns the path and the size at opening of the metadata file. Returns `None` if the file

@@ -10,6 +10,7 @@ mod field;
 mod fragment;
 mod metadata;
 mod named;
+mod once;
 mod snapshot;
 pub mod tiles;
 mod time;
@@ -24,8 +25,7 @@ pub use {
 pub use access::Access;
 pub use damage::Damaged;
 pub use directory::{
-    ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, FragmentFiles,
-    Listing,
+    ArrayDirectory, CommitInventory, CommitList, CommittedFragment, EmbeddedDelete, FragmentEntry, Listing,
 };
 pub use environment::{Clock, Environment, Randomness};
 pub use error::ArrayError;
@@ -36,6 +36,7 @@ pub use fragment::{
 };
 pub use metadata::{Metadata, NumpyArray, names_within};
 pub use named::list_named;
+pub use once::try_init;
 pub use snapshot::{Open, Options, Pin, Snapshot, TileWorkers, load_schema, version_of_new_fragments};
 pub use time::TimeRange;
 

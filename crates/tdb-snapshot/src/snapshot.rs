@@ -27,6 +27,7 @@ use tdb_types::{Feature, FormatVersion, Limits};
 
 use crate::access::Access;
 use crate::damage::Damaged;
+use crate::once::{try_init, try_insert};
 use crate::{ArrayDirectory, ArrayError, Fragment, Metadata, Result, TimeRange};
 use deletes::Delete;
 use early::{AtOpening, Sources};
@@ -53,12 +54,7 @@ pub struct Snapshot {
 #[derive(Debug)]
 struct Inner {
     /// `storage` as the type that counts requests.
-    counting: CountingStorage,
-    storage: Arc<dyn Storage>,
-    /// The same storage, if prefetching pays off.
-    ahead: Option<AheadStorage>,
-    access: Access,
-    workers: Workers,
+    place: Place,
     time: TimeRange,
     schema_path: String,
     schema_paths: Vec<String>,
@@ -83,6 +79,17 @@ struct Inner {
     enumerations: Mutex<HashMap<String, Arc<Enumeration>>>,
     metadata: OnceLock<Metadata>,
     deletes: OnceLock<Arc<[Delete]>>,
+}
+
+/// The storage of an array, and the means to read it.
+#[derive(Clone, Debug)]
+struct Place {
+    counting: CountingStorage,
+    storage: Arc<dyn Storage>,
+    /// The same storage, if prefetching pays off.
+    ahead: Option<AheadStorage>,
+    access: Access,
+    workers: Workers,
 }
 
 impl Inner {
@@ -142,18 +149,13 @@ impl Snapshot {
     }
 
     fn loaded(&self) -> Result<&Loaded> {
-        if let Some(loaded) = self.inner.fragments.get() {
-            return Ok(loaded);
-        }
-        // Two threads may both load the fragments. The first result stays.
-        let loaded = Loaded::of(self)?;
-        Ok(self.inner.fragments.get_or_init(|| loaded))
+        try_init(&self.inner.fragments, || Loaded::of(self))
     }
 
     /// Requests to the storage by kind, and bytes read, since opening began.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.inner.counting.counters()
+        self.inner.place.counting.counters()
     }
 
     /// The files of the array that are in effect.
@@ -171,34 +173,34 @@ impl Snapshot {
     /// The storage with the array.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
-        &self.inner.storage
+        &self.inner.place.storage
     }
 
     /// Bounds on memory that the array's files can make a reader allocate.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.inner.access.limits
+        &self.inner.place.access.limits
     }
 
     /// `true` if the array was opened with this key, or without a key for `None`.
     #[must_use]
     pub fn is_opened_with(&self, key: Option<&tdb_filters::EncryptionKey>) -> bool {
-        self.inner.access.key.as_ref() == key
+        self.inner.place.access.key.as_ref() == key
     }
 
     /// The storage, if prefetching pays off.
     pub fn ahead(&self) -> Option<&AheadStorage> {
-        self.inner.ahead.as_ref()
+        self.inner.place.ahead.as_ref()
     }
 
     /// The threads for queries of the array.
     pub fn workers(&self) -> &Workers {
-        self.watched.as_deref().unwrap_or(&self.inner.workers)
+        self.watched.as_deref().unwrap_or(&self.inner.place.workers)
     }
 
     /// Returns the same array with `monitor` attached to the threads.
     pub fn watched(&self, monitor: &Monitor) -> Self {
-        let workers = self.inner.workers.watched(Watch::new(monitor));
+        let workers = self.inner.place.workers.watched(Watch::new(monitor));
         Self { inner: self.inner.clone(), watched: Some(Arc::new(workers)) }
     }
 
@@ -224,7 +226,7 @@ impl Snapshot {
 
     /// The limits, key and environment for reading the array's files.
     pub fn access(&self) -> &Access {
-        &self.inner.access
+        &self.inner.place.access
     }
 
     /// The metadata at the array's time, loaded on first use.
@@ -232,12 +234,8 @@ impl Snapshot {
     /// # Errors
     /// A metadata file cannot be read.
     pub fn metadata(&self) -> Result<&Metadata> {
-        if let Some(metadata) = self.inner.metadata.get() {
-            return Ok(metadata);
-        }
-        let metadata = Metadata::load(&*self.inner.storage, self.time(), &self.inner.access);
-        let metadata = metadata.map_err(ArrayError::or_partly_encrypted)?;
-        Ok(self.inner.metadata.get_or_init(|| metadata))
+        let load = || Metadata::load(&**self.storage(), self.time(), self.access());
+        try_init(&self.inner.metadata, || load().map_err(ArrayError::or_partly_encrypted))
     }
 
     /// The enumeration called `name`, loaded on first use.
@@ -245,21 +243,14 @@ impl Snapshot {
     /// # Errors
     /// The schema has no enumeration `name`, or the file cannot be read.
     pub fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>> {
-        if let Ok(loaded) = self.inner.enumerations.lock()
-            && let Some(enumeration) = loaded.get(name)
-        {
-            return Ok(enumeration.clone());
-        }
-        let known = self.schema().enumerations();
-        let Some(reference) = known.iter().find(|reference| reference.name == name) else {
-            let known = known.iter().map(|reference| reference.name.clone()).collect();
-            return Err(ArrayError::UnknownEnumeration { name: name.to_owned(), known });
-        };
-        let enumeration = Arc::new(self.read_enumeration(reference)?);
-        if let Ok(mut loaded) = self.inner.enumerations.lock() {
-            loaded.insert(name.to_owned(), enumeration.clone());
-        }
-        Ok(enumeration)
+        try_insert(&self.inner.enumerations, name, || {
+            let known = self.schema().enumerations();
+            let Some(reference) = known.iter().find(|reference| reference.name == name) else {
+                let known = known.iter().map(|reference| reference.name.clone()).collect();
+                return Err(ArrayError::UnknownEnumeration { name: name.to_owned(), known });
+            };
+            self.read_enumeration(reference).map(Arc::new)
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use tdb_types::ordered_keys;
 use crate::boxed::Compared;
 use crate::conditions::{Conditions, Fulfilled};
 use crate::context::Context;
-use crate::held::{Held, fixed_len, fixed_window, fixed_windows};
+use crate::held::{Held, fixed_window, fixed_windows};
 use crate::mask::Mask;
 use crate::selected::SelectedTile;
 use crate::source::Source;
@@ -72,7 +72,7 @@ impl WantedCells {
             let kept = wanted.kept.get_or_insert_with(|| (0..look.tile.cells).collect());
             kept.drain(..kept.len().min(look.tile.given as usize));
         }
-        scratch.mask = mask.into_memory();
+        scratch.mask = mask.flags;
         looked?;
         if look.want == Want::Cells {
             wanted.hold_coordinates(look);
@@ -287,7 +287,7 @@ fn unfilter_coordinates(
         return Ok(strings);
     }
     let size = space.datatype().size();
-    let mut values = context.spares.buffer(fixed_len(tiles, cells, size)?);
+    let mut values = context.spares.buffer(tiles.fixed_len(cells, size)?);
     if tiles.combined.is_none() {
         fixed_windows(tiles, &tiles.fixed, tile.tile, (cells, size), runs, &mut values, scratch)?;
     } else {
@@ -304,7 +304,7 @@ fn unfilter_coordinates(
 /// Unfilters the timestamps of a tile.
 fn times_of(tiles: &FieldTiles, tile: &SelectedTile, scratch: &mut TileScratch) -> Result<Vec<u64>> {
     let cells = tile.cells as usize;
-    fixed_len(tiles, cells, size_of::<u64>())?;
+    tiles.fixed_len(cells, size_of::<u64>())?;
     let mut times = vec![0; cells];
     let bytes = bytemuck::cast_slice_mut(&mut times);
     fixed_window(tiles, &tiles.fixed, tile.tile, (cells, size_of::<u64>()), 0..cells, bytes, scratch)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tdb_cells::{CellBuffers, TileScratch};
+use tdb_cells::TileScratch;
 use tdb_condition::BoundCondition;
 use tdb_fragment::FragmentField;
 use tdb_query::with_fill_values;
@@ -11,7 +11,7 @@ use tdb_snapshot::tiles::FieldTiles;
 use tdb_snapshot::{Fragment, Result, Snapshot};
 use tdb_types::{Cells, saturating_len};
 
-use crate::held::{Held, fixed_len};
+use crate::held::Held;
 use crate::selected::SelectedTile;
 
 /// The conditions on the cells of a fragment.
@@ -184,20 +184,8 @@ impl Conditions {
 
 impl ConditionField {
     fn load(&self, tile: &SelectedTile, scratch: &mut TileScratch) -> Result<Held> {
-        let cells = tile.cells as usize;
-        let mut buffers = CellBuffers::default();
-        match self.cells.cell_size() {
-            None => self.tiles.var(tile.tile, cells, &mut buffers, scratch)?,
-            Some(size) => {
-                buffers.values.resize(fixed_len(&self.tiles, cells, saturating_len(size))?);
-                self.tiles.fixed(tile.tile, &mut buffers.values, scratch)?;
-            }
-        }
-        if self.tiles.validity.is_some() {
-            buffers.validity.resize(cells);
-            self.tiles.validity(tile.tile, &mut buffers.validity, scratch)?;
-        }
-        Ok(Held::of(buffers))
+        let size = self.cells.cell_size().map(saturating_len);
+        Ok(Held::of(self.tiles.cells(tile.tile, tile.cells as usize, size, scratch)?))
     }
 
     /// Returns a view of unfiltered cells.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use tdb_cells::{CellBuffers, TileScratch};
+use tdb_snapshot::Result;
 use tdb_snapshot::tiles::{ByteRun, ByteRuns, FieldTiles, PartTiles, TileRequest, TileStream};
-use tdb_snapshot::{ArrayError, Result};
 
 /// Unfiltered cells of one field of a tile. May hold values, validity, both or neither.
 #[derive(Debug, Default)]
@@ -25,18 +25,6 @@ impl Held {
     pub(super) fn memory(&self) -> usize {
         self.cells.memory()
     }
-}
-
-/// Returns the bytes of a tile of fixed-size cells. Fails above the limit.
-pub(super) fn fixed_len(tiles: &FieldTiles, cells: usize, cell_size: usize) -> Result<usize> {
-    let len = cells.checked_mul(cell_size).filter(|len| *len as u64 <= tiles.tile_limit);
-    len.ok_or_else(|| ArrayError::Unsupported {
-        file: tiles.fixed.path.clone(),
-        what: format!(
-            "tiles of {cells} cells of {cell_size} bytes exceed the limit of {} bytes; raise the limit to read them",
-            tiles.tile_limit
-        ),
-    })
 }
 
 /// Unfilters the chunks that hold a window of a tile's cells, to the same offsets in `out`. `out`

@@ -9,7 +9,7 @@ use tdb_snapshot::tiles::BLOCK;
 #[derive(Debug)]
 pub(super) struct Mask {
     /// A flag per cell, valid once `is_used`.
-    flags: Vec<bool>,
+    pub(super) flags: Vec<bool>,
     is_used: bool,
     cells: usize,
 }
@@ -68,11 +68,6 @@ impl Mask {
     pub(super) fn kept(&self) -> Option<Vec<u32>> {
         let all = !self.is_used || self.flags.iter().fold(true, |all, wanted| all & wanted);
         (!all).then(|| indices(&self.flags))
-    }
-
-    /// Returns the memory for reuse.
-    pub(super) fn into_memory(self) -> Vec<bool> {
-        self.flags
     }
 }
 

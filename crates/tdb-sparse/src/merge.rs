@@ -101,7 +101,7 @@ impl<K: Key> Merge<K> {
                 done.give_back(context);
             });
         }
-        self.strands.retain(|strand| !strand.tiles().is_empty());
+        self.strands.retain(|strand| !strand.tiles.is_empty());
         Ok(reached.waits)
     }
 
@@ -155,7 +155,7 @@ impl<K: Key> Merge<K> {
     /// unloaded tile is known by then. If memory still does not suffice, leaves the rest to the
     /// sorter.
     fn make_room(&mut self, context: &Context, tiles: &mut TileTable) {
-        let memory = |strand: &Strand<K>| strand.tiles().iter().map(Keyed::memory).sum::<usize>();
+        let memory = |strand: &Strand<K>| strand.tiles.iter().map(Keyed::memory).sum::<usize>();
         let mut held: usize = self.strands.iter().map(memory).sum();
         while held > self.room
             && let Some((low, tile)) = self.pop_latest()
@@ -185,7 +185,7 @@ impl<K: Key> Merge<K> {
     fn leave_to_sorter(&mut self, context: &Context, tiles: &mut TileTable) {
         let start = self.pending.gate();
         let mut rest: Tiles = self.pending.iter().collect();
-        for tile in self.strands.drain(..).flat_map(Strand::into_tiles) {
+        for tile in self.strands.drain(..).flat_map(|strand| strand.tiles) {
             rest.push((tile.source, let_go(context, tiles, tile)));
         }
         self.sorter = Some(Slabs::new(context, self.order.clone(), &rest, start));
@@ -260,7 +260,7 @@ fn part_of<'a, K: Key>(lanes: &[Lane<'a, K>], begins: &[Place], ends: &[Place]) 
 /// Estimates the bytes of a loaded cell in the result, assuming that adjacent cells come from
 /// distinct fragments.
 fn cell_size<K: Key>(strands: &[Strand<K>], tiles: &TileTable) -> usize {
-    let loaded = || strands.iter().flat_map(Strand::tiles);
+    let loaded = || strands.iter().flat_map(|strand| &strand.tiles);
     let cells: usize = loaded().map(Keyed::len).sum();
     let bytes = loaded().map(|tile| tile.len().saturating_mul(tiles.get(tile.slot).cell_bytes));
     bytes.fold(0, usize::saturating_add) / cells.max(1) + RUN_BYTES

@@ -55,7 +55,7 @@ impl ReadAhead {
     /// Also ends the read-ahead when `token` is cancelled. Requests in flight are then dropped, and
     /// waiting readers issue their own reads.
     pub fn until(mut self, token: &CancelToken) -> Self {
-        let left = self.queue.left().clone();
+        let left = self.queue.left.clone();
         self.until = Some(token.on_cancel(move || left.cancel()));
         self
     }
@@ -149,7 +149,7 @@ impl Queues {
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         self.until = None;
-        self.queue.left().cancel();
+        self.queue.left.cancel();
     }
 }
 

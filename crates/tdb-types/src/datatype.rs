@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ByteReader, ByteWriter, DecodeError, PhysicalType, Result, Scalar};
+use crate::{ByteReader, ByteWriter, DecodeError, PhysicalType, Result, with_physical};
 
 macro_rules! datatypes {
     ($($variant:ident = $code:literal, $physical:ident, $text:literal;)*) => {
@@ -193,20 +193,12 @@ impl Datatype {
         if self.is_string() || self.is_bytes() || matches!(self, Self::Any | Self::Bool) {
             return vec![0; self.size()];
         }
-        match self.physical() {
-            PhysicalType::I8 => Scalar::I8(i8::MIN),
-            PhysicalType::U8 => Scalar::U8(u8::MAX),
-            PhysicalType::I16 => Scalar::I16(i16::MIN),
-            PhysicalType::U16 => Scalar::U16(u16::MAX),
-            PhysicalType::I32 => Scalar::I32(i32::MIN),
-            PhysicalType::U32 => Scalar::U32(u32::MAX),
-            PhysicalType::I64 => Scalar::I64(i64::MIN),
-            PhysicalType::U64 => Scalar::U64(u64::MAX),
-            PhysicalType::F32 => Scalar::F32(f32::NAN),
-            PhysicalType::F64 => Scalar::F64(f64::NAN),
-        }
-        .to_le_bytes()
-        .to_vec()
+        let is_signed = self.physical().is_signed_integer();
+        with_physical!(
+            self.physical(),
+            T => (if is_signed { T::MIN } else { T::MAX }).to_le_bytes().to_vec(),
+            _ => if self.size() == 4 { f32::NAN.to_le_bytes().to_vec() } else { f64::NAN.to_le_bytes().to_vec() }
+        )
     }
 
     /// Reads a code.

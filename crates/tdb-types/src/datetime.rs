@@ -44,22 +44,7 @@ enum Unit {
 }
 
 fn unit(datatype: Datatype) -> Option<Unit> {
-    Some(match datatype {
-        Datatype::DatetimeYear => Unit::Years,
-        Datatype::DatetimeMonth => Unit::Months,
-        Datatype::DatetimeWeek => Unit::Days(7 * 86_400),
-        Datatype::DatetimeDay => Unit::Days(86_400),
-        Datatype::DatetimeHr => Unit::Seconds(3_600),
-        Datatype::DatetimeMin => Unit::Seconds(60),
-        Datatype::DatetimeSec => Unit::Seconds(1),
-        Datatype::DatetimeMs => Unit::Fraction(3),
-        Datatype::DatetimeUs => Unit::Fraction(6),
-        Datatype::DatetimeNs => Unit::Fraction(9),
-        Datatype::DatetimePs => Unit::Fraction(12),
-        Datatype::DatetimeFs => Unit::Fraction(15),
-        Datatype::DatetimeAs => Unit::Fraction(18),
-        _ => return None,
-    })
+    count::row(datatype).map(|(_, unit, ..)| *unit)
 }
 
 /// Formats a date in ISO 8601, to the precision of its unit. Returns `None` if the year is not in
@@ -94,7 +79,7 @@ pub fn format(datatype: Datatype, value: i64) -> Option<String> {
 /// ISO form. Returns `None` for datatypes other than datetimes.
 #[must_use]
 pub fn display(datatype: Datatype, value: i64) -> Option<String> {
-    let (suffix, _) = count::unit(datatype)?;
+    let (.., suffix, _) = count::row(datatype)?;
     Some(format(datatype, value).unwrap_or_else(|| format!("{value}{suffix}")))
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 /// The error is one pointer wide, so that a [`Result`](crate::Result) of a small value stays in
 /// registers. The message starts with the outermost structure:
 /// `dimension 0: tile extent: expected 8 bytes at 0x4c1, found 3`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct DecodeError(Box<Inner>);
 
 #[derive(Clone, PartialEq, Eq)]
@@ -118,20 +119,6 @@ impl DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
-
-impl Clone for DecodeError {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl PartialEq for DecodeError {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Eq for DecodeError {}
 
 impl fmt::Debug for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -60,9 +60,7 @@ impl Limits {
         self.condition_nodes = nodes;
         self
     }
-}
 
-impl Limits {
     /// Lowers the limits to the largest possible allocation: 2 GiB less 1 MiB on 32-bit targets.
     ///
     /// Every reader of files applies this function to its limits, so that each accepted size fits

@@ -5,7 +5,7 @@
 //! deviates from `<` in two ways: `-0.0` sorts before `0.0`, and NaNs sort beyond the infinities.
 //! Code that accepts ranges from users must handle both.
 
-use crate::{PhysicalType, ScalarBytes};
+use crate::{PhysicalType, ScalarBytes, with_physical};
 
 /// Returns the key of a value in little-endian `bytes`. Missing bytes count as zero.
 #[must_use]
@@ -38,20 +38,15 @@ pub fn ordered_keys(physical: PhysicalType, bytes: &[u8], keys: &mut Vec<u64>) {
         let (values, _) = bytes.as_chunks::<N>();
         keys.extend(values.iter().map(|value| key(*value)));
     }
-    match physical {
-        PhysicalType::U8 => extend(bytes, keys, |b: [u8; 1]| u64::from(b[0])),
-        PhysicalType::I8 => extend(bytes, keys, |b: [u8; 1]| u64::from(b[0] ^ 0x80)),
-        PhysicalType::U16 => extend(bytes, keys, |b| u64::from(u16::from_le_bytes(b))),
-        PhysicalType::I16 => extend(bytes, keys, |b| u64::from(u16::from_le_bytes(b) ^ (1 << 15))),
-        PhysicalType::U32 => extend(bytes, keys, |b| u64::from(u32::from_le_bytes(b))),
-        PhysicalType::I32 => extend(bytes, keys, |b| u64::from(u32::from_le_bytes(b) ^ (1 << 31))),
-        PhysicalType::U64 => extend(bytes, keys, u64::from_le_bytes),
-        PhysicalType::I64 => extend(bytes, keys, |b| u64::from_le_bytes(b) ^ (1 << 63)),
-        PhysicalType::F32 => {
-            extend(bytes, keys, |b| key_of_bits(PhysicalType::F32, u64::from(u32::from_le_bytes(b))));
+    let float = |bits| key_of_bits(physical, bits);
+    with_physical!(
+        physical,
+        T => extend(bytes, keys, |b| u64::from(T::from_le_bytes(b).abs_diff(T::MIN))),
+        _ => match physical.size() {
+            4 => extend(bytes, keys, |b| float(u64::from(u32::from_le_bytes(b)))),
+            _ => extend(bytes, keys, |b| float(u64::from_le_bytes(b))),
         }
-        PhysicalType::F64 => extend(bytes, keys, |b| key_of_bits(PhysicalType::F64, u64::from_le_bytes(b))),
-    }
+    );
 }
 
 const fn bits(physical: PhysicalType) -> u32 {

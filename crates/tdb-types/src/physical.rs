@@ -17,7 +17,42 @@ pub enum PhysicalType {
     F64,
 }
 
+/// Evaluates an expression with `T` as the Rust type of a [`PhysicalType`], or only for integer types
+/// if an arm `_` for floating-point types follows.
+///
+/// ```
+/// use tdb_types::{PhysicalType, with_physical};
+///
+/// assert_eq!(with_physical!(PhysicalType::U16, T => T::MAX as f64), 65535.0);
+/// assert_eq!(with_physical!(PhysicalType::F32, T => T::BITS, _ => 0), 0);
+/// ```
+#[macro_export]
+macro_rules! with_physical {
+    ($physical:expr, $T:ident => $body:expr $(, _ => $float:expr)?) => {
+        $crate::with_physical!(
+            @ $physical, $T, $body, I8 i8 U8 u8 I16 i16 U16 u16 I32 i32 U32 u32 I64 i64 U64 u64, $($float)?
+        )
+    };
+    (@ $physical:expr, $T:ident, $body:expr, $($integer:ident $type:ident)*, $float:expr) => {
+        match $physical {
+            $($crate::PhysicalType::$integer => { type $T = $type; $body })*
+            $crate::PhysicalType::F32 | $crate::PhysicalType::F64 => $float,
+        }
+    };
+    (@ $physical:expr, $T:ident, $body:expr, $($integer:ident $type:ident)*,) => {
+        match $physical {
+            $($crate::PhysicalType::$integer => { type $T = $type; $body })*
+            $crate::PhysicalType::F32 => { type $T = f32; $body }
+            $crate::PhysicalType::F64 => { type $T = f64; $body }
+        }
+    };
+}
+
 impl PhysicalType {
+    /// All physical types.
+    pub const ALL: [Self; 10] =
+        [Self::I8, Self::U8, Self::I16, Self::U16, Self::I32, Self::U32, Self::I64, Self::U64, Self::F32, Self::F64];
+
     /// Returns the size of one value, in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
@@ -44,16 +79,6 @@ impl PhysicalType {
     /// Returns the maximum value of an integer type, or `None` for floating-point types.
     #[must_use]
     pub const fn max_integer(self) -> Option<u64> {
-        match self {
-            Self::I8 => Some(i8::MAX as u64),
-            Self::U8 => Some(u8::MAX as u64),
-            Self::I16 => Some(i16::MAX as u64),
-            Self::U16 => Some(u16::MAX as u64),
-            Self::I32 => Some(i32::MAX as u64),
-            Self::U32 => Some(u32::MAX as u64),
-            Self::I64 => Some(i64::MAX as u64),
-            Self::U64 => Some(u64::MAX),
-            Self::F32 | Self::F64 => None,
-        }
+        with_physical!(self, T => Some(T::MAX as u64), _ => None)
     }
 }

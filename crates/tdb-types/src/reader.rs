@@ -247,19 +247,6 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// Creates an [`Invalid`](DecodeErrorKind::Invalid) error for a field read at `offset`.
-    #[cold]
-    #[must_use]
-    pub fn invalid(
-        &self,
-        field: &'static str,
-        offset: u64,
-        found: impl std::fmt::Display,
-        expected: &'static str,
-    ) -> DecodeError {
-        DecodeError::invalid(field, offset, found, expected)
-    }
-
     fn length(&self, field: &'static str, len: u64) -> Result<usize> {
         usize::try_from(len).map_err(|_| self.truncated(field, len))
     }
@@ -295,10 +282,7 @@ impl<'a> ByteReader<'a> {
 /// Formats the first bytes in hexadecimal.
 fn preview(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    let mut text = String::new();
-    for byte in bytes.iter().take(16) {
-        let _ = write!(text, "{byte:02x}");
-    }
+    let mut text = crate::hex::encode(bytes.get(..16).unwrap_or(bytes));
     if bytes.len() > 16 {
         let _ = write!(text, "… ({} bytes)", bytes.len());
     }

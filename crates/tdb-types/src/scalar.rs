@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{PhysicalType, ScalarBytes};
+use crate::{PhysicalType, ScalarBytes, with_physical};
 
 /// A value of a physical type.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -24,38 +24,39 @@ pub enum Scalar {
 /// Evaluates an expression with the inner value of a scalar.
 macro_rules! with_value {
     ($scalar:expr, $value:ident => $body:expr) => {
-        match $scalar {
-            Scalar::I8($value) => $body,
-            Scalar::U8($value) => $body,
-            Scalar::I16($value) => $body,
-            Scalar::U16($value) => $body,
-            Scalar::I32($value) => $body,
-            Scalar::U32($value) => $body,
-            Scalar::I64($value) => $body,
-            Scalar::U64($value) => $body,
-            Scalar::F32($value) => $body,
-            Scalar::F64($value) => $body,
+        with_value!(@ $scalar, $value, $body, I8 U8 I16 U16 I32 U32 I64 U64 F32 F64)
+    };
+    (@ $scalar:expr, $value:ident, $body:expr, $($variant:ident)*) => {
+        match $scalar { $(Scalar::$variant($value) => $body),* }
+    };
+}
+
+macro_rules! from_values {
+    ($($variant:ident: $type:ty;)*) => {
+        $(impl From<$type> for Scalar {
+            fn from(value: $type) -> Self {
+                Self::$variant(value)
+            }
+        })*
+
+        impl Scalar {
+            /// Returns the type of the value.
+            #[must_use]
+            pub fn physical(self) -> PhysicalType {
+                match self { $(Self::$variant(_) => PhysicalType::$variant),* }
+            }
         }
     };
 }
+
+from_values! { I8: i8; U8: u8; I16: i16; U16: u16; I32: i32; U32: u32; I64: i64; U64: u64; F32: f32; F64: f64; }
 
 impl Scalar {
     /// Decodes a value from little-endian bytes. Returns `None` unless the length is the size of
     /// the type.
     #[must_use]
     pub fn from_le_bytes(physical: PhysicalType, bytes: &[u8]) -> Option<Self> {
-        Some(match physical {
-            PhysicalType::I8 => Self::I8(i8::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::U8 => Self::U8(u8::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::I16 => Self::I16(i16::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::U16 => Self::U16(u16::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::I32 => Self::I32(i32::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::U32 => Self::U32(u32::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::I64 => Self::I64(i64::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::U64 => Self::U64(u64::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::F32 => Self::F32(f32::from_le_bytes(bytes.try_into().ok()?)),
-            PhysicalType::F64 => Self::F64(f64::from_le_bytes(bytes.try_into().ok()?)),
-        })
+        Some(with_physical!(physical, T => T::from_le_bytes(bytes.try_into().ok()?).into()))
     }
 
     /// Encodes the value in little-endian order, in as many bytes as the type has.
@@ -64,42 +65,11 @@ impl Scalar {
         with_value!(self, value => ScalarBytes::new(&value.to_le_bytes()))
     }
 
-    /// Returns the type of the value.
-    #[must_use]
-    pub fn physical(self) -> PhysicalType {
-        match self {
-            Self::I8(_) => PhysicalType::I8,
-            Self::U8(_) => PhysicalType::U8,
-            Self::I16(_) => PhysicalType::I16,
-            Self::U16(_) => PhysicalType::U16,
-            Self::I32(_) => PhysicalType::I32,
-            Self::U32(_) => PhysicalType::U32,
-            Self::I64(_) => PhysicalType::I64,
-            Self::U64(_) => PhysicalType::U64,
-            Self::F32(_) => PhysicalType::F32,
-            Self::F64(_) => PhysicalType::F64,
-        }
-    }
-
     /// Parses decimal text. Returns `None` if the text is not a value of the type.
     #[must_use]
     pub fn parse(physical: PhysicalType, text: &str) -> Option<Self> {
-        Some(match physical {
-            PhysicalType::I8 => Self::I8(text.parse().ok()?),
-            PhysicalType::U8 => Self::U8(text.parse().ok()?),
-            PhysicalType::I16 => Self::I16(text.parse().ok()?),
-            PhysicalType::U16 => Self::U16(text.parse().ok()?),
-            PhysicalType::I32 => Self::I32(text.parse().ok()?),
-            PhysicalType::U32 => Self::U32(text.parse().ok()?),
-            PhysicalType::I64 => Self::I64(text.parse().ok()?),
-            PhysicalType::U64 => Self::U64(text.parse().ok()?),
-            PhysicalType::F32 => {
-                Self::F32(text.parse().ok().filter(|value: &f32| !value.is_infinite() || is_word(text))?)
-            }
-            PhysicalType::F64 => {
-                Self::F64(text.parse().ok().filter(|value: &f64| !value.is_infinite() || is_word(text))?)
-            }
-        })
+        let value: Self = with_physical!(physical, T => text.parse::<T>().ok()?.into());
+        (!value.to_f64().is_infinite() || is_word(text)).then_some(value)
     }
 
     /// Returns the [ordered key](crate::ordered_key).
@@ -118,17 +88,9 @@ impl Scalar {
     /// Returns the value of an integer, or `None` for floats.
     #[must_use]
     pub fn to_integer(self) -> Option<i128> {
-        Some(match self {
-            Self::I8(value) => value.into(),
-            Self::U8(value) => value.into(),
-            Self::I16(value) => value.into(),
-            Self::U16(value) => value.into(),
-            Self::I32(value) => value.into(),
-            Self::U32(value) => value.into(),
-            Self::I64(value) => value.into(),
-            Self::U64(value) => value.into(),
-            Self::F32(_) | Self::F64(_) => return None,
-        })
+        let is_float = self.physical().is_float();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)] // an integer
+        (!is_float).then(|| with_value!(self, value => value as i128))
     }
 
     /// Converts the value to a double, rounding if necessary.

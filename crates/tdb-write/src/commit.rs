@@ -91,9 +91,7 @@ impl NewFragment {
         self.storage.sync_folder(&self.place.folder)?;
         Ok(SealedFragment { fragment: self, metadata: None })
     }
-}
 
-impl NewFragment {
     /// Like `seal`, with unfinished data files. `finish` finishes all files at once, the metadata
     /// file included unless it commits the fragment.
     ///
@@ -115,6 +113,18 @@ impl NewFragment {
         finish(files)?;
         self.storage.sync_folder(&self.place.folder)?;
         Ok(SealedFragment { fragment: self, metadata: None })
+    }
+
+    fn is_surely_uncommitted(&self) -> bool {
+        let Self { storage, place, .. } = self;
+        match &place.commit {
+            Some(commit) => {
+                let folder = if self.version.has(Feature::CommitsFolder) { COMMITS_FOLDER } else { "" };
+                matches!(storage.kind(commit), Ok(None)) && storage.sync_folder(folder).is_ok()
+            }
+            // The commit is removed with the folder.
+            None => true,
+        }
     }
 }
 
@@ -143,9 +153,7 @@ impl SealedFragment {
         written?;
         Ok(fragment.place.name.clone())
     }
-}
 
-impl SealedFragment {
     /// Commits several fragments atomically with one consolidated commits file. Separate commit
     /// files are then unnecessary. Before format 12 no such file exists, and the fragments are
     /// committed one by one.
@@ -176,20 +184,6 @@ impl SealedFragment {
         sealed.iter_mut().for_each(|sealed| sealed.fragment.unwanted = unwanted);
         written?;
         Ok(sealed.iter().map(|sealed| sealed.fragment.place.name.clone()).collect())
-    }
-}
-
-impl NewFragment {
-    fn is_surely_uncommitted(&self) -> bool {
-        let Self { storage, place, .. } = self;
-        match &place.commit {
-            Some(commit) => {
-                let folder = if self.version.has(Feature::CommitsFolder) { COMMITS_FOLDER } else { "" };
-                matches!(storage.kind(commit), Ok(None)) && storage.sync_folder(folder).is_ok()
-            }
-            // The commit is removed with the folder.
-            None => true,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tdb_condition::{Condition, ConditionError};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits, PathList};
-use tdb_snapshot::{ArrayError, Environment, FragmentFiles, Result, Snapshot, TimeRange};
+use tdb_snapshot::{ArrayError, CommittedFragment, Environment, Result, Snapshot, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
 use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
@@ -71,23 +71,24 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> R
 /// The storage fails.
 pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     let storage = array.storage();
-    let within = |files: &FragmentFiles| time.contains(files.name.start(), files.name.end());
+    let within = |files: &CommittedFragment| time.contains(files.entry.name.start(), files.entry.name.end());
     let mut fragments: Vec<_> = array.fragment_files()?.into_iter().filter(within).collect();
-    fragments.sort_by(|a, b| b.name.as_str().cmp(a.name.as_str()));
-    let at_once = |files: &FragmentFiles| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
+    fragments.sort_by(|a, b| b.entry.name.as_str().cmp(a.entry.name.as_str()));
+    let at_once =
+        |files: &CommittedFragment| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
     let gathered = fragments.iter().any(|files| files.is_gathered);
     if gathered || fragments.len() > 1 && fragments.iter().all(at_once) {
         forget_together(&**storage, &fragments, &array.access().environment)?;
     }
     for files in &fragments {
-        let metadata = format!("{}/{FRAGMENT_METADATA}", files.folder);
+        let metadata = format!("{}/{FRAGMENT_METADATA}", files.entry.folder);
         // Remove the commit first.
         let commit = files.commit.as_deref().unwrap_or(&metadata);
         if storage.exists(commit)? {
             storage.remove_file(commit)?;
         }
-        if storage.exists(&files.folder)? {
-            storage.remove_folder(&files.folder)?;
+        if storage.exists(&files.entry.folder)? {
+            storage.remove_folder(&files.entry.folder)?;
         }
     }
     Ok(fragments.len())
@@ -109,14 +110,14 @@ fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionErro
 /// Invalidates several commits atomically. First consolidates the commits into one file, then
 /// removes the separate commit files, then adds an ignore file for the consolidated commits. Both
 /// new files are superfluous, but harmless, once the fragments are deleted.
-fn forget_together(storage: &dyn Storage, fragments: &[FragmentFiles], environment: &Environment) -> Result<()> {
+fn forget_together(storage: &dyn Storage, fragments: &[CommittedFragment], environment: &Environment) -> Result<()> {
     let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
     let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
     // Readers ignore the times of both names.
     let name = |extension: &str| -> Result<String> {
         let uuid = environment.uuid_v7()?;
         let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());
-        let (start, end) = (first.name.start(), last.name.end().max(first.name.start()));
+        let (start, end) = (first.entry.name.start(), last.entry.name.end().max(first.entry.name.start()));
         Ok(format!("{COMMITS_FOLDER}/{}.{extension}", tdb_types::TimestampedName::new(form, start, end, uuid)))
     };
     let entries = paths.iter().map(|path| ConsolidatedCommit { path, commit: None, offset: 0 }).collect();

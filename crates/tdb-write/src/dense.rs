@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tdb_cells::{CellBuffers, Order, WriteBatch};
-use tdb_fragment::{DenseGrid, FragmentBuilder, Tiles};
+use tdb_fragment::DenseGrid;
 use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::{Cells, Layout, Validity, saturating_len};
@@ -60,10 +60,8 @@ pub(super) fn seal(
     let cells = check(&target.schema, cells, first, settings.any_utf8)?;
     Promises::default().follow(&target.schema, &cells, first)?;
     check_count(&region, cells.len as u128)?;
+    let grid = target.dense_grid(&region)?;
     let mut writer = FragmentWriter::dense(target, &settings.names, region)?;
-    let Tiles::Dense(grid) = writer.tiles()? else {
-        return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
-    };
     let slabs = TileSlabs::new(&target.schema, &grid, layout);
     let tile_cells = saturating_len(grid.cells_per_tile());
     let window = settings.window(target, &cells, tile_cells);
@@ -82,12 +80,7 @@ pub(super) fn seal(
 /// # Errors
 /// The number of cells does not match the box, or a filter rejects a value.
 pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Result<(Vec<Vec<EncodedTile>>, usize)> {
-    let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), region.clone());
-    let tiles = builder.and_then(|builder| builder.tiles());
-    let file = || target.array.storage().describe("");
-    let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
-        return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
-    };
+    let grid = target.dense_grid(region)?;
     let len = cells.first().map_or(0, Cells::len);
     check_count(region, len as u128)?;
     let fields = target.fields.iter().zip(cells);

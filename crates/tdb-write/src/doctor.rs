@@ -120,7 +120,7 @@ pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<
 /// Returns the folders of all committed fragments, and of fragments that other readers may consider
 /// committed. An invalid commit file is no reason to delete cells.
 fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>> {
-    let mut committed: HashSet<String> = array.fragment_files()?.into_iter().map(|files| files.folder).collect();
+    let mut committed: HashSet<String> = array.fragment_files()?.into_iter().map(|files| files.entry.folder).collect();
     let unsettled = consolidated_without_originals(array)?;
     let stem = |entry: &Entry| {
         let (stem, extension) = entry.name.rsplit_once('.')?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tdb_fragment::tdb_rtree::NdRange;
-use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, Part, ProcessedConditions, Tiles};
+use tdb_fragment::{FragmentBuilder, FragmentField, NameScheme, ProcessedConditions};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_storage::WriteFile;
 
@@ -69,17 +69,12 @@ impl FragmentWriter {
                 for part in field.parts() {
                     let name =
                         scheme.data_file(&target.schema, stored, part).map_err(|source| error(target, source))?;
-                    parts[place(part)] = Some(fragment.create(&name)?);
+                    parts[part as usize] = Some(fragment.create(&name)?);
                 }
             }
             files.push(FieldFiles(parts));
         }
         Ok(Self { target: Arc::clone(target), fragment, builder, files })
-    }
-
-    /// Returns the division of cells into tiles.
-    pub(crate) fn tiles(&self) -> Result<Tiles> {
-        self.builder.tiles().map_err(|source| error(&self.target, source))
     }
 
     /// Replaces the domain of a dense fragment.
@@ -157,14 +152,6 @@ impl FragmentWriter {
         }
         workers.finish::<ArrayError>(profile, files)?;
         fragment.seal(metadata)
-    }
-}
-
-fn place(part: Part) -> usize {
-    match part {
-        Part::Fixed => 0,
-        Part::Var => 1,
-        Part::Validity => 2,
     }
 }
 

@@ -97,17 +97,25 @@ impl MetadataWriter {
             let what = "metadata cannot have the datatype any; use blob for uninterpreted bytes";
             return Err(ArrayError::Write(what.to_owned()));
         }
-        let folder = || self.storage.describe(METADATA_FOLDER);
-        let changes = self.changes.into_iter().map(|(key, value)| MetadataChange { key, value });
-        let mut payload = ByteWriter::new();
-        MetadataFile { changes: changes.collect() }
-            .write(&mut payload)
-            .map_err(|error| ArrayError::Write(error.to_string()))?;
-        let mut file = ByteWriter::new();
-        let encoded = self.access.encoder(self.version)?.encode(payload.as_slice(), &mut file);
-        encoded.map_err(|source| ArrayError::GenericTile { file: folder(), source })?;
+        let changes = self.changes.into_iter().map(|(key, value)| MetadataChange { key, value }).collect();
+        let file = || self.storage.describe(METADATA_FOLDER);
+        let bytes = encode(&self.access, self.version, changes, file)?;
         self.storage.create_folder(METADATA_FOLDER)?;
         let name = self.names.next(NameForm::Unversioned, &self.access.environment)?;
-        Ok(self.storage.create_new(&format!("{METADATA_FOLDER}/{name}"), file.as_slice())?)
+        Ok(self.storage.create_new(&format!("{METADATA_FOLDER}/{name}"), &bytes)?)
     }
+}
+
+/// Encodes changes as a metadata file. `file` names it in errors.
+pub(crate) fn encode(
+    access: &Access,
+    version: FormatVersion,
+    changes: Vec<MetadataChange>,
+    file: impl FnOnce() -> String,
+) -> Result<Vec<u8>> {
+    let (mut payload, mut bytes) = (ByteWriter::new(), ByteWriter::new());
+    MetadataFile { changes }.write(&mut payload).map_err(|error| ArrayError::Write(error.to_string()))?;
+    let encoded = access.encoder(version)?.encode(payload.as_slice(), &mut bytes);
+    encoded.map_err(|source| ArrayError::GenericTile { file: file(), source })?;
+    Ok(bytes.into_bytes())
 }

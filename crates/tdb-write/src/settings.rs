@@ -51,10 +51,6 @@ impl Settings {
         }
     }
 
-    pub(super) fn budget(&self) -> usize {
-        self.budget
-    }
-
     /// Returns how many tiles of `tile_cells` cells to hold in memory at once.
     pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> Window {
         let bytes: usize =

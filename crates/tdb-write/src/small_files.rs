@@ -7,7 +7,7 @@ use tdb_generic_tile::GenericTileEncoder;
 use tdb_metadata::{MetadataChange, MetadataFile};
 use tdb_snapshot::{Access, ArrayError, Result, Snapshot, TimeRange, version_of_new_fragments};
 use tdb_storage::Storage;
-use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
+use tdb_types::{FormatVersion, NameForm, TimestampedName};
 
 use crate::{Names, version_of_metadata};
 
@@ -97,12 +97,7 @@ impl SmallFiles {
     /// A key or value is too long for the format, or random bytes for the encryption are not
     /// available.
     pub fn encode_metadata(&self, changes: Vec<MetadataChange>) -> Result<Vec<u8>> {
-        let mut payload = ByteWriter::new();
-        MetadataFile { changes }.write(&mut payload).map_err(|error| ArrayError::Write(error.to_string()))?;
-        let mut file = ByteWriter::new();
-        let encoded = self.access.encoder(self.metadata_version)?.encode(payload.as_slice(), &mut file);
-        encoded.map_err(|source| ArrayError::GenericTile { file: self.storage.describe(""), source })?;
-        Ok(file.into_bytes())
+        crate::metadata::encode(&self.access, self.metadata_version, changes, || self.storage.describe(""))
     }
 
     /// Reads a file that lists other files.

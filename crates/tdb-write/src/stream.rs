@@ -181,7 +181,7 @@ impl GlobalWriter {
         // Variable-length cells may take more memory than estimated.
         let memory: usize = self.pending.iter().map(Pending::memory).sum();
         let whole = self.waiting >= self.tile_cells + self.held_back;
-        whole && (self.waiting >= self.window + self.held_back || memory > self.settings.budget())
+        whole && (self.waiting >= self.window + self.held_back || memory > self.settings.budget)
     }
 
     /// Encodes and writes tiles directly from the given columns.

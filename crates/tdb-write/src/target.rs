@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tdb_cells::TileScratch;
-use tdb_fragment::FragmentField;
+use tdb_fragment::{DenseGrid, FragmentBuilder, FragmentField, Tiles};
+use tdb_rtree::NdRange;
 use tdb_schema::ArraySchema;
 use tdb_snapshot::{ArrayError, Environment, Result, Snapshot};
 use tdb_types::FormatVersion;
@@ -58,6 +59,20 @@ impl Target {
             self.fields.push(FieldEncoder::of_times(&self.array, &self.schema, self.version, field)?);
         }
         Ok(self)
+    }
+
+    /// Returns the grid of tiles of a dense fragment with this domain.
+    ///
+    /// # Errors
+    /// The array is sparse, or the domain is outside of the array's domain.
+    pub fn dense_grid(&self, domain: &NdRange) -> Result<DenseGrid> {
+        let builder = FragmentBuilder::dense(self.version, &self.schema, self.schema_name(), domain.clone());
+        let tiles = builder.and_then(|builder| builder.tiles());
+        let file = || self.array.storage().describe("");
+        match tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? {
+            Tiles::Dense(grid) => Ok(grid),
+            _ => Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned())),
+        }
     }
 
     /// Returns the name under which the fragment stores the field at this index. Returns `None` if

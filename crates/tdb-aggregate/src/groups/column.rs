@@ -1,9 +1,9 @@
 //! The aggregates of a field per group.
 
-use tdb_types::{Cells, PhysicalType};
+use tdb_types::{Cells, PhysicalType, with_physical};
 
 use crate::kind::{Measured, ValueKind};
-use crate::number::{Number, with_number};
+use crate::number::Number;
 use crate::statistics::CellStatistics;
 use crate::summary::Summary;
 use crate::total::Total;
@@ -104,7 +104,7 @@ impl GroupColumn {
     pub(super) fn add(&mut self, cells: &Cells<'_>, picked: &[u32], groups: &[u32]) {
         match &mut self.summaries {
             Summaries::Numbers(physical, summaries) => {
-                with_number!(*physical, N => add_numbers::<N>(summaries, (self.kind.null(), self.measured), cells, (picked, groups)));
+                with_physical!(*physical, N => add_numbers::<N>(summaries, (self.kind.null(), self.measured), cells, (picked, groups)));
             }
             Summaries::Others { summaries, memory } => {
                 for (cell, group) in picked.iter().zip(groups) {
@@ -123,7 +123,7 @@ impl GroupColumn {
         match (&mut self.summaries, other.summaries) {
             (Summaries::Numbers(physical, own), Summaries::Numbers(_, others)) => {
                 let measured = self.measured;
-                with_number!(*physical, N => for (other, group) in others.iter().zip(groups) {
+                with_physical!(*physical, N => for (other, group) in others.iter().zip(groups) {
                     if let Some(own) = own.get_mut(*group as usize) {
                         own.merge::<N>(other, measured);
                     }

@@ -5,14 +5,14 @@
 //! fragment and the schema determine the cases with a possible difference.
 
 use tdb_schema::{ArraySchema, Dimension};
-use tdb_types::{Feature, FormatVersion, Layout, PhysicalType, Scalar};
+use tdb_types::{Feature, FormatVersion, Layout, PhysicalType};
 
 /// `true` if cells in a fragment of this version may be in another order than today's global order.
 pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     let (strings, numbers): (Vec<_>, Vec<_>) = schema.dimensions().iter().partition(|dimension| dimension.is_var());
     let mut numbers = numbers.into_iter();
     if schema.cell_order() == Layout::Hilbert {
-        return version.has(Feature::OpenHilbertRange) && numbers.any(|dimension| !is_float(dimension.physical()))
+        return version.has(Feature::OpenHilbertRange) && numbers.any(|dimension| !dimension.physical().is_float())
             || version.has(Feature::OtherHilbertStrings) && !strings.is_empty();
     }
     numbers.any(|dimension| has_other_tiles(dimension, version))
@@ -21,40 +21,16 @@ pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
 /// `true` if coordinates along the dimension may have been sorted into wrong space tiles.
 fn has_other_tiles(dimension: &Dimension, version: FormatVersion) -> bool {
     let physical = dimension.physical();
-    if is_float(physical) {
+    if physical.is_float() {
         return version.has(Feature::UntruncatedFloatTiles);
     }
-    let Some((low, high)) = dimension.domain() else { return false };
-    let (Some(low), Some(high), Some(greatest)) = (signed(low), signed(high), greatest(physical)) else { return false };
+    let Some((low, high)) = dimension.domain().filter(|_| physical.is_signed_integer()) else { return false };
+    let (Some(low), Some(high), Some(greatest)) = (low.to_integer(), high.to_integer(), physical.max_integer()) else {
+        return false;
+    };
     let is_narrow = matches!(physical, PhysicalType::I8 | PhysicalType::I16);
-    (version.has(Feature::WrappedTileIndices) && high.saturating_sub(low) > greatest)
+    (version.has(Feature::WrappedTileIndices) && high.saturating_sub(low) > greatest.into())
         || (version.has(Feature::PromotedTileIndices) && is_narrow && low < 0 && high >= 0)
-}
-
-fn is_float(physical: PhysicalType) -> bool {
-    matches!(physical, PhysicalType::F32 | PhysicalType::F64)
-}
-
-/// The value of a signed integer. Returns `None` for other types.
-fn signed(scalar: Scalar) -> Option<i128> {
-    match scalar {
-        Scalar::I8(value) => Some(value.into()),
-        Scalar::I16(value) => Some(value.into()),
-        Scalar::I32(value) => Some(value.into()),
-        Scalar::I64(value) => Some(value.into()),
-        _ => None,
-    }
-}
-
-/// The maximum value of a signed type.
-fn greatest(physical: PhysicalType) -> Option<i128> {
-    match physical {
-        PhysicalType::I8 => Some(i8::MAX.into()),
-        PhysicalType::I16 => Some(i16::MAX.into()),
-        PhysicalType::I32 => Some(i32::MAX.into()),
-        PhysicalType::I64 => Some(i64::MAX.into()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -8,17 +8,11 @@ use tdb_types::Buffer;
 use super::key::Entry;
 
 /// A list of entries in large memory pages, because there may be millions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Entries<E> {
     memory: Buffer,
     len: usize,
     entry: PhantomData<E>,
-}
-
-impl<E> Default for Entries<E> {
-    fn default() -> Self {
-        Self { memory: Buffer::new(), len: 0, entry: PhantomData }
-    }
 }
 
 impl<E: Entry> Entries<E> {

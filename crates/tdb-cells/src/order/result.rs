@@ -18,14 +18,12 @@ pub enum Order {
     Unordered,
 }
 
+/// The names of the orders, in the order of the variants.
+const NAMES: [&str; 4] = ["row-major", "col-major", "global", "unordered"];
+
 impl std::fmt::Display for Order {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::RowMajor => "row-major",
-            Self::ColMajor => "col-major",
-            Self::Global => "global",
-            Self::Unordered => "unordered",
-        })
+        f.pad(NAMES[*self as usize])
     }
 }
 
@@ -45,12 +43,8 @@ impl std::str::FromStr for Order {
     /// );
     /// ```
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "row-major" => Ok(Self::RowMajor),
-            "col-major" => Ok(Self::ColMajor),
-            "global" => Ok(Self::Global),
-            "unordered" => Ok(Self::Unordered),
-            _ => Err(ParseNameError::new("order", text, &["row-major", "col-major", "global", "unordered"])),
-        }
+        let all = [Self::RowMajor, Self::ColMajor, Self::Global, Self::Unordered];
+        let order = all.into_iter().zip(NAMES).find(|(_, name)| *name == text);
+        order.map(|(order, _)| order).ok_or_else(|| ParseNameError::new("order", text, &NAMES))
     }
 }

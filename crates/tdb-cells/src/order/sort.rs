@@ -14,7 +14,7 @@ use crate::workers::Workers;
 pub type CompareEqual<'a, E> = dyn Fn(&E, &E) -> Ordering + Sync + 'a;
 
 /// A sorter with memory reused from sort to sort.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sorter<E> {
     spare: Entries<E>,
 }
@@ -23,12 +23,6 @@ pub struct Sorter<E> {
 const BUCKET: usize = 512;
 /// With more buckets, looking up memory pages costs more than the buckets save.
 const MOST_BUCKET_BITS: u32 = 11;
-
-impl<E> Default for Sorter<E> {
-    fn default() -> Self {
-        Self { spare: Entries::default() }
-    }
-}
 
 impl<E: Entry> Sorter<E> {
     /// Sorts entries by key, with keys in `low..=high`, and equal keys by `compare_equal`.

@@ -197,7 +197,7 @@ impl Parser<'_> {
                 let what = "cannot compare with null; write IS NULL, or 'null' for the text";
                 return Err((self.token.at.clone(), what.to_owned()));
             }
-            TokenKind::Word if is_truth(self.word()) => {
+            TokenKind::Word if ["true", "false"].iter().any(|truth| self.word().eq_ignore_ascii_case(truth)) => {
                 Literal::new(LiteralKind::Text, self.word().to_ascii_lowercase())
             }
             TokenKind::Word if !is_keyword(self.word()) => Literal::new(LiteralKind::Text, self.word()),
@@ -275,10 +275,6 @@ fn turned(operator: Operator) -> Operator {
         Operator::GreaterOrEqual => Operator::LessOrEqual,
         equality => equality,
     }
-}
-
-fn is_truth(word: &str) -> bool {
-    ["true", "false"].iter().any(|truth| word.eq_ignore_ascii_case(truth))
 }
 
 /// `true` if the word is a name only in quotes.

@@ -27,9 +27,7 @@ impl TileBox {
         let region = NdRange(ranges.collect());
         (region, is_whole)
     }
-}
 
-impl TileBox {
     /// Splits a box of several tiles into two halves that are consecutive in tile order.
     pub(super) fn halves(&self, order: Layout) -> Option<(Self, Self)> {
         let several = |along: &usize| self.0[*along].1 > 1;

@@ -16,20 +16,14 @@ use super::heads::Head;
 use super::tile::{Loaded, Rules};
 
 /// Sorted cells of open tiles.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Batch<K: Key> {
     sorter: Sorter<K::Entry>,
     entries: Entries<K::Entry>,
     /// Sorted cells as compact words instead of entries, if the range of keys is small enough.
     words: Words,
     /// End of the taken cells for each head.
-    ends: Vec<usize>,
-}
-
-impl<K: Key> Default for Batch<K> {
-    fn default() -> Self {
-        Self { sorter: Sorter::default(), entries: Entries::default(), words: Words::default(), ends: Vec::new() }
-    }
+    pub(super) ends: Vec<usize>,
 }
 
 /// Limits of a batch.
@@ -118,10 +112,5 @@ impl<K: Key> Batch<K> {
             take(slot as usize, cell as usize, before.is_some_and(|before| before != key));
             before = Some(key);
         }
-    }
-
-    /// Returns the end of the taken cells for each head.
-    pub(super) fn ends(&self) -> &[usize] {
-        &self.ends
     }
 }

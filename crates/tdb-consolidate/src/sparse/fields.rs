@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tdb_cells::{CellBuffers, TileScratch};
+use tdb_snapshot::Result;
 use tdb_snapshot::tiles::FieldTiles;
-use tdb_snapshot::{ArrayError, Result};
 use tdb_types::saturating_len;
 
 /// A field to read.
@@ -60,23 +60,6 @@ impl Field {
 
     /// Unfilters a tile with this number of cells.
     pub(super) fn load(&self, tile: u64, cells: usize, scratch: &mut TileScratch) -> Result<CellBuffers> {
-        let mut buffers = CellBuffers::default();
-        match self.size {
-            None => self.tiles.var(tile, cells, &mut buffers, scratch)?,
-            Some(size) => {
-                let len = cells.checked_mul(size).filter(|len| *len as u64 <= self.tiles.tile_limit);
-                let len = len.ok_or_else(|| ArrayError::Unsupported {
-                    file: self.tiles.fixed.path.clone(),
-                    what: format!("tile {tile} of {cells} cells of {size} bytes exceeds the limit; raise `tile_bytes`"),
-                })?;
-                buffers.values.resize(len);
-                self.tiles.fixed(tile, &mut buffers.values, scratch)?;
-            }
-        }
-        if self.tiles.validity.is_some() {
-            buffers.validity.resize(cells);
-            self.tiles.validity(tile, &mut buffers.validity, scratch)?;
-        }
-        Ok(buffers)
+        self.tiles.cells(tile, cells, self.size, scratch)
     }
 }

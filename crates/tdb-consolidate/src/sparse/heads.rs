@@ -11,31 +11,10 @@ pub(super) struct Head<K> {
 }
 
 /// The heads of all open tiles, as a binary heap with the first cell at the root.
-#[derive(Debug)]
-pub(super) struct Heads<K>(Vec<Head<K>>);
-
-impl<K> Default for Heads<K> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
+#[derive(Debug, Default)]
+pub(super) struct Heads<K>(pub(super) Vec<Head<K>>);
 
 impl<K: Key> Heads<K> {
-    /// Returns the first head.
-    pub(super) fn first(&self) -> Option<&Head<K>> {
-        self.0.first()
-    }
-
-    /// Returns all heads in unspecified order.
-    pub(super) fn all(&self) -> &[Head<K>] {
-        &self.0
-    }
-
-    /// Removes and returns all heads.
-    pub(super) fn take(&mut self) -> Vec<Head<K>> {
-        std::mem::take(&mut self.0)
-    }
-
     /// Adds a head. `is_before` compares two heads.
     pub(super) fn push(&mut self, head: Head<K>, is_before: impl Fn(Head<K>, Head<K>) -> bool) {
         let mut at = self.0.len();

@@ -106,7 +106,7 @@ impl<'a, K: Key> Merge<'a, K> {
             let room = cells - self.picked;
             let end = self.end_of_run(head);
             let is_short = end - head.cell < LONG_RUN && self.patience == 0;
-            if is_short && !self.heads.all().is_empty() && room / CELLS_OF_A_TILE > self.heads.all().len() {
+            if is_short && !self.heads.0.is_empty() && room / CELLS_OF_A_TILE > self.heads.0.len() {
                 self.push(head);
                 self.pick_sorted(room)?;
                 continue;
@@ -123,7 +123,7 @@ impl<'a, K: Key> Merge<'a, K> {
     fn pick_sorted(&mut self, room: usize) -> Result<(), Stop> {
         let Input { array, sources, rules, unordered, .. } = self.input;
         let mut batch = std::mem::take(&mut self.batch);
-        let heads = self.heads.take();
+        let heads = std::mem::take(&mut self.heads.0);
         let reach = Reach { below: self.waiting.last().map(|waiting| waiting.low), most: room / heads.len().max(1) };
         let goes_on = |loaded: &Loaded<K>| {
             !unordered.contains(&loaded.source) && loaded.tile + 1 < sources[loaded.source].tile_count()
@@ -132,7 +132,7 @@ impl<'a, K: Key> Merge<'a, K> {
         // After a cancellation, cells are not sorted.
         array.workers().check()?;
         self.emit_sorted(&batch)?;
-        for (head, end) in heads.iter().zip(batch.ends()) {
+        for (head, end) in heads.iter().zip(&batch.ends) {
             self.go_on(head.slot, *end)?;
         }
         if count < CELLS_OF_A_TILE * heads.len() {
@@ -168,7 +168,7 @@ impl<'a, K: Key> Merge<'a, K> {
     /// Opens the tiles that may have the next cell.
     fn open_due(&mut self) -> Result<(), Stop> {
         while let Some(next) = self.waiting.last().copied()
-            && self.heads.first().is_none_or(|head| next.low <= head.key)
+            && self.heads.0.first().is_none_or(|head| next.low <= head.key)
         {
             self.waiting.pop();
             match next.what {
@@ -233,7 +233,7 @@ impl<'a, K: Key> Merge<'a, K> {
         let Some(loaded) = &self.slots[head.slot] else { return head.cell };
         let keys = &loaded.keys;
         let low = self.waiting.last().map(|waiting| waiting.low);
-        let next = self.heads.first();
+        let next = self.heads.0.first();
         let is_free = |key: K| low.is_none_or(|low| key < low) && next.is_none_or(|next| key < next.key);
         if keys.last().is_some_and(|last| is_free(*last)) {
             return keys.len();

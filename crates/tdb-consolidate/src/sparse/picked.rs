@@ -63,16 +63,12 @@ pub(super) struct Picked<'a, K> {
     input: Input<'a>,
     /// Open tiles, by slot.
     tiles: Vec<Option<Arc<Loaded<K>>>>,
-    picks: Vec<Pick>,
+    pub(super) picks: Vec<Pick>,
 }
 
 impl<'a, K: Key> Picked<'a, K> {
     pub(super) fn new(input: Input<'a>, tiles: Vec<Option<Arc<Loaded<K>>>>, picks: Vec<Pick>) -> Self {
         Self { input, tiles, picks }
-    }
-
-    pub(super) fn picks(&self) -> &[Pick] {
-        &self.picks
     }
 
     /// Returns the tile of a pick.

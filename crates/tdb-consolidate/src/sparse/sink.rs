@@ -88,7 +88,7 @@ impl<'a> Sink<'a> {
         let all_fields = self.output.target.fields.len();
         picked.load_missing(all_fields, stretches.iter().map(|stretch| (stretch.picks.clone(), stretch.is_whole)))?;
         for Stretch { picks, is_whole } in stretches {
-            let picks = &picked.picks()[picks];
+            let picks = &picked.picks[picks];
             match is_whole {
                 true => self.take_tiles(picked, picks)?,
                 false => self.gather(picked, picks)?,
@@ -99,7 +99,7 @@ impl<'a> Sink<'a> {
 
     /// Groups the picks by whether they are whole tiles of the right size and position.
     fn stretches<K: Key>(&self, picked: &Picked<'_, K>, all: bool) -> Vec<Stretch> {
-        let picks = picked.picks();
+        let picks = &picked.picks;
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut waiting = self.waiting;
         for (number, pick) in picks.iter().enumerate() {

@@ -33,7 +33,7 @@ pub(super) struct Source {
     /// Timestamp of all cells, if the fragment stores no timestamps.
     time: u64,
     /// Estimated memory of the largest tile in bytes.
-    tile_memory: usize,
+    pub(super) tile_memory: usize,
     fates: Fates,
 }
 
@@ -130,11 +130,6 @@ impl Source {
         let parts =
             |field: &Field| 1 + usize::from(field.tiles.var.is_some()) + usize::from(field.tiles.validity.is_some());
         self.fields.iter().map(parts).sum()
-    }
-
-    /// Estimated memory of the largest tile in bytes.
-    pub(super) fn tile_memory(&self) -> usize {
-        self.tile_memory
     }
 
     /// Estimates the memory of a tile in bytes.

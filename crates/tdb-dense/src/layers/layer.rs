@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use tdb_fragment::DenseGrid;
-use tdb_rtree::DimRange;
 use tdb_snapshot::Fragment;
+
+use crate::narrow::cells;
 
 /// A fragment, or a cell of a sparse fragment, as a box of the domain.
 #[derive(Clone, Debug)]
@@ -41,10 +42,7 @@ pub(crate) struct TilePlace {
 impl Layer {
     pub(crate) fn of(index: usize, fragment: &Fragment, grid: &DenseGrid, lows: &[u64]) -> Option<Self> {
         let ranges = fragment.non_empty_domain()?.0.iter().zip(lows);
-        let bounds = ranges.map(|(range, low)| match *range {
-            DimRange::Fixed { lo, hi } => u128::from(lo.saturating_sub(*low))..u128::from(hi.saturating_sub(*low)) + 1,
-            DimRange::Var { .. } => 0..0,
-        });
+        let bounds = ranges.map(|(range, low)| cells(range, *low));
         Some(Self { fragment: index, tiles: LayerTiles::Grid(grid.clone()), bounds: bounds.collect() })
     }
 
@@ -63,10 +61,5 @@ impl Layer {
                 Some(TilePlace { tile: index, cells: grid.cells_per_tile(), cell: None })
             }
         }
-    }
-
-    /// Non-empty domain, in cells from the low end of the domain.
-    pub(crate) fn bounds(&self) -> &[Range<u128>] {
-        &self.bounds
     }
 }

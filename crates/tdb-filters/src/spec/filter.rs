@@ -111,17 +111,7 @@ mod code {
     pub(super) const RLE: u8 = 4;
     pub(super) const BZIP2: u8 = 5;
     pub(super) const DOUBLE_DELTA: u8 = 6;
-    pub(super) const BIT_WIDTH_REDUCTION: u8 = 7;
-    pub(super) const BITSHUFFLE: u8 = 8;
-    pub(super) const BYTESHUFFLE: u8 = 9;
-    pub(super) const POSITIVE_DELTA: u8 = 10;
-    pub(super) const AES_256_GCM: u8 = 11;
-    pub(super) const MD5: u8 = 12;
-    pub(super) const SHA_256: u8 = 13;
     pub(super) const DICTIONARY: u8 = 14;
-    pub(super) const FLOAT_SCALE: u8 = 15;
-    pub(super) const XOR: u8 = 16;
-    pub(super) const WEBP: u8 = 18;
     pub(super) const DELTA: u8 = 19;
 }
 
@@ -131,6 +121,29 @@ mod compressor {
     pub(super) const DICTIONARY: u8 = 7;
     pub(super) const DELTA: u8 = 8;
 }
+
+/// The known filters with default options, by code and name.
+static FILTERS: [(u8, &str, Filter); 19] = [
+    (code::NONE, "none", Filter::None),
+    (code::GZIP, "gzip", Filter::Gzip { level: Filter::DEFAULT_LEVEL }),
+    (code::ZSTD, "zstd", Filter::Zstd { level: Filter::DEFAULT_LEVEL }),
+    (code::LZ4, "lz4", Filter::Lz4 { level: Filter::DEFAULT_LEVEL }),
+    (code::RLE, "rle", Filter::Rle { level: Filter::DEFAULT_LEVEL }),
+    (code::BZIP2, "bzip2", Filter::Bzip2 { level: Filter::DEFAULT_LEVEL }),
+    (code::DOUBLE_DELTA, "double_delta", Filter::DoubleDelta { level: Filter::DEFAULT_LEVEL, reinterpret: None }),
+    (7, "bit_width_reduction", Filter::BitWidthReduction { max_window: Filter::DEFAULT_BIT_WIDTH_WINDOW }),
+    (8, "bitshuffle", Filter::Bitshuffle),
+    (9, "byteshuffle", Filter::Byteshuffle),
+    (10, "positive_delta", Filter::PositiveDelta { max_window: Filter::DEFAULT_POSITIVE_DELTA_WINDOW }),
+    (11, "aes_256_gcm", Filter::Aes256Gcm),
+    (12, "md5", Filter::Md5),
+    (13, "sha256", Filter::Sha256),
+    (code::DICTIONARY, "dictionary", Filter::Dictionary { level: Filter::DEFAULT_LEVEL }),
+    (15, "float_scale", Filter::FloatScale { scale: 1.0, offset: 0.0, byte_width: 8 }),
+    (16, "xor", Filter::Xor),
+    (18, "webp", Filter::WebP(WebPOptions::DEFAULT)),
+    (code::DELTA, "delta", Filter::Delta { level: Filter::DEFAULT_LEVEL, reinterpret: None }),
+];
 
 impl Filter {
     /// The stored level if none was set.
@@ -146,54 +159,27 @@ impl Filter {
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
-            Self::None => code::NONE,
-            Self::Gzip { .. } => code::GZIP,
-            Self::Zstd { .. } => code::ZSTD,
-            Self::Lz4 { .. } => code::LZ4,
-            Self::Rle { .. } => code::RLE,
-            Self::Bzip2 { .. } => code::BZIP2,
-            Self::DoubleDelta { .. } => code::DOUBLE_DELTA,
-            Self::BitWidthReduction { .. } => code::BIT_WIDTH_REDUCTION,
-            Self::Bitshuffle => code::BITSHUFFLE,
-            Self::Byteshuffle => code::BYTESHUFFLE,
-            Self::PositiveDelta { .. } => code::POSITIVE_DELTA,
-            Self::Aes256Gcm => code::AES_256_GCM,
-            Self::Md5 => code::MD5,
-            Self::Sha256 => code::SHA_256,
-            Self::Dictionary { .. } => code::DICTIONARY,
-            Self::FloatScale { .. } => code::FLOAT_SCALE,
-            Self::Xor => code::XOR,
-            Self::WebP(_) => code::WEBP,
-            Self::Delta { .. } => code::DELTA,
             Self::Unknown { code, .. } => *code,
+            _ => self.row().map_or(code::NONE, |row| row.0),
         }
     }
 
     /// Returns the name used by [`Display`](fmt::Display) and error messages.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip { .. } => "gzip",
-            Self::Zstd { .. } => "zstd",
-            Self::Lz4 { .. } => "lz4",
-            Self::Rle { .. } => "rle",
-            Self::Bzip2 { .. } => "bzip2",
-            Self::DoubleDelta { .. } => "double_delta",
-            Self::BitWidthReduction { .. } => "bit_width_reduction",
-            Self::Bitshuffle => "bitshuffle",
-            Self::Byteshuffle => "byteshuffle",
-            Self::PositiveDelta { .. } => "positive_delta",
-            Self::Aes256Gcm => "aes_256_gcm",
-            Self::Md5 => "md5",
-            Self::Sha256 => "sha256",
-            Self::Dictionary { .. } => "dictionary",
-            Self::FloatScale { .. } => "float_scale",
-            Self::Xor => "xor",
-            Self::WebP(_) => "webp",
-            Self::Delta { .. } => "delta",
-            Self::Unknown { .. } => "unknown",
-        }
+        self.row().map_or("unknown", |row| row.1)
+    }
+
+    /// Returns the filter with this [name](Self::name) and default options, or `None` if no filter
+    /// has the name. For WebP, the quality is 100, and the size of the images is 0.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        FILTERS.iter().find(|row| row.1 == name).map(|row| row.2.clone())
+    }
+
+    /// Returns the row of a known filter.
+    fn row(&self) -> Option<&'static (u8, &'static str, Self)> {
+        FILTERS.iter().find(|row| std::mem::discriminant(&row.2) == std::mem::discriminant(self))
     }
 
     /// Returns `true` for the compression family, which packs metadata and data into a new stream.
@@ -229,27 +215,25 @@ impl Filter {
     }
 
     fn parse_options(code: u8, options: &mut ByteReader<'_>, version: FormatVersion) -> Result<Self, DecodeError> {
-        Ok(match code {
-            code::NONE => Self::None,
-            code::GZIP..=code::DOUBLE_DELTA | code::DICTIONARY | code::DELTA => {
-                Self::parse_compressor(options, version)?
+        let Some((.., known)) = FILTERS.iter().find(|row| row.0 == code) else {
+            let options = options.bytes("options", options.remaining() as u64)?.to_vec();
+            return Ok(Self::Unknown { code, options });
+        };
+        let mut filter = known.clone();
+        match &mut filter {
+            Self::BitWidthReduction { max_window } | Self::PositiveDelta { max_window } => {
+                *max_window = options.u32("maximum window")?;
             }
-            code::BIT_WIDTH_REDUCTION => Self::BitWidthReduction { max_window: options.u32("maximum window")? },
-            code::BITSHUFFLE => Self::Bitshuffle,
-            code::BYTESHUFFLE => Self::Byteshuffle,
-            code::POSITIVE_DELTA => Self::PositiveDelta { max_window: options.u32("maximum window")? },
-            code::AES_256_GCM => Self::Aes256Gcm,
-            code::MD5 => Self::Md5,
-            code::SHA_256 => Self::Sha256,
-            code::FLOAT_SCALE => Self::FloatScale {
-                scale: options.f64("scale")?,
-                offset: options.f64("offset")?,
-                byte_width: options.u64("byte width")?,
-            },
-            code::XOR => Self::Xor,
-            code::WEBP => Self::WebP(WebPOptions::parse(options)?),
-            code => Self::Unknown { code, options: options.bytes("options", options.remaining() as u64)?.to_vec() },
-        })
+            Self::FloatScale { scale, offset, byte_width } => {
+                *scale = options.f64("scale")?;
+                *offset = options.f64("offset")?;
+                *byte_width = options.u64("byte width")?;
+            }
+            Self::WebP(webp) => *webp = WebPOptions::parse(options)?,
+            _ if known.is_compressor() => filter = Self::parse_compressor(options, version)?,
+            _ => {}
+        }
+        Ok(filter)
     }
 
     /// The compressor code determines the filter, as in the reference library. The filter code,

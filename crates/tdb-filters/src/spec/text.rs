@@ -57,54 +57,34 @@ impl FromStr for Filter {
 }
 
 fn filter(name: &str, options: Option<&str>) -> Option<Filter> {
-    const LEVEL: i32 = Filter::DEFAULT_LEVEL;
-    let Some(options) = options else { return without_options(name) };
-    Some(match name {
-        "gzip" => Filter::Gzip { level: level(options)? },
-        "zstd" => Filter::Zstd { level: level(options)? },
-        "bzip2" => Filter::Bzip2 { level: level(options)? },
-        "bit_width_reduction" => Filter::BitWidthReduction { max_window: number(options.strip_prefix("window ")?)? },
-        "positive_delta" => Filter::PositiveDelta { max_window: number(options.strip_prefix("window ")?)? },
-        "double_delta" => Filter::DoubleDelta { level: LEVEL, reinterpret: Some(Datatype::from_name(options)?) },
-        "delta" => Filter::Delta { level: LEVEL, reinterpret: Some(Datatype::from_name(options)?) },
-        "float_scale" => {
-            let (scale, rest) = options.strip_prefix("scale ")?.split_once(", offset ")?;
-            let (offset, bytes) = rest.split_once(", ")?;
-            let byte_width = number(bytes.strip_suffix(" bytes")?)?;
-            Filter::FloatScale { scale: scale.parse().ok()?, offset: offset.parse().ok()?, byte_width }
+    if name == "unknown" {
+        let options = options?.strip_prefix("code ")?;
+        let (code, options) = options.split_once(", options ").unwrap_or((options, ""));
+        return Some(Filter::Unknown { code: number(code)?, options: hex::decode(options)? });
+    }
+    let mut filter = Filter::from_name(name)?;
+    match (&mut filter, options) {
+        (Filter::FloatScale { .. } | Filter::WebP(_), None) => return None,
+        (_, None) => {}
+        (Filter::Gzip { level } | Filter::Zstd { level } | Filter::Bzip2 { level }, Some(text)) => {
+            *level = self::level(text)?;
         }
-        "webp" => Filter::WebP(webp(options)?),
-        "unknown" => {
-            let options = options.strip_prefix("code ")?;
-            let (code, options) = options.split_once(", options ").unwrap_or((options, ""));
-            Filter::Unknown { code: number(code)?, options: hex::decode(options)? }
+        (Filter::BitWidthReduction { max_window } | Filter::PositiveDelta { max_window }, Some(text)) => {
+            *max_window = number(text.strip_prefix("window ")?)?;
         }
-        _ => return None,
-    })
-}
-
-fn without_options(name: &str) -> Option<Filter> {
-    const LEVEL: i32 = Filter::DEFAULT_LEVEL;
-    Some(match name {
-        "none" => Filter::None,
-        "gzip" => Filter::Gzip { level: LEVEL },
-        "zstd" => Filter::Zstd { level: LEVEL },
-        "lz4" => Filter::Lz4 { level: LEVEL },
-        "rle" => Filter::Rle { level: LEVEL },
-        "bzip2" => Filter::Bzip2 { level: LEVEL },
-        "dictionary" => Filter::Dictionary { level: LEVEL },
-        "double_delta" => Filter::DoubleDelta { level: LEVEL, reinterpret: None },
-        "delta" => Filter::Delta { level: LEVEL, reinterpret: None },
-        "bit_width_reduction" => Filter::BitWidthReduction { max_window: Filter::DEFAULT_BIT_WIDTH_WINDOW },
-        "positive_delta" => Filter::PositiveDelta { max_window: Filter::DEFAULT_POSITIVE_DELTA_WINDOW },
-        "bitshuffle" => Filter::Bitshuffle,
-        "byteshuffle" => Filter::Byteshuffle,
-        "aes_256_gcm" => Filter::Aes256Gcm,
-        "md5" => Filter::Md5,
-        "sha256" => Filter::Sha256,
-        "xor" => Filter::Xor,
-        _ => return None,
-    })
+        (Filter::DoubleDelta { reinterpret, .. } | Filter::Delta { reinterpret, .. }, Some(text)) => {
+            *reinterpret = Some(Datatype::from_name(text)?);
+        }
+        (Filter::FloatScale { scale, offset, byte_width }, Some(text)) => {
+            let (first, rest) = text.strip_prefix("scale ")?.split_once(", offset ")?;
+            let (second, bytes) = rest.split_once(", ")?;
+            (*scale, *offset) = (first.parse().ok()?, second.parse().ok()?);
+            *byte_width = number(bytes.strip_suffix(" bytes")?)?;
+        }
+        (Filter::WebP(webp), Some(text)) => *webp = self::webp(text)?,
+        (_, Some(_)) => return None,
+    }
+    Some(filter)
 }
 
 /// Parses `rgba, quality 80, 12 rows of 48 bytes`. `lossless` replaces the quality.
@@ -150,7 +130,7 @@ mod tests {
         let formats = ["none", "rgb", "bgr", "rgba", "bgra"].map(|name| WebPFormat::from_name(name).unwrap());
         let floats = proptest::num::f64::NORMAL | proptest::num::f64::ZERO | proptest::num::f64::INFINITE;
         prop_oneof![
-            proptest::sample::select([&names[..], &more].concat()).prop_map(|name| without_options(name).unwrap()),
+            proptest::sample::select([&names[..], &more].concat()).prop_map(|name| Filter::from_name(name).unwrap()),
             any::<i32>().prop_map(|level| Filter::Gzip { level }),
             any::<i32>().prop_map(|level| Filter::Zstd { level }),
             any::<i32>().prop_map(|level| Filter::Bzip2 { level }),

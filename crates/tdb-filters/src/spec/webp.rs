@@ -62,6 +62,9 @@ impl WebPFormat {
 }
 
 impl WebPOptions {
+    pub(super) const DEFAULT: Self =
+        Self { quality: 100.0, format: WebPFormat::None, lossless: false, y_extent: 0, x_extent: 0 };
+
     pub(super) fn parse(options: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             quality: options.f32("quality")?,

@@ -96,7 +96,7 @@ pub(crate) fn encode(
     data: Option<&[u8]>,
     out: &mut Vec<u8>,
 ) -> Result<(), FilterError> {
-    let windows = windows(data, max_window, integer.size(), FILTER)?;
+    let windows = windows(data, max_window, integer.size, FILTER)?;
     meta.add(|header| {
         put_u32(header, "bytes before bit-width reduction", data.map_or(0, <[u8]>::len))?;
         put_u32(header, "number of windows", windows.len())?;

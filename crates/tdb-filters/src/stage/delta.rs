@@ -10,20 +10,19 @@ const FILTER: &str = "delta";
 pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
     let corrupt = |what| FilterError::Corrupt { filter: FILTER, what };
     let (count, input) = input.split_first_chunk::<8>().ok_or_else(|| corrupt("the number of values is truncated"))?;
-    let size = integer.size();
+    let size = integer.size;
     if u64::from_le_bytes(*count) != (out.len() / size) as u64 {
         return Err(corrupt("the number of values differs from that of the part"));
     }
     let out = tail.split(out, size, FILTER)?;
     // With a count of 0, the reference library writes garbage here.
     let input = input.get(..out.len()).ok_or_else(|| corrupt("the values are truncated"))?;
-    with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(input, out));
+    with_unsigned!(size, T => sum::<T, { size_of::<T>() }>(0, input, out));
     Ok(())
 }
 
-/// Computes running sums.
-fn sum<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
-    let mut value = T::default();
+/// Computes running sums, which begin after `value`.
+pub(super) fn sum<T: Word<N>, const N: usize>(mut value: T, input: &[u8], out: &mut [u8]) {
     for (to, from) in out.as_chunks_mut::<N>().0.iter_mut().zip(input.as_chunks::<N>().0) {
         value = value.plus(T::load(*from));
         *to = value.store();
@@ -31,7 +30,7 @@ fn sum<T: Word<N>, const N: usize>(input: &[u8], out: &mut [u8]) {
 }
 
 pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let size = integer.size();
+    let size = integer.size;
     if !input.len().is_multiple_of(size) {
         // The reference library loses the remaining bytes.
         return Err(FilterError::PartialValue { filter: FILTER, len: input.len() as u64, unit: size as u64 });

@@ -101,5 +101,5 @@ fn number<'a, const WIDTH: usize>(cells: Cells<'a>, numbers: &mut [u8]) -> Vec<E
         let number = (distinct.number(cell) as u64).to_be_bytes();
         to.copy_from_slice(&number[8 - WIDTH..]);
     }
-    distinct.into_entries()
+    distinct.entries
 }

@@ -27,7 +27,7 @@ fn corrupt(what: &'static str) -> FilterError {
 
 /// Returns the number of bits from which on a part is raw.
 fn raw_bits(integer: Integer) -> u8 {
-    match integer.size() {
+    match integer.size {
         1 => 7,
         2 => 15,
         4 => 31,
@@ -38,7 +38,7 @@ fn raw_bits(integer: Integer) -> u8 {
 pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail) -> Result<(), FilterError> {
     let (header, input) = input.split_first_chunk::<HEADER>().ok_or_else(|| corrupt("the header is truncated"))?;
     let [bits, count @ ..] = *header;
-    let size = integer.size();
+    let size = integer.size;
     if bits >= raw_bits(integer) {
         // All remaining bytes: the length need not be a multiple of the value size.
         if input.len() != out.len() {
@@ -107,11 +107,11 @@ impl<'a> Bits<'a> {
 }
 
 pub(crate) fn encode(integer: Integer, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    let count = (input.len() / integer.size()) as u64;
+    let count = (input.len() / integer.size) as u64;
     let bits = with_integer!(integer, T => bits_needed::<T, { size_of::<T>() }>(input));
     // A packed part would lose bytes after the last whole value, as in the reference library. The
     // library also cannot read an empty packed part. Raw parts have neither problem.
-    let whole = count > 0 && input.len().is_multiple_of(integer.size());
+    let whole = count > 0 && input.len().is_multiple_of(integer.size);
     match bits {
         Some(bits) if whole && bits < raw_bits(integer) => {
             out.push(bits);

@@ -1,7 +1,5 @@
 //! The filter called gzip in the format: a zlib stream (RFC 1950).
 
-use std::fmt;
-
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::FilterError;
@@ -44,12 +42,6 @@ impl Context {
             Ok(Status::StreamEnd) => Ok(()),
             other => Err(FilterError::Encoder { filter: FILTER, message: format!("{other:?}") }),
         }
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("gzip::Context")
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod block;
 
-use std::fmt;
-
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
 use crate::FilterError;
@@ -33,12 +31,6 @@ impl Context {
             .map_err(|error| FilterError::Encoder { filter: FILTER, message: error.to_string() })?;
         out.truncate(start + written);
         Ok(())
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("lz4::Context")
     }
 }
 

@@ -14,6 +14,7 @@ use tdb_types::ByteReader;
 use crate::FilterError;
 use crate::flow::{Metadata, Sink, finish, put_u32, split, split_mut};
 use crate::stage::bit_width_reduction::value;
+use crate::stage::delta::sum;
 use crate::stage::windows::windows;
 use crate::word::{Integer, Word, with_integer, with_unsigned};
 
@@ -25,7 +26,7 @@ pub(crate) fn decode(
     data: &[u8],
     sink: &mut Sink<'_>,
 ) -> Result<(), FilterError> {
-    with_unsigned!(integer.size(), T => decode_windows::<T, { size_of::<T>() }>(meta, data, sink))
+    with_unsigned!(integer.size, T => decode_windows::<T, { size_of::<T>() }>(meta, data, sink))
 }
 
 fn decode_windows<T: Word<N>, const N: usize>(
@@ -50,13 +51,6 @@ fn decode_windows<T: Word<N>, const N: usize>(
     finish(data, FILTER)
 }
 
-fn sum<T: Word<N>, const N: usize>(mut value: T, stored: &[u8], out: &mut [u8]) {
-    for (to, from) in out.as_chunks_mut::<N>().0.iter_mut().zip(stored.as_chunks::<N>().0) {
-        value = value.plus(T::load(*from));
-        *to = value.store();
-    }
-}
-
 pub(crate) fn encode(
     integer: Integer,
     max_window: u32,
@@ -64,11 +58,11 @@ pub(crate) fn encode(
     data: Option<&[u8]>,
     out: &mut Vec<u8>,
 ) -> Result<(), FilterError> {
-    let windows = windows(data, max_window, integer.size(), FILTER)?;
+    let windows = windows(data, max_window, integer.size, FILTER)?;
     meta.add(|header| {
         put_u32(header, "number of windows", windows.len())?;
         for window in windows {
-            let before = out.len() / integer.size();
+            let before = out.len() / integer.size;
             with_integer!(integer, T => encode_window::<T, { size_of::<T>() }>(window, header, out))
                 .map_err(|index| FilterError::NotAscending { filter: FILTER, index: (before + index) as u64 })?;
             put_u32(header, "bytes of the window", window.len())?;

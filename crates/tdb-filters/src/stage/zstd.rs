@@ -1,7 +1,5 @@
 //! Zstandard: one frame per part, with content size and without checksum.
 
-use std::fmt;
-
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::FilterError;
@@ -39,12 +37,6 @@ impl Context {
         let written = compressor.compress_to_buffer(input, &mut out[start..]).map_err(|error| encoder(&error))?;
         out.truncate(start + written);
         Ok(())
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("zstd::Context")
     }
 }
 

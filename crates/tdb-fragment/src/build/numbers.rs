@@ -5,7 +5,7 @@ mod sums;
 
 use std::ops::Range;
 
-use tdb_types::{Cells, PhysicalType, Validity};
+use tdb_types::{Cells, PhysicalType, Validity, with_physical};
 
 use blocks::InBlocks;
 use sums::Sum;
@@ -49,30 +49,12 @@ pub(super) enum Overflow {
     GoesOn,
 }
 
-/// Calls a generic function with the Rust type of the values.
-macro_rules! for_type {
-    ($physical:expr, $function:ident($($argument:expr),*)) => {
-        match $physical {
-            PhysicalType::I8 => $function::<i8>($($argument),*),
-            PhysicalType::U8 => $function::<u8>($($argument),*),
-            PhysicalType::I16 => $function::<i16>($($argument),*),
-            PhysicalType::U16 => $function::<u16>($($argument),*),
-            PhysicalType::I32 => $function::<i32>($($argument),*),
-            PhysicalType::U32 => $function::<u32>($($argument),*),
-            PhysicalType::I64 => $function::<i64>($($argument),*),
-            PhysicalType::U64 => $function::<u64>($($argument),*),
-            PhysicalType::F32 => $function::<f32>($($argument),*),
-            PhysicalType::F64 => $function::<f64>($($argument),*),
-        }
-    };
-}
-
 /// Returns the initial minimum and maximum: the greatest and the least number.
 pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
     fn of<T: Number>() -> ([u8; 8], [u8; 8]) {
         (T::GREATEST.write(), T::LEAST.write())
     }
-    for_type!(physical, of())
+    with_physical!(physical, T => of::<T>())
 }
 
 /// The statistics of the numbers so far.
@@ -87,7 +69,7 @@ pub(super) struct Numbers {
 
 /// Adds the valid cells of a run.
 pub(super) fn add(physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, overflow: Overflow) {
-    for_type!(physical, add_of(cells, run, to, overflow));
+    with_physical!(physical, T => add_of::<T>(cells, run, to, overflow));
 }
 
 /// Returns the bits of the sum of two sums. On overflow, the error is the end of the range.
@@ -95,7 +77,7 @@ pub(super) fn plus(physical: PhysicalType, a: u64, b: u64) -> Result<u64, u64> {
     fn of<T: Number>(a: u64, b: u64) -> Result<u64, u64> {
         T::Sum::from_bits(a).plus(T::Sum::from_bits(b)).map(Sum::bits).map_err(Sum::bits)
     }
-    for_type!(physical, of(a, b))
+    with_physical!(physical, T => of::<T>(a, b))
 }
 
 /// Merges the minimums and maximums of two tiles, of which the second is the later.
@@ -107,7 +89,7 @@ pub(super) fn join(physical: PhysicalType, min: &mut [u8], max: &mut [u8], later
         min.copy_from_slice(&least.write()[..size]);
         max.copy_from_slice(&greatest.write()[..size]);
     }
-    for_type!(physical, of(min, max, later_min, later_max));
+    with_physical!(physical, T => of::<T>(min, max, later_min, later_max));
 }
 
 /// Returns the lesser value. Returns the later value if they are equal or unordered.

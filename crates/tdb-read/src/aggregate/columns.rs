@@ -18,8 +18,8 @@ pub(super) struct ResultColumns {
     columns: Vec<ResultColumn>,
     keys: usize,
     aggregates: Vec<(AggregateFunction, Option<FieldRef>)>,
-    rows: usize,
-    saturated: Vec<String>,
+    pub(super) rows: usize,
+    pub(super) saturated: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -51,18 +51,9 @@ impl ResultColumns {
         Ok(Self { columns, keys: keys.len(), aggregates: functions, rows: 0, saturated: Vec::new() })
     }
 
-    /// The number of rows.
-    pub(super) fn len(&self) -> usize {
-        self.rows
-    }
-
     /// The size of the values in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
-    }
-
-    pub(super) fn saturated(&self) -> &[String] {
-        &self.saturated
     }
 
     /// Appends a row. `found` has an entry for each aggregate.
@@ -98,10 +89,6 @@ impl ResultColumns {
     pub(super) fn take(&mut self) -> Batch {
         let rows = std::mem::take(&mut self.rows);
         Batch::new(self.columns.iter_mut().map(|column| column.take(rows)).collect(), rows)
-    }
-
-    pub(super) fn finish(mut self) -> Batch {
-        self.take()
     }
 }
 

@@ -56,7 +56,7 @@ impl Distributions {
         let memory = query.group_memory() / (1 + fields.len());
         let distribution = |field: FieldRef| {
             let measures = Measures::of_values(schema, keys.iter().copied().chain([field]).collect());
-            let groups = SortedGroups::new(query.for_scan(measures.fields())?, &measures, memory);
+            let groups = SortedGroups::new(query.for_scan(&measures.fields)?, &measures, memory);
             Ok(Distribution { field, groups, next: None })
         };
         let fields = fields.into_iter().map(distribution).collect::<Result<_>>()?;
@@ -71,7 +71,7 @@ impl Distributions {
     /// The number of tiles visited.
     pub(super) fn cost(&self) -> ScanCost {
         let mut cost = ScanCost::default();
-        self.fields.iter().for_each(|field| cost.add(field.groups.cost()));
+        self.fields.iter().for_each(|field| cost.add(field.groups.cost));
         cost
     }
 

@@ -16,7 +16,7 @@ use crate::read::scan;
 /// computes further groups in another pass over the cells.
 pub(super) struct SortedGroups {
     query: CheckedQuery,
-    measures: Measures,
+    pub(super) measures: Measures,
     rows: Box<dyn Iterator<Item = GroupRow> + Send>,
     /// The state for the next pass.
     rest: Option<Groups>,
@@ -24,7 +24,7 @@ pub(super) struct SortedGroups {
     parts: usize,
     /// The memory of a partial result in bytes.
     part_memory: usize,
-    cost: ScanCost,
+    pub(super) cost: ScanCost,
 }
 
 impl fmt::Debug for SortedGroups {
@@ -42,17 +42,9 @@ impl SortedGroups {
         };
         // Partial results share half of the memory.
         let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
-        let groups = Groups::new(measures.key_shape(), measures.measured(), memory);
+        let groups = Groups::new(measures.key_shape(), &measures.measured, memory);
         let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
         Self { query, measures, rows, rest: Some(groups), parts, part_memory, cost: ScanCost::default() }
-    }
-
-    pub(super) fn measures(&self) -> &Measures {
-        &self.measures
-    }
-
-    pub(super) fn cost(&self) -> ScanCost {
-        self.cost
     }
 
     /// Returns the next group.
@@ -88,12 +80,12 @@ const LEAST_PART: usize = 4 << 20;
 const PARTS_PER_THREAD: usize = 2;
 
 fn add(measures: &Measures, groups: &mut Groups, cells: &ScanCells<'_>) {
-    let keys = measures.keys();
-    if measures.are_of_values() && keys.checked_sub(1).is_some_and(|last| cells.left_out.contains(last)) {
+    let keys = measures.keys;
+    if measures.are_of_values && keys.checked_sub(1).is_some_and(|last| cells.left_out.contains(last)) {
         return;
     }
     let by = &cells.columns[..keys.min(cells.columns.len())];
-    let measured = measures.places().iter();
+    let measured = measures.places.iter();
     let measured =
         measured.map(|place| cells.columns.get(*place).copied().filter(|_| !cells.left_out.contains(*place)));
     groups.add(by, &measured.collect::<Vec<_>>(), cells.count, cells.picked);
@@ -132,14 +124,14 @@ impl Scan for Pass<'_> {
     }
 
     fn add_unwritten(&mut self, cells: u128) -> bool {
-        if cells == 0 || self.measures.are_of_values() {
+        if cells == 0 || self.measures.are_of_values {
             return true;
         }
-        let keys = &self.measures.fields()[..self.measures.keys()];
+        let keys = &self.measures.fields[..self.measures.keys];
         if keys.iter().any(|field| matches!(field, FieldRef::Dimension(_))) {
             return false;
         }
-        let fill: Vec<FillCell> = self.measures.outputs()[..keys.len()].iter().map(FillCell::of).collect();
+        let fill: Vec<FillCell> = self.measures.outputs[..keys.len()].iter().map(FillCell::of).collect();
         let fill: Vec<Cells<'_>> = fill.iter().map(FillCell::cell).collect();
         self.groups.add_same(&fill, u64::try_from(cells).unwrap_or(u64::MAX));
         true

@@ -53,12 +53,12 @@ impl Query {
         }
         let asked = [Aggregate::mean(field), Aggregate::min(field)];
         let measures = Measures::new(self.schema(), &[], &asked)?;
-        let Some((kind, _)) = measures.measured().first().copied() else { return Ok(None) };
+        let Some((kind, _)) = measures.measured.first().copied() else { return Ok(None) };
         let Some(physical) = kind.number() else {
             let why = "the cells are not single numbers".to_owned();
             return Err(ArrayError::Aggregate { aggregate: format!("histogram({field})"), why });
         };
-        let query = self.for_scan(measures.fields())?;
+        let query = self.for_scan(&measures.fields)?;
         let (summaries, ..) = summarise(query.clone(), &measures)?;
         let double = |bytes: &[u8]| Scalar::from_le_bytes(physical, bytes).map_or(f64::NAN, Scalar::to_f64);
         let bounds = summaries.first().and_then(|summary| summary.bounds());

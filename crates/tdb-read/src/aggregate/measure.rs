@@ -11,13 +11,13 @@ use super::function::{Aggregate, AggregateFunction};
 /// The distinct fields read by a scan: the grouping fields, followed by other measured fields.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
-    fields: Vec<FieldRef>,
-    outputs: Vec<OutputField>,
-    keys: usize,
-    measured: Vec<(ValueKind, Measured)>,
+    pub(super) fields: Vec<FieldRef>,
+    pub(super) outputs: Vec<OutputField>,
+    pub(super) keys: usize,
+    pub(super) measured: Vec<(ValueKind, Measured)>,
     /// The index of each measured field among the fields.
-    places: Vec<usize>,
-    are_of_values: bool,
+    pub(super) places: Vec<usize>,
+    pub(super) are_of_values: bool,
 }
 
 impl Measures {
@@ -56,35 +56,6 @@ impl Measures {
     fn of(schema: &ArraySchema, fields: Vec<FieldRef>, keys: usize) -> Self {
         let outputs = fields.iter().map(|field| OutputField::of(schema, *field)).collect();
         Self { fields, outputs, keys, measured: Vec::new(), places: Vec::new(), are_of_values: false }
-    }
-
-    /// All fields to read.
-    pub(super) fn fields(&self) -> &[FieldRef] {
-        &self.fields
-    }
-
-    /// The number of grouping fields.
-    pub(super) fn keys(&self) -> usize {
-        self.keys
-    }
-
-    /// `true` if cells count only with a value of the last grouping field.
-    pub(super) fn are_of_values(&self) -> bool {
-        self.are_of_values
-    }
-
-    pub(super) fn outputs(&self) -> &[OutputField] {
-        &self.outputs
-    }
-
-    /// The statistics to compute.
-    pub(super) fn measured(&self) -> &[(ValueKind, Measured)] {
-        &self.measured
-    }
-
-    /// The indices of the measured fields among all fields.
-    pub(super) fn places(&self) -> &[usize] {
-        &self.places
     }
 
     /// The index of a field among the measured fields.

@@ -100,13 +100,13 @@ impl Query {
         let cells = match schema.array_type() {
             ArrayType::Sparse if has_ranges_only => {
                 fragmentwise::sparse(&query, &mut stating)?;
-                stating.cells()
+                stating.cells
             }
             ArrayType::Sparse => {
                 // No cell is read, and data files need not be open.
                 query.fields = Arc::new([]);
                 scan(query, &mut stating)?;
-                stating.cells()
+                stating.cells
             }
             ArrayType::Dense if has_ranges_only => {
                 let all = query.region.cells();
@@ -117,7 +117,7 @@ impl Query {
             }
             ArrayType::Dense => {
                 scan(query, &mut stating)?;
-                stating.cells()
+                stating.cells
             }
         };
         let cells = cells.into();

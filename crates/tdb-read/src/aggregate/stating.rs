@@ -30,7 +30,7 @@ pub(super) struct Stating<'a> {
     array: &'a ArraySchema,
     asked: &'a Asked,
     found: [Vec<Result<Summary, InexactReason>>; 3],
-    cells: Result<u64, InexactReason>,
+    pub(super) cells: Result<u64, InexactReason>,
 }
 
 /// The metadata statistics of a fragment, for each kind.
@@ -54,7 +54,7 @@ impl Asked {
     }
 
     pub(super) fn fields(&self) -> &[FieldRef] {
-        self.measures[0].fields()
+        &self.measures[0].fields
     }
 }
 
@@ -62,11 +62,6 @@ impl<'a> Stating<'a> {
     pub(super) fn new(array: &'a ArraySchema, asked: &'a Asked) -> Self {
         let summaries = |measures: &Measures| measures.summaries().into_iter().map(Ok).collect();
         Self { array, asked, found: asked.measures.each_ref().map(summaries), cells: Ok(0) }
-    }
-
-    /// The number of cells.
-    pub(super) fn cells(&self) -> Result<u64, InexactReason> {
-        self.cells
     }
 
     /// Returns the statistics of a field.

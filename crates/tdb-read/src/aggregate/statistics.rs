@@ -48,7 +48,7 @@ struct StoredField {
 impl KnownTiles {
     /// Creates the statistics of the measured fields. Reads nothing yet.
     pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
-        let fields = measures.places().iter().map(|place| (&measures.fields()[*place], &measures.outputs()[*place]));
+        let fields = measures.places.iter().map(|place| (&measures.fields[*place], &measures.outputs[*place]));
         let known = |((field, output), (kind, measured)): ((&FieldRef, &OutputField), &(ValueKind, Measured))| {
             match fragment.own_field(array, *field) {
                 None if array.array_type() == ArrayType::Dense => KnownField::NoValues,
@@ -62,7 +62,7 @@ impl KnownTiles {
                 Some(field) => KnownField::Statistics(StoredField { field, kind: *kind, tiles: OnceCell::new() }),
             }
         };
-        let fields = fields.zip(measures.measured()).map(known).collect();
+        let fields = fields.zip(&measures.measured).map(known).collect();
         Self { fragment: fragment.clone(), fields }
     }
 

@@ -41,80 +41,75 @@ impl QueryBox {
     }
 }
 
-/// Boxes and points of a query: a list of ranges for each dimension.
-#[derive(Clone, Debug)]
-pub(super) struct GivenBoxes(pub(super) Vec<Vec<DimRange>>);
-
-impl GivenBoxes {
-    pub(super) fn new(schema: &ArraySchema) -> Self {
-        Self(vec![Vec::new(); schema.dim_count()])
-    }
-
-    pub(super) fn add_boxes(&mut self, schema: &ArraySchema, boxes: impl IntoIterator<Item = QueryBox>) -> Result<()> {
-        let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
-        // Strings outside of a current domain are allowed, as in ranges.
-        let whole = schema.dimensions().iter().zip(&limits).map(|(dimension, limits)| match dimension.is_var() {
-            true => DimRange::everything(dimension.kind()),
-            false => limits.clone(),
-        });
-        let whole: Vec<DimRange> = whole.collect();
-        for (number, QueryBox { ranges }) in boxes.into_iter().enumerate() {
-            let mut sides = whole.clone();
-            for (name, start, end) in ranges {
-                let index = dimension_index(schema, &name)?;
-                let given = Given { start, end };
-                let range = given.on(&schema.dimensions()[index], &limits[index]).map_err(|error| match error {
-                    CellsError::Range { dimension, range, why } => {
-                        CellsError::Range { dimension, range, why: format!("in box {number}: {why}") }
-                    }
-                    other => other,
-                })?;
-                sides[index] = sides[index].intersection(&range).ok_or_else(|| CellsError::Range {
-                    dimension: name,
-                    range: given.to_string(),
-                    why: format!("in box {number}: no overlap with the other range of the box"),
-                })?;
-            }
-            self.0.iter_mut().zip(sides).for_each(|(ranges, side)| ranges.push(side));
+/// Adds boxes to the list of ranges of each dimension.
+pub(super) fn add_boxes(
+    all: &mut [Vec<DimRange>],
+    schema: &ArraySchema,
+    boxes: impl IntoIterator<Item = QueryBox>,
+) -> Result<()> {
+    let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();
+    // Strings outside of a current domain are allowed, as in ranges.
+    let whole = schema.dimensions().iter().zip(&limits).map(|(dimension, limits)| match dimension.is_var() {
+        true => DimRange::everything(dimension.kind()),
+        false => limits.clone(),
+    });
+    let whole: Vec<DimRange> = whole.collect();
+    for (number, QueryBox { ranges }) in boxes.into_iter().enumerate() {
+        let mut sides = whole.clone();
+        for (name, start, end) in ranges {
+            let index = dimension_index(schema, &name)?;
+            let given = Given { start, end };
+            let range = given.on(&schema.dimensions()[index], &limits[index]).map_err(|error| match error {
+                CellsError::Range { dimension, range, why } => {
+                    CellsError::Range { dimension, range, why: format!("in box {number}: {why}") }
+                }
+                other => other,
+            })?;
+            sides[index] = sides[index].intersection(&range).ok_or_else(|| CellsError::Range {
+                dimension: name,
+                range: given.to_string(),
+                why: format!("in box {number}: no overlap with the other range of the box"),
+            })?;
         }
-        Ok(())
+        all.iter_mut().zip(sides).for_each(|(ranges, side)| ranges.push(side));
     }
-
-    pub(super) fn add_points(&mut self, schema: &ArraySchema, points: &WriteBatch<'_>) -> Result<()> {
-        let mut places = Vec::new();
-        for (name, column) in points.columns() {
-            let index = dimension_index(schema, name)?;
-            if places.iter().any(|(other, _)| *other == index) {
-                return Err(CellsError::RepeatedColumn { name: name.to_owned() }.into());
-            }
-            places.push((index, column));
-        }
-        let mut all: Vec<Vec<DimRange>> = Vec::new();
-        for (index, dimension) in schema.dimensions().iter().enumerate() {
-            let column = places.iter().find(|(place, _)| *place == index);
-            let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: dimension.name().to_owned() })?;
-            let kind = schema
-                .field_type(FieldRef::Dimension(index))
-                .ok_or_else(|| CellsError::UnknownDimension { name: dimension.name().to_owned(), known: Vec::new() })?;
-            let cells = check_column(dimension.name(), kind, column)?;
-            let ranges = match dimension.is_var() {
-                true => cells.var_cells().map(|string| DimRange::strings(string, string)).collect(),
-                false => keys(dimension, cells.values(), &schema.limits(index))?,
-            };
-            if let Some(first) = all.first()
-                && first.len() != ranges.len()
-            {
-                let what =
-                    format!("found {} coordinates, expected {} as for the other dimensions", ranges.len(), first.len());
-                return Err(CellsError::ColumnShape { field: dimension.name().to_owned(), what }.into());
-            }
-            all.push(ranges);
-        }
-        self.0.iter_mut().zip(all).for_each(|(ranges, mut new)| ranges.append(&mut new));
-        Ok(())
-    }
+    Ok(())
 }
 
+/// Adds points to the list of ranges of each dimension.
+pub(super) fn add_points(boxes: &mut [Vec<DimRange>], schema: &ArraySchema, points: &WriteBatch<'_>) -> Result<()> {
+    let mut places = Vec::new();
+    for (name, column) in points.columns() {
+        let index = dimension_index(schema, name)?;
+        if places.iter().any(|(other, _)| *other == index) {
+            return Err(CellsError::RepeatedColumn { name: name.to_owned() }.into());
+        }
+        places.push((index, column));
+    }
+    let mut all: Vec<Vec<DimRange>> = Vec::new();
+    for (index, dimension) in schema.dimensions().iter().enumerate() {
+        let column = places.iter().find(|(place, _)| *place == index);
+        let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: dimension.name().to_owned() })?;
+        let kind = schema
+            .field_type(FieldRef::Dimension(index))
+            .ok_or_else(|| CellsError::UnknownDimension { name: dimension.name().to_owned(), known: Vec::new() })?;
+        let cells = check_column(dimension.name(), kind, column)?;
+        let ranges = match dimension.is_var() {
+            true => cells.var_cells().map(|string| DimRange::strings(string, string)).collect(),
+            false => keys(dimension, cells.values(), &schema.limits(index))?,
+        };
+        if let Some(first) = all.first()
+            && first.len() != ranges.len()
+        {
+            let what =
+                format!("found {} coordinates, expected {} as for the other dimensions", ranges.len(), first.len());
+            return Err(CellsError::ColumnShape { field: dimension.name().to_owned(), what }.into());
+        }
+        all.push(ranges);
+    }
+    boxes.iter_mut().zip(all).for_each(|(ranges, mut new)| ranges.append(&mut new));
+    Ok(())
+}
 /// Returns a single-coordinate range for each value.
 fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<DimRange>> {
     let physical = dimension.physical();

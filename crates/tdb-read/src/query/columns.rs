@@ -2,7 +2,7 @@
 
 use tdb_snapshot::Snapshot;
 
-use super::{Selected, all_fields};
+use super::all_fields;
 use crate::Query;
 
 impl Query {
@@ -23,15 +23,9 @@ impl Query {
     #[must_use]
     pub fn columns(&self) -> Vec<&str> {
         let schema = self.array.schema();
-        match &self.selected {
+        match &self.spec.selected {
             None => all_fields(schema).into_iter().filter_map(|field| schema.field_name(field)).collect(),
-            Some(selected) => {
-                let name = |selected| match selected {
-                    &Selected::Field(field) => schema.field_name(field),
-                    Selected::Label(name) => Some(name.as_str()),
-                };
-                selected.iter().filter_map(name).collect()
-            }
+            Some(names) => names.iter().map(String::as_str).collect(),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Query {
     /// # Ok::<(), tdb_array::ArrayError>(())
     /// ```
     pub fn filter(mut self, condition: Condition) -> Self {
-        self.filter = Some(match self.filter {
+        self.spec.filter = Some(match self.spec.filter {
             Some(filter) => filter.and(condition),
             None => condition,
         });
@@ -41,13 +41,13 @@ impl Query {
     /// Omits the cells of a dense array that do not meet the [condition](Self::filter), instead of
     /// returning fill values. Select dimensions to obtain the positions of cells.
     pub fn only_matching(mut self) -> Self {
-        self.only_matching = true;
+        self.spec.only_matching = true;
         self
     }
 
     /// Binds the condition to the array's schema.
     pub(super) fn bound_filter(&self) -> Result<Option<Arc<BoundCondition>>> {
-        let Some(condition) = &self.filter else { return Ok(None) };
+        let Some(condition) = &self.spec.filter else { return Ok(None) };
         let enumerations = enumerations_of(&self.array, condition)?;
         let bound = condition.bind(self.array.schema(), |name| enumerations.get(name).cloned());
         bound.map(|bound| Some(Arc::new(bound))).map_err(ArrayError::Filter)

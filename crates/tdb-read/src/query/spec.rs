@@ -6,8 +6,7 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{ArrayError, Result, Snapshot};
 
-use super::boxes::GivenBoxes;
-use super::{Order, Query, Selected};
+use super::{Order, Query};
 
 /// The definition of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +20,9 @@ pub(crate) struct QuerySpec {
     pub(crate) order: Order,
     pub(crate) filter: Option<Condition>,
     pub(crate) only_matching: bool,
-    pub(crate) budget: Option<u64>,
-    pub(crate) batch_cells: Option<u64>,
-    pub(crate) batch_bytes: Option<u64>,
+    pub(crate) budget: Option<usize>,
+    pub(crate) batch_cells: Option<usize>,
+    pub(crate) batch_bytes: Option<usize>,
 }
 
 impl QuerySpec {
@@ -60,56 +59,27 @@ fn boxes_within(boxes: &[Vec<DimRange>], window: &NdRange) -> Option<Vec<Vec<Dim
 }
 
 impl Query {
-    /// Returns the definition of the query.
-    pub(crate) fn spec(&self) -> QuerySpec {
-        let schema = self.array.schema();
-        let name = |selected: &Selected| match selected {
-            Selected::Field(field) => schema.field_name(*field).map(str::to_owned),
-            Selected::Label(name) => Some(name.clone()),
-        };
-        let bytes = |number: Option<usize>| number.map(|number| number as u64);
-        QuerySpec {
-            selected: self.selected.as_ref().map(|all| all.iter().filter_map(name).collect()),
-            ranges: self.ranges.clone(),
-            boxes: self.boxes.as_ref().map(|GivenBoxes(boxes)| boxes.clone()),
-            order: self.order,
-            filter: self.filter.clone(),
-            only_matching: self.only_matching,
-            budget: bytes(self.budget),
-            batch_cells: bytes(self.batch_cells),
-            batch_bytes: bytes(self.batch_bytes),
-        }
-    }
-
     /// Creates a query of an array from a definition.
     ///
     /// # Errors
     /// The array has no such fields or dimensions, or ranges are outside of the domain.
     pub(crate) fn of_spec(array: &Snapshot, spec: &QuerySpec) -> Result<Self> {
-        let schema = array.schema().clone();
-        check_ranges(&schema, &spec.ranges)?;
+        let schema = array.schema();
+        check_ranges(schema, &spec.ranges)?;
         if let Some(boxes) = &spec.boxes {
-            check_ranges(&schema, boxes)?;
+            check_ranges(schema, boxes)?;
             let count = boxes.first().map_or(0, Vec::len);
             if boxes.iter().any(|ranges| ranges.len() != count) {
                 return Err(ArrayError::Query("a box must have one range per dimension".to_owned()));
             }
         }
-        let mut query = Self::new(array).order(spec.order);
+        let mut query = Self { spec: spec.clone(), ..Self::new(array) };
         if let Some(names) = &spec.selected {
             query = query.select(names)?;
         }
-        let number = |number: Option<u64>| number.map(|number| usize::try_from(number).unwrap_or(usize::MAX).max(1));
-        Ok(Self {
-            ranges: spec.ranges.clone(),
-            boxes: spec.boxes.clone().map(GivenBoxes),
-            filter: spec.filter.clone(),
-            only_matching: spec.only_matching,
-            budget: number(spec.budget),
-            batch_cells: number(spec.batch_cells),
-            batch_bytes: number(spec.batch_bytes),
-            ..query
-        })
+        let QuerySpec { budget, batch_cells, batch_bytes, .. } = &mut query.spec;
+        [budget, batch_cells, batch_bytes].into_iter().flatten().for_each(|number| *number = (*number).max(1));
+        Ok(query)
     }
 }
 

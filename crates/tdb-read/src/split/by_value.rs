@@ -58,7 +58,7 @@ impl Query {
     pub fn split_by_value(&self, name: &str, first: FirstValues) -> Result<Option<(Self, Self)>> {
         let schema = self.schema();
         let asked = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;
-        let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec().only_matching) else {
+        let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec.only_matching) else {
             return Ok(None);
         };
         // Reads of other fields do not matter. Without any field, a dense array reads nothing.

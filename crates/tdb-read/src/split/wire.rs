@@ -18,7 +18,7 @@ use tdb_cells::Order;
 use tdb_condition::Condition;
 use tdb_rtree::DimRange;
 use tdb_snapshot::{Pin, TimeRange};
-use tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind};
+use tdb_types::{ByteReader, ByteWriter, DecodeError, DecodeErrorKind, saturating_len};
 
 use super::part::QueryPart;
 use crate::query::QuerySpec;
@@ -114,7 +114,7 @@ fn write_spec(writer: &mut ByteWriter, spec: &QuerySpec) {
     writer.bool(spec.only_matching);
     for number in [spec.budget, spec.batch_cells, spec.batch_bytes] {
         writer.bool(number.is_some());
-        number.iter().for_each(|number| writer.u64(*number));
+        number.iter().for_each(|number| writer.u64(*number as u64));
     }
 }
 
@@ -122,11 +122,8 @@ fn parse_spec(reader: &mut ByteReader<'_>) -> Result<QuerySpec> {
     let selected = if reader.bool("selected")? { Some(parse_texts(reader, "selected")?) } else { None };
     let dimensions = reader.u32("dimensions")?;
     let dimensions = reader.count("dimensions", dimensions.into(), 4)?;
-    let mut ranges = Vec::new();
-    for _ in 0..dimensions {
-        let count = reader.u32("ranges")?;
-        ranges.push(parse_ranges(reader, count)?);
-    }
+    let mut of_dimension = || reader.u32("ranges").and_then(|count| parse_ranges(reader, count));
+    let ranges = (0..dimensions).map(|_| of_dimension()).collect::<Result<_>>()?;
     let boxes = match reader.bool("boxes")? {
         true => {
             let count = reader.u32("boxes")?;
@@ -137,7 +134,7 @@ fn parse_spec(reader: &mut ByteReader<'_>) -> Result<QuerySpec> {
     let order = reader.code("order", "a code from 0 to 3", |code| ORDERS.get(usize::from(code)).copied())?;
     let filter = if reader.bool("filter")? { Some(Condition::parse_portable(reader)?) } else { None };
     let only_matching = reader.bool("only matching")?;
-    let mut number = |field| Ok(if reader.bool(field)? { Some(reader.u64(field)?) } else { None });
+    let mut number = |field| Ok(if reader.bool(field)? { Some(saturating_len(reader.u64(field)?)) } else { None });
     let (budget, batch_cells, batch_bytes) = (number("budget")?, number("batch cells")?, number("batch bytes")?);
     Ok(QuerySpec { selected, ranges, boxes, order, filter, only_matching, budget, batch_cells, batch_bytes })
 }
@@ -151,11 +148,7 @@ fn parse_texts(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Vec<S
     let count = reader.u32(field)?;
     let count = reader.count(field, count.into(), LEAST_TEXT)?;
     // Memory is not reserved ahead of reading.
-    let mut texts = Vec::new();
-    for _ in 0..count {
-        texts.push(reader.string_u32(field)?);
-    }
-    Ok(texts)
+    (0..count).map(|_| reader.string_u32(field)).collect()
 }
 
 fn write_range(writer: &mut ByteWriter, range: &DimRange) {
@@ -183,11 +176,7 @@ fn write_range(writer: &mut ByteWriter, range: &DimRange) {
 
 fn parse_ranges(reader: &mut ByteReader<'_>, count: u32) -> Result<Vec<DimRange>> {
     let count = reader.count("ranges", count.into(), LEAST_RANGE)?;
-    let mut ranges = Vec::new();
-    for _ in 0..count {
-        ranges.push(parse_range(reader)?);
-    }
-    Ok(ranges)
+    (0..count).map(|_| parse_range(reader)).collect()
 }
 
 fn parse_range(reader: &mut ByteReader<'_>) -> Result<DimRange> {

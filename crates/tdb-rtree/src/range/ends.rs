@@ -1,27 +1,11 @@
 //! Minimum and maximum of values.
 
-use tdb_types::{PhysicalType, Scalar};
+use tdb_types::{PhysicalType, Scalar, with_physical};
 
 /// Returns the minimum and maximum value, or `None` without values. The first of equal values
 /// counts. NaNs are ignored, except in first position.
 pub(super) fn of_cells(physical: PhysicalType, cells: &[u8]) -> Option<[Scalar; 2]> {
-    macro_rules! ends {
-        ($scalar:ident, $type:ty) => {
-            of_values(cells, <$type>::from_le_bytes)?.map(Scalar::$scalar)
-        };
-    }
-    Some(match physical {
-        PhysicalType::U8 => ends!(U8, u8),
-        PhysicalType::I8 => ends!(I8, i8),
-        PhysicalType::U16 => ends!(U16, u16),
-        PhysicalType::I16 => ends!(I16, i16),
-        PhysicalType::U32 => ends!(U32, u32),
-        PhysicalType::I32 => ends!(I32, i32),
-        PhysicalType::U64 => ends!(U64, u64),
-        PhysicalType::I64 => ends!(I64, i64),
-        PhysicalType::F32 => ends!(F32, f32),
-        PhysicalType::F64 => ends!(F64, f64),
-    })
+    Some(with_physical!(physical, T => of_values(cells, T::from_le_bytes)?.map(Scalar::from)))
 }
 
 fn of_values<T: Copy + PartialOrd, const SIZE: usize>(cells: &[u8], value: impl Fn([u8; SIZE]) -> T) -> Option<[T; 2]> {
@@ -41,19 +25,8 @@ mod tests {
     #[test]
     fn values_of_each_type_are_compared_as_scalars() {
         let bytes: Vec<u8> = (0..800_u32).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        let types = [
-            (PhysicalType::U8, 1),
-            (PhysicalType::I8, 1),
-            (PhysicalType::U16, 2),
-            (PhysicalType::I16, 2),
-            (PhysicalType::U32, 4),
-            (PhysicalType::I32, 4),
-            (PhysicalType::U64, 8),
-            (PhysicalType::I64, 8),
-            (PhysicalType::F32, 4),
-            (PhysicalType::F64, 8),
-        ];
-        for (physical, size) in types {
+        for physical in PhysicalType::ALL {
+            let size = physical.size();
             for cells in [1, 2, 7, 100] {
                 let cells = &bytes[..cells * size];
                 let mut scalars = cells.chunks(size).filter_map(|bytes| Scalar::from_le_bytes(physical, bytes));

@@ -38,7 +38,7 @@ impl RTree {
                 stack.push(siblings);
             }
             let place = self.level(level).start.saturating_add(node);
-            let Some(places) = boxes.places_of_node(self.columns(), place) else { continue };
+            let Some(places) = boxes.places_of_node(&self.columns, place) else { continue };
             let meeting = boxes.meeting_places(&places, some.as_deref());
             if meeting.is_empty() {
                 continue;

@@ -61,7 +61,7 @@ impl<'a> Selection<'a> {
     pub(super) fn compare(&self, column: &Column, nodes: Range<usize>) -> (u64, u64) {
         match (self, column) {
             (Self::All, _) => (u64::MAX, u64::MAX),
-            (Self::One(lo, hi), Column::Fixed(column)) if !column.has_nan() => {
+            (Self::One(lo, hi), Column::Fixed(column)) if !column.has_nan => {
                 let (los, his) = column.bounds(nodes);
                 compare_one(los, his, *lo, *hi)
             }

@@ -15,24 +15,13 @@ impl RTree {
     /// # Errors
     /// Fails if the fanout is less than 2 or an MBR does not match the dimensions.
     pub fn build(kinds: &[DimensionKind], tiles: &[NdRange], fanout: u32) -> Result<Self> {
-        if fanout < 2 {
-            return Err(RTreeError::Fanout { fanout });
-        }
-        let mut tree = Self::empty(kinds, fanout);
-        if tiles.is_empty() {
-            return Ok(tree);
-        }
-        for column in &mut tree.columns {
-            column.reserve(tiles.len());
-        }
-        for mbr in tiles {
-            mbr.check(kinds)?;
-            for (column, range) in tree.columns.iter_mut().zip(&mbr.0) {
-                column.push(range);
+        Self::of_leaves(kinds, fanout, tiles.len(), |columns| {
+            for mbr in tiles {
+                mbr.check(kinds)?;
+                columns.iter_mut().zip(&mbr.0).for_each(|(column, range)| column.push(range));
             }
-        }
-        tree.starts.push(tiles.len());
-        Ok(tree.with_inner_levels())
+            Ok(())
+        })
     }
 
     /// Builds the same tree as [`build`](Self::build) from this tree's MBRs, using no memory beyond
@@ -41,19 +30,32 @@ impl RTree {
     /// # Errors
     /// Fails if the fanout is less than 2.
     pub fn rebuilt(&self) -> Result<Self> {
-        if self.fanout < 2 {
-            return Err(RTreeError::Fanout { fanout: self.fanout });
-        }
-        let mut tree = Self::empty(&self.kinds, self.fanout);
         let leaves = self.leaves();
-        if leaves.is_empty() {
+        Self::of_leaves(&self.kinds, self.fanout, leaves.len(), |columns| {
+            for (column, own) in columns.iter_mut().zip(&self.columns) {
+                leaves.clone().filter_map(|leaf| own.get(leaf)).for_each(|range| column.push(&range));
+            }
+            Ok(())
+        })
+    }
+
+    /// Builds a tree over `count` tiles, whose MBRs `add` appends to the columns.
+    fn of_leaves(
+        kinds: &[DimensionKind],
+        fanout: u32,
+        count: usize,
+        add: impl FnOnce(&mut [Column]) -> Result<()>,
+    ) -> Result<Self> {
+        if fanout < 2 {
+            return Err(RTreeError::Fanout { fanout });
+        }
+        let mut tree = Self::empty(kinds, fanout);
+        if count == 0 {
             return Ok(tree);
         }
-        for (column, own) in tree.columns.iter_mut().zip(&self.columns) {
-            column.reserve(leaves.len());
-            leaves.clone().filter_map(|leaf| own.get(leaf)).for_each(|range| column.push(&range));
-        }
-        tree.starts.push(leaves.len());
+        tree.columns.iter_mut().for_each(|column| column.reserve(count));
+        add(&mut tree.columns)?;
+        tree.starts.push(count);
         Ok(tree.with_inner_levels())
     }
 

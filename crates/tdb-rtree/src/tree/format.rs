@@ -142,7 +142,7 @@ impl RTree {
         let nodes = self.level(level);
         writer.u64(nodes.len() as u64);
         for node in nodes {
-            for column in self.columns() {
+            for column in &self.columns {
                 column.write(node, writer);
             }
         }

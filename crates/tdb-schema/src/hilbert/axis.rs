@@ -1,6 +1,6 @@
 //! Scaling of coordinates to buckets, along a dimension.
 
-use tdb_types::PhysicalType;
+use tdb_types::{PhysicalType, with_physical};
 
 use super::block::BLOCK;
 use super::column::CoordinateColumn;
@@ -153,23 +153,12 @@ fn scale_keys(physical: PhysicalType, scale: Scale, keys: &[u64], buckets: &mut 
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // the format rounds to a double
+#[allow(clippy::cast_precision_loss, clippy::cast_lossless)] // the format rounds to a double
 fn scale_values(physical: PhysicalType, scale: Scale, bytes: &[u8], buckets: &mut [u64]) {
     fn values<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
         bytes.as_chunks::<N>().0.iter().copied()
     }
-    match physical {
-        PhysicalType::I8 => scale.buckets(values(bytes).map(|b| f64::from(i8::from_le_bytes(b))), buckets),
-        PhysicalType::U8 => scale.buckets(values(bytes).map(|b| f64::from(u8::from_le_bytes(b))), buckets),
-        PhysicalType::I16 => scale.buckets(values(bytes).map(|b| f64::from(i16::from_le_bytes(b))), buckets),
-        PhysicalType::U16 => scale.buckets(values(bytes).map(|b| f64::from(u16::from_le_bytes(b))), buckets),
-        PhysicalType::I32 => scale.buckets(values(bytes).map(|b| f64::from(i32::from_le_bytes(b))), buckets),
-        PhysicalType::U32 => scale.buckets(values(bytes).map(|b| f64::from(u32::from_le_bytes(b))), buckets),
-        PhysicalType::I64 => scale.buckets(values(bytes).map(|b| i64::from_le_bytes(b) as f64), buckets),
-        PhysicalType::U64 => scale.buckets(values(bytes).map(|b| u64::from_le_bytes(b) as f64), buckets),
-        PhysicalType::F32 => scale.buckets(values(bytes).map(|b| f64::from(f32::from_le_bytes(b))), buckets),
-        PhysicalType::F64 => scale.buckets(values(bytes).map(f64::from_le_bytes), buckets),
-    }
+    with_physical!(physical, T => scale.buckets(values(bytes).map(|b| T::from_le_bytes(b) as f64), buckets));
 }
 
 /// Returns the bucket of a string: its first eight bytes in big-endian order, cut to `bits`.

@@ -8,6 +8,7 @@ use tdb_schema::{ArraySchema, Attribute, FieldRef};
 use tdb_types::{CellValNum, Datatype, Feature};
 
 use super::Fragment;
+use crate::once::try_insert;
 use crate::tiles::{BlockBounds, Combined, FieldTiles, PartTiles};
 use crate::{ArrayError, Result};
 
@@ -55,16 +56,7 @@ impl Fragment {
 
     /// Returns the tiles of one of the fragment's own fields.
     pub fn tiles_of(&self, field: FragmentField) -> Result<Arc<FieldTiles>> {
-        if let Ok(ready) = self.inner.fields.lock()
-            && let Some(tiles) = ready.get(&field)
-        {
-            return Ok(tiles.clone());
-        }
-        let tiles = Arc::new(self.load_tiles(field)?);
-        if let Ok(mut ready) = self.inner.fields.lock() {
-            ready.insert(field, tiles.clone());
-        }
-        Ok(tiles)
+        try_insert(&self.inner.fields, &field, || self.load_tiles(field).map(Arc::new))
     }
 
     pub(super) fn load_tiles(&self, field: FragmentField) -> Result<FieldTiles> {

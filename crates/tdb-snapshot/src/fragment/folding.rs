@@ -1,5 +1,6 @@
 //! Merging of the statistics of a field's tiles.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Summary, ValueKind};
@@ -7,21 +8,13 @@ use tdb_fragment::FragmentField;
 
 use super::Fragment;
 use super::folded::{Folded, add};
+use crate::once::try_insert;
 
 impl Fragment {
     /// Returns the statistics of a field, merged over its tiles. `kind` is the kind of its values.
     pub fn folded(&self, field: FragmentField, kind: ValueKind) -> Arc<Folded> {
-        if let Ok(ready) = self.inner.folded.lock()
-            && let Some(known) = ready.get(&field)
-        {
-            return known.clone();
-        }
-        // No lock is held meanwhile. Two threads may both compute the same value.
-        let found = Arc::new(self.fold(field, kind));
-        if let Ok(mut ready) = self.inner.folded.lock() {
-            ready.insert(field, found.clone());
-        }
-        found
+        let folded = try_insert(&self.inner.folded, &field, || Ok(Arc::new(self.fold(field, kind))));
+        folded.unwrap_or_else(|never: Infallible| match never {})
     }
 
     fn fold(&self, field: FragmentField, kind: ValueKind) -> Folded {

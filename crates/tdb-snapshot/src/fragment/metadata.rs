@@ -3,11 +3,12 @@
 // Without the closures, the reader would need one specific lifetime.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tdb_filters::ElementTypes;
 use tdb_fragment::{
-    FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFile, FragmentFooter, FragmentStatistics,
+    FieldContents, FragmentContents, FragmentError, FragmentField, FragmentFooter, FragmentStatistics,
     GlobalOrderBounds, Part, ProcessedConditions, SectionId, SectionReader, Step, TileOffsets, TileStatistics,
     TileVarSizes, locate,
 };
@@ -24,7 +25,7 @@ use crate::{ArrayError, Result};
 pub(super) struct Metadata {
     pub(super) footer: FragmentFooter,
     pub(super) schema: Arc<ArraySchema>,
-    access: Access,
+    pub(super) access: Access,
     pub(super) file: MetadataFile,
     pub(super) sections: Sections,
 }
@@ -40,29 +41,6 @@ pub(super) enum Sections {
 }
 
 impl Metadata {
-    /// Creates metadata whose sections are in `file`.
-    pub(super) fn stored(file: MetadataFile, footer: FragmentFooter, schema: Arc<ArraySchema>, access: Access) -> Self {
-        Self { footer, schema, access, file, sections: Sections::Stored }
-    }
-
-    /// Creates metadata that was read fully.
-    pub(super) fn loaded(
-        file: MetadataFile,
-        read: FragmentFile,
-        element_types: ElementTypes,
-        schema: Arc<ArraySchema>,
-        access: Access,
-    ) -> Self {
-        let FragmentFile { footer, contents } = read;
-        Self {
-            footer,
-            schema,
-            access,
-            file,
-            sections: Sections::Loaded { contents: Box::new(contents), element_types },
-        }
-    }
-
     /// Returns the bytes of the footer, if they came from the tail of the file still in memory.
     pub(super) fn own_footer(&self, version: FormatVersion) -> Option<Vec<u8>> {
         let tail = self.file.tail_with_footer()?;
@@ -111,17 +89,8 @@ impl Metadata {
         if let Sections::Loaded { .. } = self.sections {
             return Ok(TileStatistics::default());
         }
-        let sections = SectionId::statistics_of(field);
-        let mut bytes: [Vec<u8>; 4] = Default::default();
-        for (bytes, id) in bytes.iter_mut().zip(sections) {
-            let range =
-                self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
-            *bytes = self.file.bytes(range)?.to_vec();
-        }
-        let mut decoder = self.access.decoder();
-        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
-        let found = reader.tile_statistics(field, [&bytes[0], &bytes[1], &bytes[2], &bytes[3]]);
-        found.map_err(|source| self.error(source))
+        let [mins, maxs, sums, null_counts] = self.sections(SectionId::statistics_of(field))?;
+        self.parse(|reader| reader.tile_statistics(field, [&mins, &maxs, &sums, &null_counts]))
     }
 
     /// Reads the statistics of all fields over the whole fragment.
@@ -131,16 +100,9 @@ impl Metadata {
 
     /// Reads the first and last coordinates of the tiles along a dimension.
     pub(super) fn global_order_bounds(&self, dimension: usize) -> Result<GlobalOrderBounds> {
-        let mut bytes: [Vec<u8>; 2] = Default::default();
-        let sections = [SectionId::GlobalOrderMins(dimension), SectionId::GlobalOrderMaxs(dimension)];
-        for (bytes, id) in bytes.iter_mut().zip(sections) {
-            let range =
-                self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
-            *bytes = self.file.bytes(range)?.to_vec();
-        }
-        let mut decoder = self.access.decoder();
-        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
-        reader.global_order_bounds(dimension, &bytes[0], &bytes[1]).map_err(|source| self.error(source))
+        let ids = [SectionId::GlobalOrderMins(dimension), SectionId::GlobalOrderMaxs(dimension)];
+        let [mins, maxs] = self.sections(ids)?;
+        self.parse(|reader| reader.global_order_bounds(dimension, &mins, &maxs))
     }
 
     /// Reads the conditions that were applied when the fragment was written.
@@ -159,17 +121,15 @@ impl Metadata {
         if let Sections::Loaded { .. } = self.sections {
             return Ok(());
         }
-        let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
+        let range = self.section_range(id)?;
         let len = range.end - range.start;
         let bytes = self.file.bytes(range)?;
-        let mut decoder = self.access.decoder();
-        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
-        let taken = reader.check(id, &bytes).map_err(|source| self.error(source))?;
+        let taken = self.parse(|reader| reader.check(id, &bytes))?;
         if taken == len || !is_alone {
             return Ok(());
         }
         let what = format!("section {id} has {taken} bytes, expected {len} bytes up to the next section");
-        Err(ArrayError::Corrupt { file: self.file.described().to_owned(), what })
+        Err(ArrayError::Corrupt { file: self.file.described.clone(), what })
     }
 
     /// Returns the datatype that the filters were given when the fragment was written.
@@ -197,11 +157,26 @@ impl Metadata {
         id: SectionId,
         parse: impl FnOnce(&mut SectionReader<'_>, &[u8]) -> Result<T, FragmentError>,
     ) -> Result<T> {
+        let bytes = self.file.bytes(self.section_range(id)?)?;
+        self.parse(|reader| parse(reader, &bytes))
+    }
+
+    /// Reads several sections.
+    fn sections<const N: usize>(&self, ids: [SectionId; N]) -> Result<[Vec<u8>; N]> {
+        let mut sections = [const { Vec::new() }; N];
+        for (bytes, id) in sections.iter_mut().zip(ids) {
+            *bytes = self.file.bytes(self.section_range(id)?)?.into_owned();
+        }
+        Ok(sections)
+    }
+
+    fn section_range(&self, id: SectionId) -> Result<Range<u64>> {
+        self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))
+    }
+
+    fn parse<T>(&self, parse: impl FnOnce(&mut SectionReader<'_>) -> Result<T, FragmentError>) -> Result<T> {
         let mut decoder = self.access.decoder();
-        let mut reader = SectionReader::new(&self.footer, &self.schema, &mut decoder);
-        let range = self.footer.section_range(id, self.file.sections_end()?).map_err(|source| self.error(source))?;
-        let bytes = self.file.bytes(range)?;
-        parse(&mut reader, &bytes).map_err(|source| self.error(source))
+        parse(&mut SectionReader::new(&self.footer, &self.schema, &mut decoder)).map_err(|source| self.error(source))
     }
 
     #[cold]

@@ -22,7 +22,7 @@ pub(super) struct MetadataFile {
     /// The path below the array's folder.
     path: String,
     /// The full path, for messages.
-    described: String,
+    pub(super) described: String,
     /// The maximum size of a single read in bytes: a section, the footer, or the whole file in
     /// formats without footers.
     most: u64,
@@ -99,10 +99,6 @@ impl MetadataFile {
     /// The path below the array's folder, and the size, if the file was opened.
     pub(super) fn if_open(&self) -> Option<(&str, u64)> {
         self.open.get().map(|open| (self.path.as_str(), open.size))
-    }
-
-    pub(super) fn described(&self) -> &str {
-        &self.described
     }
 
     /// The bytes of the tail in memory.

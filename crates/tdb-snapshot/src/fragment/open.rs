@@ -9,7 +9,7 @@ use tdb_storage::Storage;
 use tdb_types::names::FRAGMENT_METADATA;
 use tdb_types::{ByteReader, Feature};
 
-use super::metadata::Metadata;
+use super::metadata::{Metadata, Sections};
 use super::metadata_file::{MOST_FIRST, MetadataFile};
 use super::{Fragment, Inner};
 use crate::access::Access;
@@ -123,7 +123,7 @@ impl UnparsedFragment {
     pub(crate) fn without_schema(&self) -> ArrayError {
         let name = self.schema_name.as_deref().unwrap_or("");
         ArrayError::Corrupt {
-            file: self.file.described().to_owned(),
+            file: self.file.described.clone(),
             what: format!("schema {name:?} is missing or unreadable; check whether this copy of the array is complete"),
         }
     }
@@ -133,7 +133,7 @@ impl UnparsedFragment {
         let metadata = if let Some(found) = &self.footer {
             let footer = parse_footer(ByteReader::at(&found.bytes, found.offset), &self.entry, &schema);
             let footer = footer.map_err(|source| found.error(&self.entry, &source))?;
-            Metadata::stored(self.file, footer, schema, self.access.clone())
+            Metadata { footer, schema, access: self.access.clone(), file: self.file, sections: Sections::Stored }
         } else if let Some(range) = self.locate(Some(&schema))? {
             with_footer(self.file, range, &self.entry, schema, self.access.clone())?
         } else {
@@ -192,7 +192,7 @@ fn with_footer(
         // A footer this large is parsed already, and sections may be far from it.
         file.forget_tail();
     }
-    Ok(Metadata::stored(file, footer, schema, access))
+    Ok(Metadata { footer, schema, access, file, sections: Sections::Stored })
 }
 
 /// Formats 1 and 2: the whole file is one generic tile.
@@ -218,7 +218,9 @@ fn without_footer(
     };
     let (read, element_types) = parse().map_err(|source| file.error(source))?;
     file.forget_tail();
-    Ok(Metadata::loaded(file, read, element_types, schema, access))
+    let FragmentFile { footer, contents } = read;
+    let sections = Sections::Loaded { contents: Box::new(contents), element_types };
+    Ok(Metadata { footer, schema, access, file, sections })
 }
 
 fn schema_name(footer: ByteReader<'_>, entry: &FragmentEntry) -> Result<String, FragmentError> {

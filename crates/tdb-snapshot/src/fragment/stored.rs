@@ -20,7 +20,7 @@ impl Fragment {
         let unparsed = UnparsedFragment::read(inner.storage.clone(), &inner.entry, &inner.access)?;
         match unparsed.schema_name() {
             Some(name) if name != self.schema_name() => Err(ArrayError::Corrupt {
-                file: inner.metadata.file.described().to_owned(),
+                file: inner.metadata.file.described.clone(),
                 what: format!(
                     "the footer names the schema {name:?}, but its consolidated copy names {:?}",
                     self.schema_name()

@@ -1,7 +1,7 @@
 //! Reopening an array: lists its folders again, and reuses all files that are still present.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use tdb_schema::{ArraySchema, Enumeration};
 use tdb_storage::Storage;
@@ -77,12 +77,6 @@ fn kept_enumerations(last: &Inner, schema: &ArraySchema) -> HashMap<String, Arc<
     let known = last.enumerations.lock().map(|known| known.clone()).unwrap_or_default();
     let is_same = |name: &String| file(&last.schema, name).is_some_and(|own| Some(own) == file(schema, name));
     known.into_iter().filter(|(name, _)| is_same(name)).collect()
-}
-
-impl Kept {
-    pub(super) fn take_enumerations(&mut self) -> Mutex<HashMap<String, Arc<Enumeration>>> {
-        Mutex::new(std::mem::take(&mut self.enumerations))
-    }
 }
 
 impl Fragment {

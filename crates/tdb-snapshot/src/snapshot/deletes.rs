@@ -10,6 +10,7 @@ use tdb_types::names::file_name;
 use tdb_types::{Limits, TimestampedName};
 
 use super::Snapshot;
+use crate::once::try_init;
 use crate::{ArrayError, Fragment, Result};
 
 /// Limit on all delete commits together, as a multiple of `condition_nodes`: each condition is
@@ -105,13 +106,10 @@ impl Snapshot {
 
     /// Returns the delete commits of the opened time range, read on first use.
     fn deletes(&self) -> Result<&Arc<[Delete]>> {
-        if let Some(deletes) = self.inner.deletes.get() {
-            return Ok(deletes);
-        }
-        let mut left = Left::of(self.limits());
-        let deletes = self.directory().deletes.iter().map(|path| self.load_delete(path, &mut left));
-        let deletes = deletes.collect::<Result<Arc<[Delete]>>>()?;
-        Ok(self.inner.deletes.get_or_init(|| deletes))
+        try_init(&self.inner.deletes, || {
+            let mut left = Left::of(self.limits());
+            self.directory().deletes.iter().map(|path| self.load_delete(path, &mut left)).collect()
+        })
     }
 
     /// Loads a delete commit within the remaining budget `left`.

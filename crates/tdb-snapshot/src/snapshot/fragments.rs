@@ -13,7 +13,7 @@ use tdb_types::names::{FRAGMENT_META_FOLDER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
 use super::early::{AT_ONCE, Early, EarlyReads, named_schema};
 use super::footers::{Footers, is_of_copy};
-use super::{Inner, Snapshot};
+use super::{Inner, Place, Snapshot};
 use crate::access::Access;
 use crate::damage::{Damaged, Findings};
 use crate::fragment::UnparsedFragment;
@@ -37,7 +37,7 @@ impl Loaded {
         let inner = &*array.inner;
         let known = |entry: &FragmentEntry| {
             let is_it = |known: &&Fragment| known.entry() == entry;
-            let is_kept = |kept: &&Fragment| is_it(kept) && kept.is_unchanged(&*inner.storage);
+            let is_kept = |kept: &&Fragment| is_it(kept) && kept.is_unchanged(&*inner.place.storage);
             let kept = inner.kept.get(&entry.folder).filter(is_kept).cloned();
             kept.or_else(|| inner.known.get(&entry.folder).filter(is_it).map(Fragment::afresh))
         };
@@ -58,10 +58,11 @@ impl Loaded {
 
     fn read(array: &Snapshot, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
-        let loader = Loader { storage: &inner.storage, workers: array.workers(), access: &inner.access, inner };
+        let Place { storage, access, .. } = &inner.place;
+        let loader = Loader { storage, workers: array.workers(), access, inner };
         let EarlyReads { footers, mut damaged, early } = match inner.early.take() {
             Some(reads) => reads,
-            None => EarlyReads::of(&inner.storage, array.workers(), &inner.access, &inner.sources(), entries)?,
+            None => EarlyReads::of(storage, array.workers(), access, &inner.sources(), entries)?,
         };
         let mut findings = Findings::new(inner.skip_damaged);
         let loaded = loader.fragments(entries, &footers, early, &mut findings);

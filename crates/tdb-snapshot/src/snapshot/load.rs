@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tdb_cells::Workers;
 use tdb_filters::KeyProblem;
@@ -19,10 +19,10 @@ use super::early::{AtOpening, EarlyReads, Sources, both};
 use super::footers::FooterFiles;
 use super::schema_file::load_schema;
 use super::seen::Seen;
-use super::{Inner, Open, Options, Snapshot};
+use super::{Inner, Open, Options, Place, Snapshot};
 use crate::access::Access;
 use crate::damage::Findings;
-use crate::directory::{CommitInventory, FragmentFiles, Listing};
+use crate::directory::{CommitInventory, CommittedFragment, Listing};
 use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
@@ -74,16 +74,7 @@ impl Snapshot {
     pub fn refreshed(&self, time: Option<TimeRange>) -> Result<Self> {
         let own = &*self.inner;
         let options = Options { time, skip_damaged: own.skip_damaged, ..Options::new() };
-        load(&*own.storage, || {
-            let place = Place {
-                counting: own.counting.clone(),
-                storage: own.storage.clone(),
-                ahead: own.ahead.clone(),
-                access: own.access.clone(),
-                workers: own.workers.clone(),
-            };
-            load_once(&options, place, Some(self))
-        })
+        load(&**self.storage(), || load_once(&options, own.place.clone(), Some(self)))
     }
 }
 
@@ -97,15 +88,6 @@ fn load(storage: &dyn Storage, once: impl Fn() -> Result<Snapshot>) -> Result<Sn
         }
     }
     once()
-}
-
-/// The storage of an array, and the means to read it.
-struct Place {
-    counting: CountingStorage,
-    storage: Arc<dyn Storage>,
-    ahead: Option<AheadStorage>,
-    access: Access,
-    workers: Workers,
 }
 
 /// `true` if a file is still listed in the folders with commits, or is a schema. Schemas are never
@@ -140,12 +122,12 @@ fn without_schema(storage: &dyn Storage) -> ArrayError {
 
 /// Loads an array. Reuses unchanged parts of the snapshot `last`.
 fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>) -> Result<Snapshot> {
-    let Place { counting, storage, ahead, access, workers } = place;
+    let Place { storage, access, workers, .. } = &place;
     let time = access.time(options.time)?;
     let mut findings = Findings::new(options.skip_damaged);
-    let mut listing = list(&*storage, &workers, options.with_footers)?;
+    let mut listing = list(&**storage, workers, options.with_footers)?;
     let schema_paths = listing.schemas();
-    let schema_path = listing.schema_at(time).ok_or_else(|| without_schema(&*storage))?;
+    let schema_path = listing.schema_at(time).ok_or_else(|| without_schema(&**storage))?;
     let with_footers = options.with_footers && storage.profile().is_remote();
     let wanted = if with_footers { FragmentEntry::probable(&listing, time) } else { None };
     let footers = FooterFiles::of(&listing);
@@ -157,34 +139,30 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
     }
     let wanted_small = WantedSmall { schema: known.is_none().then_some(&*schema_path), footers: last.is_none() };
     let small = (&mut listing, &mut findings);
-    let read_schema = || read_small(&*storage, &workers, &access, wanted_small, small);
+    let read_schema = || read_small(&**storage, workers, access, wanted_small, small);
     let (early, schema) = match wanted {
         // An error here occurs again when the fragments are loaded.
-        Some(wanted) => both(|| Ok(EarlyReads::of(&storage, &workers, &access, &sources, &wanted).ok()), read_schema)?,
+        Some(wanted) => both(|| Ok(EarlyReads::of(storage, workers, access, &sources, &wanted).ok()), read_schema)?,
         None => (None, read_schema()?),
     };
     let schema = match known {
         Some(known) => known,
         None => {
-            let schema = schema.unwrap_or_else(|| load_schema(&*storage, &schema_path, &access));
-            Arc::new(schema.map_err(|error| first_file_error(error, &*storage, &listing, &schema_path))?)
+            let schema = schema.unwrap_or_else(|| load_schema(&**storage, &schema_path, access));
+            Arc::new(schema.map_err(|error| first_file_error(error, &**storage, &listing, &schema_path))?)
         }
     };
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
     // Errors contain only paths below the array's folder up to here.
-    findings.locate(&*storage);
-    let directory = resolved.map_err(|error| error.located(&*storage))?;
+    findings.locate(&**storage);
+    let directory = resolved.map_err(|error| error.located(&**storage))?;
     // `read_small` may have listed the footers' folder.
     let footers = FooterFiles::of(&listing);
     let seen = Arc::new(Seen::of(&listing, &schema_path, &directory));
-    let mut kept = last.map(|last| last.kept(&directory, &schema, &seen)).unwrap_or_default();
+    let kept = last.map(|last| last.kept(&directory, &schema, &seen)).unwrap_or_default();
     Ok(Snapshot {
         inner: Arc::new(Inner {
-            counting,
-            storage,
-            ahead,
-            access,
-            workers,
+            place,
             time,
             schema_path,
             schema_paths,
@@ -196,7 +174,7 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
             early: AtOpening::new(early),
             fragments: std::sync::OnceLock::new(),
             known: std::collections::HashMap::new(),
-            enumerations: kept.take_enumerations(),
+            enumerations: Mutex::new(kept.enumerations),
             metadata: std::sync::OnceLock::new(),
             deletes: kept.deletes,
             kept: kept.fragments,
@@ -402,11 +380,9 @@ impl Snapshot {
     /// A folder cannot be listed, or a file that lists others cannot be read. The latter holds with
     /// [`Options::skip_damaged`](crate::Options::skip_damaged) too.
     pub fn listing(&self) -> Result<Listing> {
-        let (storage, mut findings) = (&**self.storage(), Findings::strict());
-        let mut listing = list(storage, self.workers(), false)?;
-        read_small(storage, self.workers(), self.access(), ALL_BUT_SCHEMA, (&mut listing, &mut findings))?;
+        let mut listing = self.listing_without_footers()?;
         if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
-            listing.footers = Some(list_named(storage, FRAGMENT_META_FOLDER)?);
+            listing.footers = Some(list_named(&**self.storage(), FRAGMENT_META_FOLDER)?);
         }
         Ok(listing)
     }
@@ -420,11 +396,15 @@ impl Snapshot {
     }
 
     /// Returns all committed fragments as of now, independent of the opened time.
-    pub fn fragment_files(&self) -> Result<Vec<FragmentFiles>> {
+    pub fn fragment_files(&self) -> Result<Vec<CommittedFragment>> {
+        Ok(self.commit_inventory(&self.listing_without_footers()?)?.fragments)
+    }
+
+    fn listing_without_footers(&self) -> Result<Listing> {
         let (storage, mut findings) = (&**self.storage(), Findings::strict());
         let mut listing = list(storage, self.workers(), false)?;
         read_small(storage, self.workers(), self.access(), ALL_BUT_SCHEMA, (&mut listing, &mut findings))?;
-        FragmentFiles::of(&listing).map_err(|error| error.located(&**self.storage()))
+        Ok(listing)
     }
 }
 

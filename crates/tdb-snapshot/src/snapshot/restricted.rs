@@ -8,7 +8,7 @@ use tdb_schema::ArraySchema;
 use super::early::AtOpening;
 use super::fragments::schema_path;
 use super::{Inner, Options, Snapshot};
-use crate::{Fragment, FragmentEntry, Result, TimeRange};
+use crate::{ArrayDirectory, Fragment, FragmentEntry, Result, TimeRange};
 
 impl Snapshot {
     /// Reopens the array as of now over all time, fragments with future timestamps included. Uses
@@ -62,34 +62,28 @@ impl Snapshot {
     /// superseded fragments are allowed. Deletes still apply.
     #[must_use]
     pub fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
-        let own = &*self.inner;
-        let mut directory = own.directory.clone();
-        let known = self.known(&fragments);
+        let mut directory = self.directory().clone();
         directory.fragments = fragments;
         directory.replaced.clear();
-        self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
+        self.with_directory(directory)
     }
 
     /// Returns the same snapshot without delete commits.
     #[must_use]
     pub fn without_deletes(&self) -> Self {
-        let own = &*self.inner;
-        let mut directory = own.directory.clone();
+        let mut directory = self.directory().clone();
         directory.deletes.clear();
-        let known = self.known(&directory.fragments);
-        self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
+        self.with_directory(directory)
     }
 
     /// Returns the same snapshot with only these delete commits.
     pub(crate) fn with_deletes_alone(&self, paths: &[String]) -> Self {
-        let own = &*self.inner;
-        let mut directory = own.directory.clone();
+        let mut directory = self.directory().clone();
         directory.deletes.retain(|path| paths.contains(path));
-        if directory.deletes.len() == own.directory.deletes.len() {
+        if directory.deletes.len() == self.directory().deletes.len() {
             return self.clone();
         }
-        let known = self.known(&directory.fragments);
-        let mut array = self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known);
+        let mut array = self.with_directory(directory);
         // The cached deletes cover all commits.
         if let Some(inner) = Arc::get_mut(&mut array.inner) {
             inner.deletes = OnceLock::new();
@@ -101,8 +95,7 @@ impl Snapshot {
     /// without later deletes. The fragment may be superseded.
     #[must_use]
     pub fn of_fragment(&self, fragment: &Fragment) -> Self {
-        let own = &*self.inner;
-        let mut directory = own.directory.clone();
+        let mut directory = self.directory().clone();
         let all = directory.fragments.into_iter().chain(directory.replaced);
         directory.fragments = all.filter(|entry| entry.folder == fragment.folder()).collect();
         directory.replaced = Vec::new();
@@ -121,20 +114,21 @@ impl Snapshot {
         Ok(self.seen_as(self.inner.directory.clone(), path.to_owned(), schema, HashMap::new()))
     }
 
+    fn with_directory(&self, directory: ArrayDirectory) -> Self {
+        let (own, known) = (&*self.inner, self.known(&directory.fragments));
+        self.seen_as(directory, own.schema_path.clone(), own.schema.clone(), known)
+    }
+
     fn seen_as(
         &self,
-        directory: crate::ArrayDirectory,
+        directory: ArrayDirectory,
         schema_path: String,
         schema: Arc<ArraySchema>,
         known: HashMap<String, Fragment>,
     ) -> Self {
         let own = &*self.inner;
         let inner = Inner {
-            counting: own.counting.clone(),
-            storage: own.storage.clone(),
-            ahead: own.ahead.clone(),
-            access: own.access.clone(),
-            workers: own.workers.clone(),
+            place: own.place.clone(),
             time: own.time,
             schema_path,
             schema_paths: own.schema_paths.clone(),

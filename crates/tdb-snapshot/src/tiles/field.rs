@@ -111,6 +111,48 @@ impl FieldTiles {
         }
     }
 
+    /// Unfilters all cells of a tile, with validity. `size` is the size of a cell in bytes, or `None`
+    /// for variable length.
+    ///
+    /// # Errors
+    /// The tile cannot be read or unfiltered, or exceeds the limit.
+    pub fn cells(
+        &self,
+        tile: u64,
+        cells: usize,
+        size: Option<usize>,
+        scratch: &mut TileScratch,
+    ) -> Result<CellBuffers> {
+        let mut buffers = CellBuffers::default();
+        match size {
+            None => self.var(tile, cells, &mut buffers, scratch)?,
+            Some(size) => {
+                buffers.values.resize(self.fixed_len(cells, size)?);
+                self.fixed(tile, &mut buffers.values, scratch)?;
+            }
+        }
+        if self.validity.is_some() {
+            buffers.validity.resize(cells);
+            self.validity(tile, &mut buffers.validity, scratch)?;
+        }
+        Ok(buffers)
+    }
+
+    /// Returns the bytes of a tile of fixed-size cells.
+    ///
+    /// # Errors
+    /// The tile exceeds the limit.
+    pub fn fixed_len(&self, cells: usize, cell_size: usize) -> Result<usize> {
+        let len = cells.checked_mul(cell_size).filter(|len| *len as u64 <= self.tile_limit);
+        len.ok_or_else(|| ArrayError::Unsupported {
+            file: self.fixed.path.clone(),
+            what: format!(
+                "tiles of {cells} cells of {cell_size} bytes exceed the limit of {} bytes; raise the limit to read them",
+                self.tile_limit
+            ),
+        })
+    }
+
     /// Unfilters the validity of a tile into `out`, one byte per cell. 0 means null.
     pub fn validity(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match &self.validity {

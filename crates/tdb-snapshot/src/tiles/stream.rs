@@ -166,12 +166,12 @@ impl<'a> TileStream<'a> {
         let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
         match room.filter(|_| walk.end - data_end >= NEXT as u64) {
             Some(covered) => {
-                self.headers.window.file().read_into(data, &mut result[to..][..len + NEXT])?;
+                self.headers.window.file.read_into(data, &mut result[to..][..len + NEXT])?;
                 let next = &mut result[to + len..][..NEXT];
                 walk.header = next.first_chunk().map(ChunkHeader::parse);
                 next.copy_from_slice(&covered);
             }
-            None => self.headers.window.file().read_into(data, &mut result[to..][..len])?,
+            None => self.headers.window.file.read_into(data, &mut result[to..][..len])?,
         }
         Ok(())
     }
@@ -213,10 +213,10 @@ impl<'a> TileStream<'a> {
             let bytes = self.headers.window.bytes(data..data + header.payload(), until)?;
             self.chunk[start..end].copy_from_slice(bytes);
         } else if next <= walk.end {
-            self.headers.window.file().read_into(data, &mut self.chunk[start..])?;
+            self.headers.window.file.read_into(data, &mut self.chunk[start..])?;
             walk.header = self.chunk[end..].first_chunk().map(ChunkHeader::parse);
         } else {
-            self.headers.window.file().read_into(data, &mut self.chunk[start..end])?;
+            self.headers.window.file.read_into(data, &mut self.chunk[start..end])?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use tdb_types::{Buffer, saturating_len};
 
 use super::layout::{BatchLayout, Use};
 use crate::context::Context;
-use crate::held::{Held, fixed_len, fixed_window};
+use crate::held::{Held, fixed_window};
 use crate::table::{Run, Tile, TileTable};
 
 /// A fixed-size part of a selected field.
@@ -302,7 +302,7 @@ pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
 pub(crate) fn tile_len(context: &Context, (source, cells): (usize, usize), field: usize, size: usize) -> Result<usize> {
     let source = &context.sources[source];
     if let Some(tiles) = &source.fields[field] {
-        return fixed_len(tiles, cells, size);
+        return tiles.fixed_len(cells, size);
     }
     let limit = context.array.limits().tile_bytes;
     let fill = context.fields[field].fill.len().max(size);

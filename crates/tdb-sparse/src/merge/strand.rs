@@ -15,7 +15,7 @@ use super::lane::{Lane, Place};
 pub(super) struct Strand<K> {
     pub(super) source: usize,
     /// Sorted, with the current tile first.
-    tiles: Vec<Keyed<K>>,
+    pub(super) tiles: Vec<Keyed<K>>,
     /// Position of the next cell in the current tile.
     position: usize,
 }
@@ -61,14 +61,6 @@ impl<K: Key> Strand<K> {
     /// First key of the last tile.
     pub(super) fn last_start(&self) -> Option<K> {
         self.tiles.last()?.keys.first().copied()
-    }
-
-    pub(super) fn tiles(&self) -> &[Keyed<K>] {
-        &self.tiles
-    }
-
-    pub(super) fn into_tiles(self) -> Vec<Keyed<K>> {
-        self.tiles
     }
 
     /// Estimates the bytes of the remaining cells in the result.

@@ -22,7 +22,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     arrived: Condvar,
     /// Cancelled when no reader is left.
-    left: CancelToken,
+    pub(super) left: CancelToken,
 }
 
 #[derive(Debug)]
@@ -113,12 +113,6 @@ impl Queue {
     pub(super) fn begin(self: &Arc<Self>) {
         let asked = self.advance(&mut self.state());
         self.fetch(asked);
-    }
-
-    /// Returns the token for ending the queue. Cancellation drops blocks in flight and prevents
-    /// further requests.
-    pub(super) fn left(&self) -> &CancelToken {
-        &self.left
     }
 
     /// Copies bytes of a file to the start of `buffer`, waiting for bytes in flight. Returns the

@@ -2,23 +2,25 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::Unit;
 use crate::Datatype;
 
-/// The datetime datatypes, each with NumPy's suffix of its unit and the unit's plural.
-const UNITS: [(Datatype, &str, &str); 13] = [
-    (Datatype::DatetimeYear, "Y", "years"),
-    (Datatype::DatetimeMonth, "M", "months"),
-    (Datatype::DatetimeWeek, "W", "weeks"),
-    (Datatype::DatetimeDay, "D", "days"),
-    (Datatype::DatetimeHr, "h", "hours"),
-    (Datatype::DatetimeMin, "m", "minutes"),
-    (Datatype::DatetimeSec, "s", "seconds"),
-    (Datatype::DatetimeMs, "ms", "milliseconds"),
-    (Datatype::DatetimeUs, "us", "microseconds"),
-    (Datatype::DatetimeNs, "ns", "nanoseconds"),
-    (Datatype::DatetimePs, "ps", "picoseconds"),
-    (Datatype::DatetimeFs, "fs", "femtoseconds"),
-    (Datatype::DatetimeAs, "as", "attoseconds"),
+/// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix of the unit and
+/// the unit's plural.
+pub(super) static UNITS: [(Datatype, Unit, &str, &str); 13] = [
+    (Datatype::DatetimeYear, Unit::Years, "Y", "years"),
+    (Datatype::DatetimeMonth, Unit::Months, "M", "months"),
+    (Datatype::DatetimeWeek, Unit::Days(7 * 86_400), "W", "weeks"),
+    (Datatype::DatetimeDay, Unit::Days(86_400), "D", "days"),
+    (Datatype::DatetimeHr, Unit::Seconds(3_600), "h", "hours"),
+    (Datatype::DatetimeMin, Unit::Seconds(60), "m", "minutes"),
+    (Datatype::DatetimeSec, Unit::Seconds(1), "s", "seconds"),
+    (Datatype::DatetimeMs, Unit::Fraction(3), "ms", "milliseconds"),
+    (Datatype::DatetimeUs, Unit::Fraction(6), "us", "microseconds"),
+    (Datatype::DatetimeNs, Unit::Fraction(9), "ns", "nanoseconds"),
+    (Datatype::DatetimePs, Unit::Fraction(12), "ps", "picoseconds"),
+    (Datatype::DatetimeFs, Unit::Fraction(15), "fs", "femtoseconds"),
+    (Datatype::DatetimeAs, Unit::Fraction(18), "as", "attoseconds"),
 ];
 
 /// The reason why a text is not a value of a datatype.
@@ -65,15 +67,20 @@ impl Display for WrittenError {
 
 impl std::error::Error for WrittenError {}
 
+/// Returns the row of a datetime datatype.
+pub(super) fn row(datatype: Datatype) -> Option<&'static (Datatype, Unit, &'static str, &'static str)> {
+    UNITS.get(usize::from(datatype.code().checked_sub(Datatype::DatetimeYear.code())?))
+}
+
 /// Returns the suffix and the plural of a datatype's unit.
-pub(super) fn unit(datatype: Datatype) -> Option<(&'static str, &'static str)> {
-    UNITS.iter().find(|(known, ..)| *known == datatype).map(|(_, suffix, plural)| (*suffix, *plural))
+fn unit(datatype: Datatype) -> Option<(&'static str, &'static str)> {
+    row(datatype).map(|(.., suffix, plural)| (*suffix, *plural))
 }
 
 /// Returns the datatype whose unit is the suffix of `text`.
 pub(super) fn datatype(text: &str) -> Option<Datatype> {
     let suffix = text.trim_start_matches(|sign: char| sign == '-' || sign.is_ascii_digit());
-    UNITS.iter().find(|(_, known, _)| *known == suffix).map(|(datatype, ..)| *datatype)
+    UNITS.iter().find(|(_, _, known, _)| *known == suffix).map(|(datatype, ..)| *datatype)
 }
 
 /// Reads a number of units since 1970. Returns `None` for a year and for text that is not a number.
@@ -81,7 +88,7 @@ pub(super) fn read(datatype: Datatype, text: &str) -> Result<Option<i64>, Writte
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = unsigned.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
     let (number, suffix) = text.split_at(text.len() - unsigned.len() + digits);
-    if !suffix.is_empty() && UNITS.iter().all(|(_, known, _)| *known != suffix) {
+    if !suffix.is_empty() && UNITS.iter().all(|(_, _, known, _)| *known != suffix) {
         return Ok(None);
     }
     // A number with underscores cannot be a date.

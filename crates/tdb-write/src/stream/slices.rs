@@ -1,9 +1,9 @@
 //! Slices of dense regions.
 
 use tdb_cells::CellsError;
-use tdb_fragment::{DenseGrid, Tiles};
+use tdb_fragment::DenseGrid;
 use tdb_rtree::{DimRange, NdRange};
-use tdb_snapshot::{ArrayError, Result};
+use tdb_snapshot::Result;
 use tdb_types::Layout;
 
 use crate::target::Target;
@@ -42,13 +42,7 @@ impl Slices {
                 return Err(CellsError::Range { dimension: dimension.name().to_owned(), range, why }.into());
             }
         }
-        let builder =
-            tdb_fragment::FragmentBuilder::dense(target.version, schema, target.schema_name(), region.clone());
-        let tiles = builder.and_then(|builder| builder.tiles());
-        let file = || target.array.storage().describe("");
-        let Tiles::Dense(grid) = tiles.map_err(|source| ArrayError::Fragment { file: file(), source })? else {
-            return Err(ArrayError::Write("expected a dense array, found a sparse array".to_owned()));
-        };
+        let grid = target.dense_grid(&region)?;
         let dimension = if schema.tile_order() == Layout::ColMajor { schema.dim_count() - 1 } else { 0 };
         let tiles = grid.tile_count() / grid.dimensions()[dimension].count;
         Ok(Self { region, grid, dimension, tiles, first: 0, written: 0, size_before: 0 })

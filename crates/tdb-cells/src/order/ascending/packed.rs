@@ -3,7 +3,7 @@
 use tdb_schema::global_order::GlobalOrder;
 use tdb_schema::hilbert::CoordinateColumn;
 use tdb_schema::{ArraySchema, Dimension, Tiling};
-use tdb_types::PhysicalType;
+use tdb_types::{PhysicalType, with_physical};
 
 use super::known::Ascending;
 
@@ -94,17 +94,11 @@ impl Part {
     /// Appends the distances of the coordinates. Returns the number of cells before the first cell
     /// outside of the first cell's space tile.
     fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> usize {
-        match physical {
-            PhysicalType::U8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0])),
-            PhysicalType::I8 => self.append_keys(values, packed, |b: [u8; 1]| u64::from(b[0] ^ 0x80)),
-            PhysicalType::U16 => self.append_keys(values, packed, |b| u64::from(u16::from_le_bytes(b))),
-            PhysicalType::I16 => self.append_keys(values, packed, |b| u64::from(u16::from_le_bytes(b) ^ (1 << 15))),
-            PhysicalType::U32 => self.append_keys(values, packed, |b| u64::from(u32::from_le_bytes(b))),
-            PhysicalType::I32 => self.append_keys(values, packed, |b| u64::from(u32::from_le_bytes(b) ^ (1 << 31))),
-            PhysicalType::U64 => self.append_keys(values, packed, u64::from_le_bytes),
-            PhysicalType::I64 => self.append_keys(values, packed, |b| u64::from_le_bytes(b) ^ (1 << 63)),
-            PhysicalType::F32 | PhysicalType::F64 => 0,
-        }
+        with_physical!(
+            physical,
+            T => self.append_keys(values, packed, |b| u64::from(T::from_le_bytes(b).abs_diff(T::MIN))),
+            _ => 0
+        )
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use crate::stage::strings::{Entry, SHORT};
 /// A hash map from strings to indices, with open addressing.
 #[derive(Debug)]
 pub(super) struct Distinct<'a> {
-    entries: Vec<Entry<'a>>,
+    pub(super) entries: Vec<Entry<'a>>,
     /// The index of a string plus one, or 0 for an empty slot. The length is a power of two, and at
     /// most half of the slots are used.
     slots: Vec<u32>,
@@ -43,11 +43,6 @@ impl<'a> Distinct<'a> {
                 None => return self.insert(slot, string),
             }
         }
-    }
-
-    /// Returns the strings in order of index.
-    pub(super) fn into_entries(self) -> Vec<Entry<'a>> {
-        self.entries
     }
 
     #[inline(always)]

@@ -57,21 +57,8 @@ fn plain<T: Number>(cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, over
 }
 
 fn plain_of(physical: PhysicalType, cells: &Cells<'_>, run: Range<usize>, to: &mut Numbers, overflow: Overflow) {
-    for_type!(physical, plain(cells, run, to, overflow));
+    with_physical!(physical, T => plain::<T>(cells, run, to, overflow));
 }
-
-const ALL: [PhysicalType; 10] = [
-    PhysicalType::I8,
-    PhysicalType::U8,
-    PhysicalType::I16,
-    PhysicalType::U16,
-    PhysicalType::I32,
-    PhysicalType::U32,
-    PhysicalType::I64,
-    PhysicalType::U64,
-    PhysicalType::F32,
-    PhysicalType::F64,
-];
 
 /// Generates the bytes of one number per seed: many of one kind, and a few special values.
 fn numbers_of(physical: PhysicalType, kind: u8, seeds: &[(u64, u8)]) -> Vec<u8> {
@@ -118,7 +105,7 @@ proptest! {
         nulls in prop::option::of(0usize..50),
         (from, to) in (0usize..20, 0usize..20),
     ) {
-        for physical in ALL {
+        for physical in PhysicalType::ALL {
             let bytes = numbers_of(physical, kind, &seeds);
             // At most one of the last cells is null.
             let valid: Vec<u8> = (0..seeds.len()).map(|cell| u8::from(Some(seeds.len() - cell) != nulls)).collect();

@@ -6,15 +6,12 @@ use tdb_filters::FilterError;
 use crate::ArrayError;
 
 /// An error before tile context is added.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Trouble {
-    Array(ArrayError),
-    Filter(FilterError),
-}
-
-impl From<ArrayError> for Trouble {
-    fn from(error: ArrayError) -> Self {
-        Self::Array(error)
-    }
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    #[error(transparent)]
+    Filter(#[from] FilterError),
 }
 
 impl From<Cancelled> for Trouble {
@@ -26,12 +23,6 @@ impl From<Cancelled> for Trouble {
 impl From<tdb_storage::StorageError> for Trouble {
     fn from(error: tdb_storage::StorageError) -> Self {
         Self::Array(error.into())
-    }
-}
-
-impl From<FilterError> for Trouble {
-    fn from(error: FilterError) -> Self {
-        Self::Filter(error)
     }
 }
 

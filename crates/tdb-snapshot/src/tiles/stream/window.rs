@@ -13,7 +13,7 @@ const WINDOW: u64 = (256 << 10) + 4096;
 /// The bytes of a data file around the current read position.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
-    file: &'a dyn ReadAt,
+    pub(super) file: &'a dyn ReadAt,
     /// The full path, for messages.
     path: &'a str,
     buffer: &'a mut Vec<u8>,
@@ -24,10 +24,6 @@ pub(super) struct Window<'a> {
 impl<'a> Window<'a> {
     pub(super) fn new(file: &'a dyn ReadAt, path: &'a str, buffer: &'a mut Vec<u8>) -> Self {
         Self { file, path, buffer, start: 0, len: 0 }
-    }
-
-    pub(super) fn file(&self) -> &'a dyn ReadAt {
-        self.file
     }
 
     /// `true` if the range of the file is in the window.
