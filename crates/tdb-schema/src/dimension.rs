@@ -32,7 +32,10 @@ impl Dimension {
     /// The datatype is the type of the bounds, such as [`Datatype::Int64`] for `0i64..=99`. Dates
     /// and times need [`with_datatype`](Self::with_datatype).
     #[must_use]
-    pub fn new(name: impl Into<String>, datatype: Datatype, low: Scalar, high: Scalar) -> Self {
+    pub fn new(name: impl Into<String>, domain: RangeInclusive<impl Into<Scalar>>) -> Self {
+        let (low, high) = domain.into_inner();
+        let (low, high) = (low.into(), high.into());
+        let datatype = low.physical().into();
         Self { datatype, cell_val_num: CellValNum::ONE, domain: Some((low, high)), ..Self::string(name) }
     }
 

@@ -1,6 +1,5 @@
 //! `EXPLAIN ANALYZE` of queries on a cluster.
 
-use std::fmt;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -9,82 +8,13 @@ use ballista_core::serde::protobuf::{GetJobMetricsResult, OperatorMetricsSet};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::MetricsSet;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures_util::stream;
 
-use crate::job::JobExec;
-
-/// Runs a job, drops the rows, and returns the operator metrics by stage.
-#[derive(Debug)]
-pub(crate) struct AnalyzeJobExec {
-    job: Arc<JobExec>,
-    properties: Arc<PlanProperties>,
-}
-
-impl AnalyzeJobExec {
-    /// Creates the node. `schema` is that of `EXPLAIN`: two text columns.
-    pub(crate) fn new(job: JobExec, schema: SchemaRef) -> Self {
-        let known = EquivalenceProperties::new(schema);
-        let one = Partitioning::UnknownPartitioning(1);
-        let properties = PlanProperties::new(known, one, EmissionType::Final, Boundedness::Bounded);
-        Self { job: Arc::new(job), properties: Arc::new(properties) }
-    }
-}
-
-impl DisplayAs for AnalyzeJobExec {
-    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AnalyzeJobExec: ")?;
-        self.job.fmt_as(format, f)
-    }
-}
-
-impl ExecutionPlan for AnalyzeJobExec {
-    fn name(&self) -> &'static str {
-        "AnalyzeJobExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.is_empty() {
-            true => Ok(self),
-            false => Err(DataFusionError::Internal("a job has no inputs".to_owned())),
-        }
-    }
-
-    fn execute(&self, _partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (job, schema) = (self.job.clone(), self.schema());
-        let columns = schema.clone();
-        let told = async move {
-            let metrics = job.metrics(&context).await?;
-            let told: [ArrayRef; 2] = [
-                Arc::new(StringArray::from(vec!["Plan with Metrics"])),
-                Arc::new(StringArray::from(vec![told(&metrics)?])),
-            ];
-            Ok(RecordBatch::try_new(columns, told.into())?)
-        };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(told))))
-    }
+/// Returns the row of `EXPLAIN ANALYZE`: two text columns, with the operator metrics by stage.
+pub(crate) fn row(schema: SchemaRef, metrics: &GetJobMetricsResult) -> Result<RecordBatch> {
+    let text = |text: String| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
+    Ok(RecordBatch::try_new(schema, vec![text("Plan with Metrics".to_owned()), text(told(metrics)?)])?)
 }
 
 /// Formats the stages in execution order, each with operators from the last down.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::Session;
 use datafusion::datasource::sink::DataSinkExec;
 use datafusion::error::Result;
@@ -14,7 +15,6 @@ use datafusion::physical_plan::analyze::AnalyzeExec;
 use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner as _};
 
-use crate::analyze::AnalyzeJobExec;
 use crate::cluster::Cluster;
 use crate::codec::PhysicalCodec;
 use crate::divide::reads;
@@ -56,18 +56,18 @@ impl ClusterPlanner {
             return Ok(plan);
         }
         if let Some(analyze) = plan.downcast_ref::<AnalyzeExec>() {
-            return Ok(Arc::new(AnalyzeJobExec::new(self.job(analyze.input()), plan.schema())));
+            return Ok(Arc::new(self.job(analyze.input(), Some(plan.schema()))));
         }
         if plan.is::<DataSinkExec>() {
             let children = plan.children().into_iter().map(|child| self.placed(child.clone()));
             let children = children.collect::<Result<Vec<_>>>()?;
             return plan.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute));
         }
-        Ok(Arc::new(self.job(&plan)))
+        Ok(Arc::new(self.job(&plan, None)))
     }
 
-    fn job(&self, plan: &Arc<dyn ExecutionPlan>) -> JobExec {
-        JobExec::new(self.cluster.clone(), plan.clone(), Arc::new(PhysicalCodec::of_plans()))
+    fn job(&self, plan: &Arc<dyn ExecutionPlan>, analyze: Option<SchemaRef>) -> JobExec {
+        JobExec::new(self.cluster.clone(), plan.clone(), Arc::new(PhysicalCodec::of_plans()), analyze)
     }
 }
 

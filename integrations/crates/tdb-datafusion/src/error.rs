@@ -1,6 +1,6 @@
 //! Errors of arrays as DataFusion errors.
 
-use datafusion::error::DataFusionError;
+use datafusion::error::{DataFusionError, Result};
 use tdb_array::{ArrayError, ErrorCategory};
 
 /// Wraps an error of the array at `uri`. The [`ArrayError`] stays accessible as the source, with
@@ -27,9 +27,8 @@ pub(crate) fn plan(message: impl Into<String>) -> DataFusionError {
     DataFusionError::Plan(message.into())
 }
 
-/// Flattens the result of a blocking task.
-pub(crate) fn joined<T>(
-    result: Result<datafusion::error::Result<T>, tokio::task::JoinError>,
-) -> datafusion::error::Result<T> {
+/// Runs a function that blocks, on a thread for such functions.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let result = tokio::task::spawn_blocking(work).await;
     result.map_err(|error| DataFusionError::ExecutionJoin(Box::new(error)))?
 }

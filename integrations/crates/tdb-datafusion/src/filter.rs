@@ -30,91 +30,85 @@ const DEEPEST: u32 = 100;
 
 /// Translates a filter. `None` if no condition can express any part of it.
 pub(crate) fn condition(opened: &Opened, filter: &Arc<dyn PhysicalExpr>) -> Option<Pushed> {
-    Translator { opened }.translate(filter, false, DEEPEST)
+    translate(opened, filter, false, DEEPEST)
 }
 
-struct Translator<'a> {
-    opened: &'a Opened,
-}
-
-impl Translator<'_> {
-    /// Translates an expression or its negation.
-    fn translate(&self, expr: &Arc<dyn PhysicalExpr>, negate: bool, depth: u32) -> Option<Pushed> {
-        let depth = depth.checked_sub(1)?;
-        if let Some(not) = expr.downcast_ref::<NotExpr>() {
-            return self.translate(not.arg(), !negate, depth);
-        }
-        if let Some(binary) = expr.downcast_ref::<BinaryExpr>()
-            && matches!(binary.op(), Operator::And | Operator::Or)
-        {
-            let nodes = operands(expr, *binary.op());
-            let nodes = nodes.iter().map(|node| self.translate(node, negate, depth));
-            return if (*binary.op() == Operator::And) != negate { all(nodes) } else { any(nodes) };
-        }
-        if let Some(found) = dictionary::members(self.opened, expr, negate) {
-            return found;
-        }
-        if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
-            return self.binary(binary, negate);
-        }
-        if let Some(list) = expr.downcast_ref::<InListExpr>() {
-            return self.in_list(list, negate);
-        }
-        if let Some(test) = expr.downcast_ref::<IsNullExpr>() {
-            return leaf::null(self.opened, self.column(test.arg())?, !negate);
-        }
-        if let Some(test) = expr.downcast_ref::<IsNotNullExpr>() {
-            return leaf::null(self.opened, self.column(test.arg())?, negate);
-        }
-        if let Some(like) = expr.downcast_ref::<LikeExpr>() {
-            let pattern = like.pattern().downcast_ref::<Literal>()?.value().try_as_str()??.to_owned();
-            let is_plain = !like.negated() && !negate && !like.case_insensitive();
-            return if is_plain { leaf::like(self.opened, self.column(like.expr())?, &pattern) } else { None };
-        }
-        if let Some(literal) = expr.downcast_ref::<Literal>() {
-            return match literal.value() {
-                ScalarValue::Boolean(Some(truth)) => Some(Pushed::constant(*truth != negate)),
-                value if value.is_null() => Some(Pushed::constant(false)),
-                _ => None,
-            };
-        }
-        let truth = ScalarValue::Boolean(Some(!negate));
-        leaf::compare(self.opened, self.column(expr)?, Operator::Eq, &truth)
+/// Translates an expression or its negation.
+fn translate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, negate: bool, depth: u32) -> Option<Pushed> {
+    let depth = depth.checked_sub(1)?;
+    if let Some(not) = expr.downcast_ref::<NotExpr>() {
+        return translate(opened, not.arg(), !negate, depth);
     }
-
-    fn binary(&self, binary: &BinaryExpr, negate: bool) -> Option<Pushed> {
-        let (column, operator, value) = match (self.column(binary.left()), binary.right().downcast_ref::<Literal>()) {
-            (Some(column), Some(literal)) => (column, *binary.op(), literal.value()),
-            _ => {
-                let literal = binary.left().downcast_ref::<Literal>()?;
-                (self.column(binary.right())?, binary.op().swap()?, literal.value())
-            }
+    if let Some(binary) = expr.downcast_ref::<BinaryExpr>()
+        && matches!(binary.op(), Operator::And | Operator::Or)
+    {
+        let nodes = operands(expr, *binary.op());
+        let nodes = nodes.iter().map(|node| translate(opened, node, negate, depth));
+        return if (*binary.op() == Operator::And) != negate { all(nodes) } else { any(nodes) };
+    }
+    if let Some(found) = dictionary::members(opened, expr, negate) {
+        return found;
+    }
+    if let Some(comparison) = expr.downcast_ref::<BinaryExpr>() {
+        return binary(opened, comparison, negate);
+    }
+    if let Some(list) = expr.downcast_ref::<InListExpr>() {
+        return in_list(opened, list, negate);
+    }
+    if let Some(test) = expr.downcast_ref::<IsNullExpr>() {
+        return leaf::null(opened, column(test.arg())?, !negate);
+    }
+    if let Some(test) = expr.downcast_ref::<IsNotNullExpr>() {
+        return leaf::null(opened, column(test.arg())?, negate);
+    }
+    if let Some(like) = expr.downcast_ref::<LikeExpr>() {
+        let pattern = like.pattern().downcast_ref::<Literal>()?.value().try_as_str()??.to_owned();
+        let is_plain = !like.negated() && !negate && !like.case_insensitive();
+        return if is_plain { leaf::like(opened, column(like.expr())?, &pattern) } else { None };
+    }
+    if let Some(literal) = expr.downcast_ref::<Literal>() {
+        return match literal.value() {
+            ScalarValue::Boolean(Some(truth)) => Some(Pushed::constant(*truth != negate)),
+            value if value.is_null() => Some(Pushed::constant(false)),
+            _ => None,
         };
-        let operator = if negate { operator.negate()? } else { operator };
-        match operator {
-            Operator::IsDistinctFrom | Operator::IsNotDistinctFrom => {
-                let is_same = operator == Operator::IsNotDistinctFrom;
-                if value.is_null() {
-                    return leaf::null(self.opened, column, is_same);
-                }
-                let operator = if is_same { Operator::Eq } else { Operator::NotEq };
-                let compared = leaf::compare(self.opened, column, operator, value);
-                if is_same { compared } else { any([compared, leaf::null(self.opened, column, true)]) }
-            }
-            operator => leaf::compare(self.opened, column, operator, value),
+    }
+    let truth = ScalarValue::Boolean(Some(!negate));
+    leaf::compare(opened, column(expr)?, Operator::Eq, &truth)
+}
+
+fn binary(opened: &Opened, binary: &BinaryExpr, negate: bool) -> Option<Pushed> {
+    let (name, operator, value) = match (column(binary.left()), binary.right().downcast_ref::<Literal>()) {
+        (Some(column), Some(literal)) => (column, *binary.op(), literal.value()),
+        _ => {
+            let literal = binary.left().downcast_ref::<Literal>()?;
+            (column(binary.right())?, binary.op().swap()?, literal.value())
         }
+    };
+    let operator = if negate { operator.negate()? } else { operator };
+    match operator {
+        Operator::IsDistinctFrom | Operator::IsNotDistinctFrom => {
+            let is_same = operator == Operator::IsNotDistinctFrom;
+            if value.is_null() {
+                return leaf::null(opened, name, is_same);
+            }
+            let operator = if is_same { Operator::Eq } else { Operator::NotEq };
+            let compared = leaf::compare(opened, name, operator, value);
+            if is_same { compared } else { any([compared, leaf::null(opened, name, true)]) }
+        }
+        operator => leaf::compare(opened, name, operator, value),
     }
+}
 
-    fn in_list(&self, list: &InListExpr, negate: bool) -> Option<Pushed> {
-        let values = list.list().iter().map(|item| item.downcast_ref::<Literal>().map(Literal::value));
-        let values: Vec<&ScalarValue> = values.collect::<Option<_>>()?;
-        leaf::member(self.opened, self.column(list.expr())?, list.negated() != negate, &values)
-    }
+fn in_list(opened: &Opened, list: &InListExpr, negate: bool) -> Option<Pushed> {
+    let values = list.list().iter().map(|item| item.downcast_ref::<Literal>().map(Literal::value));
+    let values: Vec<&ScalarValue> = values.collect::<Option<_>>()?;
+    leaf::member(opened, column(list.expr())?, list.negated() != negate, &values)
+}
 
-    /// Returns the name of a column expression.
-    fn column<'e>(&self, expr: &'e Arc<dyn PhysicalExpr>) -> Option<&'e str> {
-        Some(expr.downcast_ref::<Column>()?.name())
-    }
+/// Returns the name of a column expression.
+fn column(expr: &Arc<dyn PhysicalExpr>) -> Option<&str> {
+    Some(expr.downcast_ref::<Column>()?.name())
 }
 
 /// Flattens a chain of the same operator. Chains may be long, and are nested to the left.

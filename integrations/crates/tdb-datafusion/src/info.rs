@@ -8,8 +8,8 @@ mod schema;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::memory::MemorySourceConfig;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::ScalarValue;
@@ -20,57 +20,35 @@ use tdb_array::{Array, TimeRange};
 
 use crate::{Opener, error, time};
 
-/// Kind of table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Info {
-    Enumerations,
-    Fragments,
-    Metadata,
-    Schema,
-}
-
-impl Info {
-    pub(crate) const ALL: [Self; 4] = [Self::Enumerations, Self::Fragments, Self::Metadata, Self::Schema];
-
+/// A kind of table.
+#[derive(Debug)]
+pub(crate) struct Info {
     /// Name of the table function.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Enumerations => "tdb_enumerations",
-            Self::Fragments => "tdb_fragments",
-            Self::Metadata => "tdb_metadata",
-            Self::Schema => "tdb_schema",
-        }
-    }
-
-    fn columns(self) -> SchemaRef {
-        match self {
-            Self::Enumerations => enumerations::columns(),
-            Self::Fragments => fragments::columns(),
-            Self::Metadata => metadata::columns(),
-            Self::Schema => schema::columns(),
-        }
-    }
-
-    fn rows(self, uri: &str, array: &Array) -> Result<RecordBatch> {
-        match self {
-            Self::Enumerations => enumerations::rows(uri, array),
-            Self::Fragments => fragments::rows(uri, array),
-            Self::Metadata => metadata::rows(uri, array),
-            Self::Schema => schema::rows(array),
-        }
-    }
+    pub(crate) name: &'static str,
+    /// Name and type of each column. `true` for nullable columns.
+    columns: &'static [(&'static str, DataType, bool)],
+    /// Returns the values by column, for the array at a URI.
+    rows: fn(&str, &Array) -> Result<Vec<ArrayRef>>,
 }
+
+/// All kinds of tables.
+pub(crate) static TABLES: [Info; 4] = [
+    Info { name: "tdb_enumerations", columns: enumerations::COLUMNS, rows: enumerations::rows },
+    Info { name: "tdb_fragments", columns: fragments::COLUMNS, rows: fragments::rows },
+    Info { name: "tdb_metadata", columns: metadata::COLUMNS, rows: metadata::rows },
+    Info { name: "tdb_schema", columns: schema::COLUMNS, rows: schema::rows },
+];
 
 /// Table function with a URI as argument. The optional second argument is a time.
 #[derive(Debug)]
 pub(crate) struct InfoFunction {
-    pub(crate) info: Info,
+    pub(crate) info: &'static Info,
     pub(crate) opener: Opener,
 }
 
 impl TableFunctionImpl for InfoFunction {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
-        let name = self.info.name();
+        let name = self.info.name;
         let text = |expr: &Expr| match expr {
             Expr::Literal(value @ (ScalarValue::Utf8(Some(_)) | ScalarValue::Int64(Some(_))), _) => {
                 Some(value.to_string())
@@ -91,14 +69,17 @@ impl TableFunctionImpl for InfoFunction {
             _ => return Err(usage()),
         };
         let (info, opener) = (self.info, self.opener.clone());
-        Ok(Arc::new(InfoTable { info, uri: uri.clone(), time, opener, columns: info.columns() }))
+        let fields =
+            info.columns.iter().map(|(name, data_type, nullable)| Field::new(*name, data_type.clone(), *nullable));
+        let columns = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Ok(Arc::new(InfoTable { info, uri: uri.clone(), time, opener, columns }))
     }
 }
 
 /// The table. Reads the array when scanned.
 #[derive(Debug)]
 struct InfoTable {
-    info: Info,
+    info: &'static Info,
     uri: String,
     time: Option<TimeRange>,
     opener: Opener,
@@ -123,8 +104,8 @@ impl TableProvider for InfoTable {
         _limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let (info, uri, time, opener) = (self.info, self.uri.clone(), self.time, self.opener.clone());
-        let rows = move || info.rows(&uri, &opener.array(&uri, time)?);
-        let rows = error::joined(tokio::task::spawn_blocking(rows).await)?;
+        let rows = error::blocking(move || (info.rows)(&uri, &opener.array(&uri, time)?)).await?;
+        let rows = RecordBatch::try_new(self.columns.clone(), rows)?;
         let source = MemorySourceConfig::try_new_exec(&[vec![rows]], self.columns.clone(), projection.cloned())?;
         Ok(source)
     }

@@ -16,7 +16,7 @@ use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
 use crate::files::ExactFiles;
-use crate::info::{Info, InfoFunction};
+use crate::info::{InfoFunction, TABLES};
 use crate::rules::analyzer_rules;
 use crate::statement::PlainRelations;
 use crate::{Opener, TableOptions};
@@ -144,9 +144,9 @@ pub fn session_with(
     let listed = Arc::new(DynamicListTableFactory::new(SessionStore::new()));
     let others = files.then(|| listed.clone() as Arc<dyn UrlTableFactory>);
     state.register_file_format(Arc::new(ArrayFormatFactory { opener: opener.clone() }), true)?;
-    for info in Info::ALL {
+    for info in &TABLES {
         let function = InfoFunction { info, opener: opener.clone() };
-        state.register_udtf(info.name(), Arc::new(function));
+        state.register_udtf(info.name, Arc::new(function));
     }
     let urls = Arc::new(UrlTables::new(opener, table, others));
     let catalogs = Arc::new(FreshCatalogs::new(state.catalog_list().clone(), urls));

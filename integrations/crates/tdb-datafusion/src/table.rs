@@ -37,7 +37,7 @@ impl TdbTable {
     pub async fn open(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let (uri, opener) = (uri.to_owned(), opener.clone());
         let opened = move || Self::open_blocking(&uri, &opener, options);
-        error::joined(tokio::task::spawn_blocking(opened).await)
+        error::blocking(opened).await
     }
 
     /// Like [`open`](Self::open), on the calling thread.

@@ -13,6 +13,6 @@ mod tables;
 mod write;
 mod zarr;
 
-pub(crate) use arrow::{ArrowFiles, ArrowStreams};
+pub(crate) use arrow::ArrowFormat;
 pub(crate) use parquet::ParquetFiles;
 pub(crate) use zarr::ZarrFolders;

@@ -6,14 +6,14 @@ mod formats;
 use std::io::{Error, ErrorKind};
 use std::sync::Arc;
 
-use formats::{ArrowFiles, ArrowStreams, ParquetFiles, ZarrFolders};
+use formats::{ArrowFormat, ParquetFiles, ZarrFolders};
 use tdb_cli::Extensions;
 use tdb_object_store::{SCHEMES, Stores, UrlError};
 use tdb_storage::StorageError;
 
 /// Returns all extensions.
 pub fn extensions() -> Extensions {
-    let columns = Extensions::new().format(ParquetFiles).format(ArrowFiles).format(ArrowStreams);
+    let columns = Extensions::new().format(ParquetFiles).format(ArrowFormat::FILES).format(ArrowFormat::STREAMS);
     let local = columns.folder_format(ZarrFolders);
     let stores = Arc::new(Stores::default());
     let open = move |uri: &str| {

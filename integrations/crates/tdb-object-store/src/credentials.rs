@@ -97,18 +97,14 @@ impl Profile {
 }
 
 fn load(file: &Path) -> Result<Option<Ini>, UrlError> {
-    match Ini::load_from_file(file) {
-        Ok(ini) => Ok(Some(ini)),
-        Err(ini::Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+    let why = match Ini::load_from_file(file) {
+        Ok(ini) => return Ok(Some(ini)),
+        Err(ini::Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         // The parser's message could quote a line with a key.
-        Err(ini::Error::Parse(error)) => Err(UrlError::Profile {
-            file: file.display().to_string(),
-            why: format!("line {} cannot be parsed", error.line),
-        }),
-        Err(ini::Error::Io(error)) => {
-            Err(UrlError::Profile { file: file.display().to_string(), why: error.to_string() })
-        }
-    }
+        Err(ini::Error::Parse(error)) => format!("line {} cannot be parsed", error.line),
+        Err(ini::Error::Io(error)) => error.to_string(),
+    };
+    Err(UrlError::Profile { file: file.display().to_string(), why })
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use object_store::Error as StoreError;
 use tdb_storage::StorageError;
 
 use crate::said::Said;
-use crate::unsigned::is_unsigned;
 
 /// A problem with a store or with access to it. [`StoreProblem::of`] finds it as the source of a
 /// [`StorageError::Io`].
@@ -177,11 +176,12 @@ fn named(region: Option<&str>) -> String {
     region.map(|region| format!(", {region}")).unwrap_or_default()
 }
 
-/// Converts an error of a store. `path` is the path or URL known to the user.
-pub(crate) fn of_store(path: String, error: &StoreError) -> StorageError {
+/// Converts an error of a store. `path` is the path or URL known to the user. `unsigned` is `true`
+/// for a store with unsigned requests.
+pub(crate) fn of_store(path: String, error: &StoreError, unsigned: bool) -> StorageError {
     match error {
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => StorageError::AlreadyExists { path },
-        _ => match problem(error) {
+        _ => match problem(error, unsigned) {
             Some(problem) => problem.at(path),
             None => StorageError::NotFound { path },
         },
@@ -224,7 +224,7 @@ fn lists_nothing(said: &Said) -> bool {
 }
 
 /// Returns the problem behind an error. `None` if the file does not exist.
-fn problem(error: &StoreError) -> Option<StoreProblem> {
+fn problem(error: &StoreError, unsigned: bool) -> Option<StoreProblem> {
     let said = Said::of(error);
     if let Some(excess) = said.excess {
         return Some(StoreProblem::TooMuch { said: excess.to_string() });
@@ -254,7 +254,7 @@ fn problem(error: &StoreError) -> Option<StoreProblem> {
             StoreProblem::NotSupported { said: said.shown() }
         }
         StoreError::Generic { store: "HTTP", .. } if lists_nothing(&said) => StoreProblem::ListsNothing,
-        _ if (is_denied || is_unknown) && is_unsigned(error) => StoreProblem::Unsigned { said: said.shown() },
+        _ if (is_denied || is_unknown) && unsigned => StoreProblem::Unsigned { said: said.shown() },
         _ if is_denied => StoreProblem::Denied { said: said.shown() },
         _ if is_unknown => StoreProblem::Unauthenticated { said: said.shown() },
         _ if is_busy => StoreProblem::Busy { said: said.shown() },
@@ -271,7 +271,7 @@ pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     match error {
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => true,
         StoreError::NotFound { .. } | StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => false,
-        _ => matches!(problem(error), Some(StoreProblem::Busy { .. } | StoreProblem::CutOff { .. })),
+        _ => matches!(problem(error, false), Some(StoreProblem::Busy { .. } | StoreProblem::CutOff { .. })),
     }
 }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn secrets_are_not_told() {
         let source = "Error performing GET https://a.blob.core.windows.net/c/f?sv=2&sig=SECRET in 3ms".into();
-        let error = of_store("az://c/f".to_owned(), &StoreError::Generic { store: "MicrosoftAzure", source });
+        let error = of_store("az://c/f".to_owned(), &StoreError::Generic { store: "MicrosoftAzure", source }, false);
         let text = format!("{error} {error:?}");
         assert!(text.contains("core.windows.net/c/f") && !text.contains("SECRET"), "{text}");
     }
@@ -305,11 +305,8 @@ mod tests {
     #[test]
     fn problems_are_told_apart() {
         let of = |source: &'static str| {
-            StoreProblem::of(&of_store(
-                "s3://b/f".to_owned(),
-                &StoreError::Generic { store: "S3", source: source.into() },
-            ))
-            .cloned()
+            let error = StoreError::Generic { store: "S3", source: source.into() };
+            StoreProblem::of(&of_store("s3://b/f".to_owned(), &error, false)).cloned()
         };
         assert_eq!(of("Received redirect without LOCATION, this"), Some(StoreProblem::WrongRegion { region: None }));
         let answer = |rest: &str| format!("Server returned non-2xx status code: {rest}").leak() as &'static str;
@@ -317,12 +314,15 @@ mod tests {
         assert!(matches!(slow, Some(StoreProblem::Busy { .. })));
         let expired = of(answer("400 Bad Request: <Code>ExpiredToken</Code>"));
         assert_eq!(expired, Some(StoreProblem::Unauthenticated { said: "ExpiredToken".to_owned() }));
+        let denied = StoreError::Generic { store: "S3", source: answer("403 Forbidden").into() };
+        let unsigned = of_store("s3://b/f".to_owned(), &denied, true);
+        assert!(matches!(StoreProblem::of(&unsigned), Some(StoreProblem::Unsigned { .. })), "{unsigned}");
         // Codes elsewhere in the message do not count.
         assert!(matches!(of("503 SlowDown: ExpiredToken"), Some(StoreProblem::Other { .. })));
         let gone = StoreError::NotFound {
             path: "f".to_owned(),
             source: answer("404 Not Found: <Code>NoSuchBucket</Code>").into(),
         };
-        assert_eq!(StoreProblem::of(&of_store("s3://b/f".to_owned(), &gone)), Some(&StoreProblem::NoBucket));
+        assert_eq!(StoreProblem::of(&of_store("s3://b/f".to_owned(), &gone, false)), Some(&StoreProblem::NoBucket));
     }
 }

@@ -9,7 +9,7 @@ use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, Objec
 use tdb_storage::{Fetched, Part, Request, Result, StorageError};
 
 use crate::cache::{Kept, Key};
-use crate::error::{StoreProblem, is_about_ranges, of_store};
+use crate::error::{StoreProblem, is_about_ranges};
 use crate::file::ObjectFile;
 use crate::place::Place;
 use crate::range::{collect, read_range};
@@ -77,7 +77,7 @@ fn check_range(place: &Place, path: &str, range: &Range<u64>, size: u64, limit: 
 type Answer = (u64, u64, Vec<u8>);
 
 async fn whole(place: &Place, path: &str, location: &Path, limit: u64) -> Result<Answer> {
-    let error = |error: StoreError| of_store(place.describe(path), &error);
+    let error = |error: StoreError| place.failed(path, &error);
     let answer = place.store.get(location).await.map_err(error)?;
     let size = answer.meta.size;
     if size > limit {
@@ -102,11 +102,11 @@ async fn last(place: &Place, path: &str, location: &Path, len: u64) -> Result<An
         // Azure does not support suffix ranges, and some stores reject suffix ranges of empty
         // files. Gets the size first instead.
         Err(error) if is_about_ranges(&error) => {
-            let of = |error: StoreError| of_store(place.describe(path), &error);
+            let of = |error: StoreError| place.failed(path, &error);
             let size = place.store.head(location).await.map_err(of)?.size;
             let start = size.saturating_sub(len);
             Ok((size, start, read_range(place, path, location, start..size).await?))
         }
-        Err(error) => Err(of_store(place.describe(path), &error)),
+        Err(error) => Err(place.failed(path, &error)),
     }
 }

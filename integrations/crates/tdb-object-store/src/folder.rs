@@ -11,7 +11,7 @@ use object_store::{
 };
 use tdb_storage::{Entry, EntryKind, Result, StorageError};
 
-use crate::error::{StoreProblem, of_store};
+use crate::error::StoreProblem;
 use crate::excess::{Excess, Listing};
 use crate::pause::pause;
 use crate::place::{Place, joined};
@@ -63,7 +63,7 @@ where
         };
         let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
         if !is_patient || !broke_off(&error) {
-            return Err(of_store(place.describe(path), &error));
+            return Err(place.failed(path, &error));
         }
         pause(repetition).await;
         repetition += 1;
@@ -78,7 +78,7 @@ pub(crate) async fn delete_all(place: &Place, path: &str, files: &[Path]) -> Res
     let mut gone = place.store.delete_stream(all).try_for_each(|_| async { Ok(()) }).await;
     let mut repetition = 0;
     while let Err(error) = gone {
-        let problem = of_store(place.describe(path), &error);
+        let problem = place.failed(path, &error);
         let is_cut_off = matches!(StoreProblem::of(&problem), Some(StoreProblem::CutOff { .. }));
         let is_patient = repetition < place.options.retries && begun.elapsed() < place.options.patience;
         if !is_cut_off || !is_patient {
@@ -113,7 +113,7 @@ pub(crate) async fn kind_of(place: Arc<Place>, path: String, location: Path) -> 
         (Err(StoreError::NotFound { .. }), Ok(None)) => Ok(None),
         // Prefers the error of the listing, because HEAD responses have no message.
         (Err(_), Err(error)) => Err(error),
-        (Err(error), Ok(None)) => Err(of_store(place.describe(&path), &error)),
+        (Err(error), Ok(None)) => Err(place.failed(&path, &error)),
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) async fn move_all(place: &Arc<Place>, (from, to): (&str, &str), files
 }
 
 async fn copy_one(place: Arc<Place>, path: String, from: Path, to: Path, size: u64) -> Result<()> {
-    let of = |error: StoreError| of_store(place.describe(&path), &error);
+    let of = |error: StoreError| place.failed(&path, &error);
     if size <= MOST_COPIED {
         return place.store.copy(&from, &to).await.map_err(of);
     }
@@ -196,7 +196,7 @@ async fn copy_parts(place: &Place, path: &str, from: &Path, upload: &mut dyn Mul
         let _room = place.parts.acquire().await;
         let bytes = read_range(place, path, from, start..end).await?;
         let sent = upload.put_part(PutPayload::from(bytes)).await;
-        sent.map_err(|error| of_store(place.describe(path), &error))?;
+        sent.map_err(|error| place.failed(path, &error))?;
         start = end;
     }
     Ok(())

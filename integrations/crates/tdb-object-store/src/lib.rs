@@ -58,7 +58,6 @@ mod runtime;
 mod said;
 mod settings;
 mod storage;
-mod unsigned;
 mod web;
 mod write;
 

@@ -36,6 +36,8 @@ pub struct StoreOptions {
     /// attribute proves a successful write. [`open`](crate::open) enables marks for S3, Google and
     /// Azure. Other stores may reject attributes.
     pub mark_writes: bool,
+    /// `true` if requests are unsigned, which may be the cause of a refusal.
+    pub(crate) unsigned: bool,
 }
 
 impl Default for StoreOptions {
@@ -52,6 +54,7 @@ impl Default for StoreOptions {
             try_conditions: true,
             cache: 16 << 20,
             mark_writes: false,
+            unsigned: false,
         }
     }
 }

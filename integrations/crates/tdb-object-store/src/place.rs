@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use object_store::ObjectStore;
 use object_store::path::Path;
+use object_store::{Error as StoreError, ObjectStore};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tdb_storage::{Result, StorageError, check_path};
 use tokio::sync::Semaphore;
@@ -13,6 +13,7 @@ use crate::StoreOptions;
 use crate::cache::ReadCache;
 use crate::conditions::Conditions;
 use crate::emptied::Emptied;
+use crate::error::of_store;
 
 /// State shared by a folder with files and writers.
 pub(crate) struct Place {
@@ -49,6 +50,11 @@ impl Place {
 
     pub(crate) fn describe(&self, path: &str) -> String {
         described(&self.url, path)
+    }
+
+    /// Converts an error of the store about a path.
+    pub(crate) fn failed(&self, path: &str, error: &StoreError) -> StorageError {
+        of_store(self.describe(path), error, self.options.unsigned)
     }
 }
 

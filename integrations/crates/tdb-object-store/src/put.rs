@@ -16,7 +16,7 @@ use tdb_storage::{Result, StorageError};
 use tdb_types::{NameForm, TimestampedName};
 
 use crate::conditions::{Put, Shown};
-use crate::error::{StoreProblem, is_in_doubt, of_store};
+use crate::error::{StoreProblem, is_in_doubt};
 use crate::mark::Mark;
 use crate::pause::pause;
 use crate::place::Place;
@@ -79,7 +79,7 @@ impl Put {
         match place.store.head(&self.location).await {
             Ok(_) => return Err(StorageError::AlreadyExists { path: place.describe(path) }),
             Err(StoreError::NotFound { .. }) => {}
-            Err(error) => return Err(of_store(place.describe(path), &error)),
+            Err(error) => return Err(place.failed(path, &error)),
         }
         self.surely(place, path).await?;
         let shown = shown(&self.once(place).await);
@@ -140,7 +140,7 @@ impl Put {
         let begun = Instant::now();
         for repetition in 0.. {
             let Err(error) = self.once(place).await else { return Ok(()) };
-            let problem = of_store(place.describe(path), &error);
+            let problem = place.failed(path, &error);
             if !options.mark_writes || !is_in_doubt(&error) {
                 return Err(problem);
             }

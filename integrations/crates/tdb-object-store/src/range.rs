@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tdb_storage::{Result, StorageError};
 
-use crate::error::{StoreProblem, is_about_ranges, of_store};
+use crate::error::{StoreProblem, is_about_ranges};
 use crate::pause::pause;
 use crate::place::Place;
 
@@ -59,7 +59,7 @@ async fn beyond_the_end(
         let need = range.end - range.start;
         return StorageError::UnexpectedEnd { path: place.describe(path), offset: range.start, need, size: meta.size };
     }
-    of_store(place.describe(path), &error)
+    place.failed(path, &error)
 }
 
 /// Collects the body of a range response. Requests missing bytes at the end again, because
@@ -79,7 +79,7 @@ pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range:
             break;
         }
         let why = match &broken {
-            Some(error) => of_store(place.describe(path), error),
+            Some(error) => place.failed(path, error),
             None => StoreProblem::WrongLength { asked, got }.at(place.describe(path)),
         };
         // `object_store` has already retried where an ETag proves that the file is unchanged.
@@ -90,7 +90,7 @@ pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range:
         pause(repetition).await;
         let rest = range.start + got..range.end;
         let next = place.store.get_opts(&first.location, of_range(rest.clone())).await;
-        let next = next.map_err(|error| of_store(place.describe(path), &error))?;
+        let next = next.map_err(|error| place.failed(path, &error))?;
         if next.range != rest || !is_same(&first, &next.meta) {
             return Err(why);
         }

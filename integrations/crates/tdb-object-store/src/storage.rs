@@ -16,7 +16,6 @@ use crate::StoreOptions;
 use crate::cache::ReadCache;
 use crate::conditions::Conditions;
 use crate::emptied::Emptied;
-use crate::error::of_store;
 use crate::fetch::{answers, fetch, fetch_all};
 use crate::file::ObjectFile;
 use crate::folder::{Below, below, delete_all, entries, kind_of, list, move_all};
@@ -73,6 +72,11 @@ impl ObjectStorage {
         let gone = |error: io::Error| StorageError::from_io(self.describe(path), error);
         wait(job(self.place.clone(), location)).map_err(gone)?
     }
+
+    /// Returns the error of one of several requests that failed together.
+    fn gone(&self, request: &Request, error: &io::Error) -> StorageError {
+        StorageError::from_io(self.describe(&request.path), io::Error::new(error.kind(), error.to_string()))
+    }
 }
 
 impl Storage for ObjectStorage {
@@ -90,7 +94,7 @@ impl Storage for ObjectStorage {
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>> {
         let name = path.to_owned();
         self.ask(path, async move |place: Arc<Place>, location: Path| {
-            let meta = place.store.head(&location).await.map_err(|error| of_store(place.describe(&name), &error))?;
+            let meta = place.store.head(&location).await.map_err(|error| place.failed(&name, &error))?;
             let file: Arc<dyn ReadAt> = Arc::new(ObjectFile::new(place.clone(), name, location, meta.size));
             Ok(file)
         })
@@ -115,15 +119,7 @@ impl Storage for ObjectStorage {
         let (place, asked, at_once) = (self.place.clone(), requests.to_vec(), self.place.options.profile.in_flight);
         match wait(fetch_all(place, asked, at_once)) {
             Ok(answers) => answers,
-            Err(error) => {
-                let gone = |request: &Request| {
-                    Err(StorageError::from_io(
-                        self.describe(&request.path),
-                        io::Error::new(error.kind(), error.to_string()),
-                    ))
-                };
-                requests.iter().map(gone).collect()
-            }
+            Err(error) => requests.iter().map(|request| Err(self.gone(request, &error))).collect(),
         }
     }
 
@@ -131,8 +127,7 @@ impl Storage for ObjectStorage {
         let answers = answers(self.place.clone(), requests.to_vec(), self.place.options.profile.in_flight);
         if let Err(error) = each(answers, cancel, |(place, answer)| take(place, answer)) {
             for (place, request) in requests.iter().enumerate() {
-                let error = io::Error::new(error.kind(), error.to_string());
-                take(place, Err(StorageError::from_io(self.describe(&request.path), error)));
+                take(place, Err(self.gone(request, &error)));
             }
         }
     }
@@ -195,7 +190,7 @@ impl Storage for ObjectStorage {
         not_the_root(path)?;
         let name = path.to_owned();
         self.ask(path, async move |place: Arc<Place>, location: Path| {
-            let of = |error: StoreError| of_store(place.describe(&name), &error);
+            let of = |error: StoreError| place.failed(&name, &error);
             // Stores report success for deletions of missing files.
             place.store.head(&location).await.map_err(of)?;
             delete_all(&place, &name, std::slice::from_ref(&location)).await?;
@@ -236,7 +231,7 @@ impl Storage for ObjectStorage {
                 None => return Err(StorageError::NotFound { path: place.describe(&name) }),
                 Some(EntryKind::File) => {
                     let size = place.store.head(&location).await;
-                    let size = size.map_err(|error| of_store(place.describe(&name), &error))?.size;
+                    let size = size.map_err(|error| place.failed(&name, &error))?.size;
                     vec![Below { location, inside: String::new(), size }]
                 }
                 Some(EntryKind::Folder) => {

@@ -12,7 +12,6 @@ use object_store::{
 use tdb_storage::{Result, StorageError, WriteFile};
 use tokio::task::JoinHandle;
 
-use crate::error::of_store;
 use crate::mark::Mark;
 use crate::place::Place;
 use crate::put::{attributes, put_new};
@@ -57,7 +56,7 @@ impl ObjectWriter {
         let (place, path, location, parts) =
             (self.place.clone(), self.path.clone(), self.location.clone(), self.parts.take());
         let job = async move {
-            let of = |error: StoreError| of_store(place.describe(&path), &error);
+            let of = |error: StoreError| place.failed(&path, &error);
             let mut parts = match parts {
                 Some(parts) => parts,
                 None => {
@@ -120,7 +119,7 @@ async fn all_sent(parts: &mut Parts) -> Result<(), StoreError> {
 /// Completes an upload, unless the name exists meanwhile. Stores have no condition for this
 /// request.
 async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) -> Result<()> {
-    let of = |error: StoreError| of_store(place.describe(path), &error);
+    let of = |error: StoreError| place.failed(path, &error);
     let (sent, found) = join!(all_sent(&mut parts), place.store.head(location));
     let refused = match (sent, found) {
         (Err(error), _) => Some(of(error)),

@@ -46,8 +46,8 @@ struct Arguments {
     #[arg(long)]
     only: Option<String>,
     /// Sides to compare with the array
-    #[arg(long, value_delimiter = ',', default_values = ["parquet", "duckdb", "tiledb"])]
-    sides: Vec<String>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["parquet", "duckdb", "tiledb"])]
+    sides: Vec<Side>,
     /// Folder of the rows, created if missing
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -55,8 +55,8 @@ struct Arguments {
     #[arg(long)]
     list: bool,
     /// Run as the process of a side
-    #[arg(long, hide = true)]
-    answer: Option<String>,
+    #[arg(long, value_enum, hide = true)]
+    answer: Option<Side>,
 }
 
 fn main() -> ExitCode {
@@ -74,8 +74,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sql-speed");
         target.join(arguments.shape.name())
     });
-    if let Some(side) = &arguments.answer {
-        return answer::serve(side_called(side)?, &folder, arguments.threads);
+    if let Some(side) = arguments.answer {
+        return answer::serve(side, &folder, arguments.threads);
     }
     let mut queries = queries::all(arguments.shape.rows);
     queries.retain(|query| arguments.only.as_ref().is_none_or(|only| query.name.contains(only.as_str())));
@@ -85,9 +85,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut sides = vec![Side::Array];
     for side in &arguments.sides {
-        let side = side_called(side)?;
-        if !sides.contains(&side) {
-            sides.push(side);
+        if !sides.contains(side) {
+            sides.push(*side);
         }
     }
     let python = tdb_reference::python("sql", &data::PACKAGES)?;
@@ -133,9 +132,4 @@ fn bytes_below(path: &Path) -> Result<u64> {
         bytes += bytes_below(&entry?.path())?;
     }
     Ok(bytes)
-}
-
-fn side_called(word: &str) -> Result<Side> {
-    let side = Side::ALL.into_iter().find(|side| side.word() == word);
-    side.ok_or_else(|| format!("there is no side {word:?}").into())
 }

@@ -115,88 +115,64 @@ fn scans() -> Vec<Query> {
     ]
 }
 
+/// Returns a query for a summary of the few rows that satisfy a condition.
+fn summary(name: &'static str, condition: &str, key: &str, value: Value) -> Query {
+    let of = [("count", "qual"), ("mean", "qual"), ("sum", "depth")];
+    Query {
+        name,
+        sql: format!("SELECT count(*), avg(qual), sum(depth) FROM t WHERE {condition}"),
+        mark: SELECTIVE,
+        frame: with(aggregates(&["qual", "depth"], &of), key, value),
+    }
+}
+
+/// Returns a query for some columns of few rows.
+fn selected(name: &'static str, columns: &[&str], clauses: &str, key: &str, value: Value) -> Query {
+    let sql = format!("SELECT {} FROM t {clauses}", columns.join(", "));
+    Query { name, sql, mark: SELECTIVE, frame: with(frame(columns), key, value) }
+}
+
 /// Range queries on the dimensions.
 fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
-    let measured = |name, chroms: (u64, u64), positions: (u64, u64)| {
-        let ((first_chrom, last_chrom), (first, last)) = (chroms, positions);
-        Query {
-            name,
-            sql: format!(
-                "SELECT count(*), avg(qual), sum(depth) FROM t \
-                 WHERE chrom BETWEEN {first_chrom} AND {last_chrom} AND pos BETWEEN {first} AND {last}"
-            ),
-            mark: SELECTIVE,
-            frame: with(
-                aggregates(&["qual", "depth"], &[("count", "qual"), ("mean", "qual"), ("sum", "depth")]),
-                "box",
-                json!([[first_chrom, last_chrom], [first, last]]),
-            ),
-        }
+    let measured = |name, (first_chrom, last_chrom): (u64, u64), (first, last): (u64, u64)| {
+        let condition = format!("chrom BETWEEN {first_chrom} AND {last_chrom} AND pos BETWEEN {first} AND {last}");
+        summary(name, &condition, "box", json!([[first_chrom, last_chrom], [first, last]]))
     };
     let point = place(0.37);
     let columns = ["chrom", "pos", "qual", "depth", "kind"];
     // Half of the 10,000 rows of a tile.
     let tile = 5_000.min(per_chrom / 4) * SPACING;
+    let at_point = format!("WHERE chrom = 7 AND pos = {point}");
     vec![
         measured("box: about a tile", (7, 7), (place(0.4), place(0.4) + tile)),
         measured("box: 9 %", (5, 10), (place(0.33), place(0.66))),
         measured("box: long and thin", (1, CHROMS), (place(0.5), place(0.501))),
-        Query {
-            name: "a point",
-            sql: format!("SELECT {} FROM t WHERE chrom = 7 AND pos = {point}", columns.join(", ")),
-            mark: SELECTIVE,
-            frame: with(frame(&columns), "box", json!([[7, 7], [point, point]])),
-        },
+        selected("a point", &columns, &at_point, "box", json!([[7, 7], [point, point]])),
     ]
 }
 
+/// Columns of queries that return rows.
+const COLUMNS: [&str; 4] = ["chrom", "pos", "qual", "depth"];
+
 /// Queries of few rows at any position.
 fn filters() -> Vec<Query> {
-    let (from, to, milliseconds) = HOUR;
-    let columns = ["chrom", "pos", "qual", "depth"];
-    let filtered = |name, sql: String, condition: String| Query {
-        name,
-        sql: format!("SELECT count(*), avg(qual), sum(depth) FROM t WHERE {sql}"),
-        mark: SELECTIVE,
-        frame: with(
-            aggregates(&["qual", "depth"], &[("count", "qual"), ("mean", "qual"), ("sum", "depth")]),
-            "condition",
-            json!(condition),
-        ),
-    };
+    let (from, to, start) = HOUR;
+    let (few, end) = ("qual >= 99.9998", start + 3_600_000);
+    let hour = format!("time >= TIMESTAMP '{from}' AND time < TIMESTAMP '{to}'");
+    let milliseconds = json!(format!("time >= {start} and time < {end}"));
     vec![
-        Query {
-            name: "filter: few rows",
-            sql: format!("SELECT {} FROM t WHERE qual >= 99.9998", columns.join(", ")),
-            mark: SELECTIVE,
-            frame: with(frame(&columns), "condition", json!("qual >= 99.9998")),
-        },
-        filtered("filter: a rare kind", "kind = 'promoter_flank'".to_owned(), "kind == 'promoter_flank'".to_owned()),
-        filtered(
-            "filter: an hour",
-            format!("time >= TIMESTAMP '{from}' AND time < TIMESTAMP '{to}'"),
-            format!("time >= {milliseconds} and time < {}", milliseconds + 3_600_000),
-        ),
+        selected("filter: few rows", &COLUMNS, &format!("WHERE {few}"), "condition", json!(few)),
+        summary("filter: a rare kind", "kind = 'promoter_flank'", "condition", json!("kind == 'promoter_flank'")),
+        summary("filter: an hour", &hour, "condition", milliseconds),
     ]
 }
 
 /// Queries of the first rows in an order.
 fn tops() -> Vec<Query> {
-    let columns = ["chrom", "pos", "qual", "depth"];
-    let selected = columns.join(", ");
+    let (by_value, by_place) = ("ORDER BY qual DESC LIMIT 10", "ORDER BY chrom, pos LIMIT 10");
     vec![
-        Query {
-            name: "top 10 by a value",
-            sql: format!("SELECT {selected} FROM t ORDER BY qual DESC LIMIT 10"),
-            mark: SELECTIVE,
-            frame: with(frame(&columns), "top", json!(["qual", false, 10])),
-        },
-        Query {
-            name: "top 10 by place",
-            sql: format!("SELECT {selected} FROM t ORDER BY chrom, pos LIMIT 10"),
-            mark: SELECTIVE,
-            frame: with(frame(&columns), "top", json!(["place", true, 10])),
-        },
+        selected("top 10 by a value", &COLUMNS, by_value, "top", json!(["qual", false, 10])),
+        selected("top 10 by place", &COLUMNS, by_place, "top", json!(["place", true, 10])),
     ]
 }
 

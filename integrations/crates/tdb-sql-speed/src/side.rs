@@ -5,13 +5,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::outcome::Result;
 use crate::queries::Query;
 
 /// A side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Side {
     /// DataFusion over the array.
     Array,
@@ -20,20 +21,14 @@ pub(crate) enum Side {
     /// DuckDB over Parquet.
     Duckdb,
     /// TileDB-Py's `df[]` with pandas.
+    #[value(name = "tiledb")]
     Pandas,
 }
 
 impl Side {
-    pub(crate) const ALL: [Self; 4] = [Self::Array, Self::Parquet, Self::Duckdb, Self::Pandas];
-
     /// Returns the name of the side for the program and the script.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Parquet => "parquet",
-            Self::Duckdb => "duckdb",
-            Self::Pandas => "tiledb",
-        }
+    pub(crate) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -74,7 +69,7 @@ impl Running {
             }
             Side::Duckdb | Side::Pandas => {
                 let mut command = Command::new(place.python);
-                command.args(["-W", "ignore", "-c", crate::data::SCRIPT, side.word()]);
+                command.args(["-W", "ignore", "-c", crate::data::SCRIPT, &side.word()]);
                 command.arg(place.folder).arg(place.threads.to_string());
                 command
             }

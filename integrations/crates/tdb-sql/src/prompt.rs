@@ -4,6 +4,7 @@ mod completion;
 mod history;
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -47,7 +48,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
                 for step in &steps {
                     let _ = editor.add_history_entry(step.text());
                 }
-                if do_all(runtime, runner, &steps) == After::End {
+                if do_all(runtime, runner, &steps).is_break() {
                     break;
                 }
                 if steps.iter().any(|step| matches!(step, Step::Sql(_))) {
@@ -66,18 +67,11 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     Ok(())
 }
 
-/// `GoOn` if the prompt continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
-    GoOn,
-    End,
-}
-
-/// Runs steps in order. Reports the first failure, and skips the rest.
-fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> After {
+/// Runs steps in order. Reports the first failure, and skips the rest. `Break` ends the prompt.
+fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> ControlFlow<()> {
     for step in steps {
         let statement = match step {
-            Step::Command(Command::Quit, _) => return After::End,
+            Step::Command(Command::Quit, _) => return ControlFlow::Break(()),
             Step::Command(Command::Help, _) => {
                 say(HELP);
                 continue;
@@ -88,11 +82,11 @@ fn do_all(runtime: &Runtime, runner: &Runner<'_>, steps: &[Step]) -> After {
             let place = Place { name: "", text: statement, statement: part };
             if let Err(failure) = runtime.block_on(runner.timed(&place)) {
                 runner.context.report(&failure);
-                return After::GoOn;
+                return ControlFlow::Continue(());
             }
         }
     }
-    After::GoOn
+    ControlFlow::Continue(())
 }
 
 /// An input to execute.

@@ -17,10 +17,17 @@ pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) ->
     let (mut seconds, mut last) = (Vec::new(), Seen::default());
     for _ in 0..task.repeats(repeats).max(1) {
         let storage = place.storage(task.array(), task == Task::WriteKnown)?;
-        let begun = Begun::of(&storage, task)?;
+        let open = match task {
+            Task::Point | Task::Box | Task::All => Some(opened(&storage)?),
+            _ => None,
+        };
         let _ = place.proxy().take();
         let start = Instant::now();
-        begun.done(&storage, task)?;
+        match (open, task.written()) {
+            (Some(array), _) => read(&array, task)?,
+            (None, Some(cells)) => write(&storage, cells)?,
+            (None, None) => drop(opened(&storage)?),
+        }
         seconds.push(start.elapsed().as_secs_f64());
         last = place.proxy().take();
     }
@@ -28,29 +35,6 @@ pub(crate) fn measure(place: &Place, task: Task, repeats: usize, shows: bool) ->
         last.requests.iter().for_each(|asked| eprintln!("{task:?}: {asked}"));
     }
     Ok(Measured { requests: last.requests.len(), round_trips: last.round_trips, seconds: median(seconds) })
-}
-
-/// State prepared before the measurement.
-enum Begun {
-    Nothing,
-    Open(Box<Array>),
-}
-
-impl Begun {
-    fn of(storage: &Arc<dyn Storage>, task: Task) -> Result<Self> {
-        Ok(match task {
-            Task::Point | Task::Box | Task::All => Self::Open(Box::new(opened(storage)?)),
-            _ => Self::Nothing,
-        })
-    }
-
-    fn done(self, storage: &Arc<dyn Storage>, task: Task) -> Result<()> {
-        match (self, task.written()) {
-            (Self::Nothing, Some(cells)) => write(storage, cells),
-            (Self::Nothing, None) => opened(storage).map(drop),
-            (Self::Open(array), _) => read(&array, task),
-        }
-    }
 }
 
 /// Opens an array and loads the fragment metadata, like the reference library on opening.

@@ -99,6 +99,11 @@ impl Proxy {
         *lock(&self.inside.meanwhile) = Some(Meanwhile { part: part.to_owned(), job: Box::new(job) });
     }
 
+    /// Replaces all faults by this one.
+    pub fn only(&self, fault: Fault) {
+        *self.inside.faults.write().unwrap_or_else(PoisonError::into_inner) = vec![fault];
+    }
+
     /// Removes all faults.
     pub fn calm(&self) {
         self.inside.faults.write().unwrap_or_else(PoisonError::into_inner).clear();

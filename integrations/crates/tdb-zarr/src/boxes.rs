@@ -155,7 +155,8 @@ pub(crate) fn each_row(
     });
 }
 
-fn to_memory(number: u64) -> usize {
+/// Converts a position of cells in memory.
+pub(crate) fn to_memory(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 

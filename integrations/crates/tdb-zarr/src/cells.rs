@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::boxes::each_row;
+use crate::boxes::{each_row, to_memory};
 
 /// Cells of a chunk or box: bytes, and offsets including the end for cells of variable length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,8 +127,4 @@ fn repeated(fill: &[u8], count: usize) -> Vec<u8> {
         true => vec![0; fill.len() * count],
         false => fill.repeat(count),
     }
-}
-
-fn to_memory(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

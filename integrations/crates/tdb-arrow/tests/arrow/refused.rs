@@ -7,16 +7,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, Date32Array, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeBinaryArray, NullArray,
-    PrimitiveArray, RecordBatch, StringArray, TimestampSecondArray, UInt64Array, new_empty_array,
+    RecordBatch, StringArray, TimestampSecondArray, UInt64Array, new_empty_array,
 };
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, Enumeration, SchemaBuilder};
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
 
-use crate::support::{InMemory, of_attribute, write};
+use crate::support::{InMemory, nullable, of_attribute, take, write};
 
 /// Reads the array as Arrow, and returns the batch or the error message.
 fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String> {
@@ -27,16 +26,6 @@ fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String>
         assert!(reader.next().is_none(), "it goes on after an error");
     }
     batch
-}
-
-/// Writes a column as the attribute `a`.
-fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
-    let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
-    let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
-    let open = array.open();
-    let cells = tdb_arrow::cells(&batch, &open)?;
-    open.write().cells(cells)?;
-    Ok(())
 }
 
 fn of(datatype: Datatype) -> InMemory {
@@ -68,15 +57,11 @@ fn strings_that_are_no_utf8() {
 
 #[test]
 fn bytes_of_null_cells_may_be_anything() {
-    let array = of_attribute(
-        Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
-        None,
-    );
+    let array = nullable(Datatype::StringUtf8, CellValNum::Var);
     write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
     for options in [ArrowOptions::new().small_offsets(), ArrowOptions::new()] {
         let batch = read(&array, &options).unwrap();
-        let texts = arrow_array::cast::AsArray::as_string_opt::<i64>(batch.column(1));
-        if let Some(texts) = texts {
+        if let Some(texts) = batch.column(1).as_string_opt::<i64>() {
             assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("ok"), None, Some("x")]);
         }
         assert!(batch.column(1).is_null(1));
@@ -119,8 +104,7 @@ fn dates_that_the_other_has_no_number_for() {
     let seconds = TimestampSecondArray::from(vec![i64::MAX]);
     let error = take(&of(Datatype::DatetimeNs), Arc::new(seconds)).unwrap_err();
     assert!(matches!(error, Error::Cell { cell: 0, problem: Problem::OutOfRange { .. }, .. }), "{error}");
-    let list = Attribute::new("a", Datatype::DatetimeDay).with_cell_val_num(CellValNum::Var);
-    let array = of_attribute(list, None);
+    let array = var(Datatype::DatetimeDay);
     write(&array, 2, WriteColumn::values(&[1i64, 2, i64::MIN, i64::MAX]).with_offsets(&[0, 1, 4]));
     assert!(read(&array, &ArrowOptions::new()).unwrap_err().contains("cell 1, field \"a\""));
     let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
@@ -158,9 +142,8 @@ fn numbers_of_another_width() {
     let error = told(take(&of(Datatype::Float32), Arc::new(Float64Array::from(vec![0.1]))).unwrap_err());
     assert_eq!(error, "cell 0, field \"a\": 0.1 is not a valid float32");
     // Values under nulls are not checked. For lists, the error names the cell of the value.
-    let nullable = of_attribute(Attribute::new("a", Datatype::Int8).nullable(false), None);
     let hidden = Int64Array::new(vec![1, 1000].into(), Some(vec![true, false].into()));
-    take(&nullable, Arc::new(hidden)).unwrap();
+    take(&nullable(Datatype::Int8, CellValNum::ONE), Arc::new(hidden)).unwrap();
     let mut lists = ListBuilder::new(Int32Builder::new());
     lists.append_value([Some(1), Some(2)]);
     lists.append_value([Some(3), Some(300)]);
@@ -196,24 +179,6 @@ fn columns_of_another_type() {
         tdb_arrow::cells(&batch, &open).unwrap_err().to_string(),
         r#"unknown field "b"; the array has "d", "a""#
     );
-}
-
-#[test]
-fn slices_with_any_offsets_are_taken() {
-    // A slice from within a byte of validity, and within the values.
-    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from(vec![0b1011_0111u8, 0b101]), 0, 12));
-    let numbers = PrimitiveArray::<Int32Type>::new((0..12).collect(), Some(nulls)).slice(3, 7);
-    let array = of_attribute(Attribute::new("a", Datatype::Int32).nullable(false), None);
-    take(&array, Arc::new(numbers.clone())).unwrap();
-    assert_eq!(read(&array, &ArrowOptions::new()).unwrap().column(1).as_ref(), &numbers as &dyn Array);
-    let texts = StringArray::from(vec![Some("no"), Some("ä"), None, Some("bcd"), Some("no")]).slice(1, 3);
-    let array = of_attribute(
-        Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(false),
-        None,
-    );
-    take(&array, Arc::new(texts.clone())).unwrap();
-    let batch = read(&array, &ArrowOptions::new().small_offsets()).unwrap();
-    assert_eq!(batch.column(1).as_ref(), &texts as &dyn Array);
 }
 
 #[test]

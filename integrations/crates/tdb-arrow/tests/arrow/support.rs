@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::{Array as _, ArrayRef, RecordBatch, UInt64Array};
+use tdb_arrow::Error;
 use tdb_arrow::tdb_array::tdb_filters::EncryptionKey;
 use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_arrow::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
@@ -21,21 +23,21 @@ pub(crate) struct InMemory {
 impl InMemory {
     pub(crate) fn new(definition: &ArrayDefinition, key: Option<[u8; 32]>) -> Self {
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        let options = match key {
-            Some(key) => CreateOptions::new().key(EncryptionKey::new(key)),
-            None => CreateOptions::new(),
-        };
+        let options = key.into_iter().fold(CreateOptions::new(), |all, key| all.key(EncryptionKey::new(key)));
         options.create_on(&storage, definition).unwrap();
         Self { storage, key }
     }
 
     pub(crate) fn open(&self) -> Array {
-        let options = ArrayOptions::new().threads(1);
-        let options = match self.key {
-            Some(key) => options.key(EncryptionKey::new(key)),
-            None => options,
-        };
-        options.open_on(Arc::clone(&self.storage)).unwrap()
+        options(self.key).open_on(Arc::clone(&self.storage)).unwrap()
+    }
+}
+
+fn options(key: Option<[u8; 32]>) -> ArrayOptions {
+    let options = ArrayOptions::new().threads(1);
+    match key {
+        Some(key) => options.key(EncryptionKey::new(key)),
+        None => options,
     }
 }
 
@@ -45,12 +47,8 @@ pub(crate) fn every_array() -> impl Iterator<Item = Fixture> {
 }
 
 pub(crate) fn open(fixture: &Fixture) -> Array {
-    let options = ArrayOptions::new().threads(1);
-    let options = match fixture.expected().key() {
-        Some(key) => options.key(EncryptionKey::new(key)),
-        None => options,
-    };
-    options.open_on(fixture.array_storage()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()))
+    let opened = options(fixture.expected().key()).open_on(fixture.array_storage());
+    opened.unwrap_or_else(|error| panic!("{}: {error}", fixture.name()))
 }
 
 /// Creates a sparse array with one dimension `d` and one attribute.
@@ -65,6 +63,20 @@ pub(crate) fn of_attribute(attribute: Attribute, enumeration: Option<Enumeration
         definition = definition.with_enumeration(enumeration).unwrap();
     }
     InMemory::new(&definition, None)
+}
+
+/// Creates a sparse array with one nullable attribute.
+pub(crate) fn nullable(datatype: Datatype, number: CellValNum) -> InMemory {
+    of_attribute(Attribute::new("a", datatype).with_cell_val_num(number).nullable(false), None)
+}
+
+/// Writes a column as the attribute `a`.
+pub(crate) fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
+    let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
+    let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
+    let open = array.open();
+    open.write().cells(tdb_arrow::cells(&batch, &open)?)?;
+    Ok(())
 }
 
 /// Writes cells of the attribute `a` at 0, 1, ….

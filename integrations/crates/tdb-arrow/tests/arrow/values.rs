@@ -8,7 +8,7 @@ use arrow_array::types::Int8Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, DictionaryArray, Int8Array, Int16Array, Int32Array, RecordBatch,
     StringArray, StringViewArray, Time32MillisecondArray, Time32SecondArray, Time64MicrosecondArray,
-    Time64NanosecondArray, TimestampMillisecondArray, TimestampSecondArray, UInt64Array,
+    Time64NanosecondArray, TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow_schema::DataType;
 use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, SchemaBuilder};
@@ -16,25 +16,12 @@ use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
 use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
 
-use crate::support::{InMemory, of_attribute, write};
+use crate::support::{InMemory, nullable, of_attribute, take, write};
 
 /// Reads the attribute `a` as Arrow, in order.
 fn read(array: &InMemory, options: &ArrowOptions) -> ArrayRef {
     let query = array.open().read().select(["a"]).unwrap().order(Order::RowMajor);
     Reader::new(query, options).unwrap().next().unwrap().unwrap().column(0).clone()
-}
-
-/// Writes a column as the attribute `a`.
-fn take(array: &InMemory, column: ArrayRef) -> Result<(), Error> {
-    let places: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..column.len() as u64));
-    let batch = RecordBatch::try_from_iter([("d", places), ("a", column)]).unwrap();
-    let open = array.open();
-    open.write().cells(tdb_arrow::cells(&batch, &open)?)?;
-    Ok(())
-}
-
-fn nullable(datatype: Datatype, number: CellValNum) -> InMemory {
-    of_attribute(Attribute::new("a", datatype).with_cell_val_num(number).nullable(false), None)
 }
 
 #[test]
@@ -119,7 +106,8 @@ fn slices_of_lists_bits_and_views_are_taken() {
     }
     let two = CellValNum::Fixed(2.try_into().unwrap());
     let bits = (0..20).map(|cell| (cell % 3 > 0).then_some(cell % 2 == 0));
-    let columns: [(Datatype, CellValNum, ArrayRef); 5] = [
+    let texts = vec![Some("no"), Some("ä"), None, Some("bcd"), Some("no")];
+    let columns: [(Datatype, CellValNum, ArrayRef); 6] = [
         (Datatype::Int16, CellValNum::Var, Arc::new(lists.finish())),
         (Datatype::Int16, two, Arc::new(pairs.finish())),
         (Datatype::Bool, CellValNum::ONE, Arc::new(bits.collect::<BooleanArray>())),
@@ -128,6 +116,7 @@ fn slices_of_lists_bits_and_views_are_taken() {
             CellValNum::ONE,
             Arc::new((0..20).map(|cell| (cell % 7 > 1).then_some(cell)).collect::<Int32Array>()),
         ),
+        (Datatype::StringUtf8, CellValNum::Var, Arc::new(StringArray::from(texts))),
         (
             Datatype::StringUtf8,
             CellValNum::Var,
@@ -135,9 +124,9 @@ fn slices_of_lists_bits_and_views_are_taken() {
         ),
     ];
     for (datatype, number, column) in columns {
-        // Slices within a byte of validity, and at the start of its second byte.
-        for start in [1, 8, 9] {
-            let Some(len) = column.len().checked_sub(start) else { continue };
+        // Slices within a byte of validity, at the start of its second byte, and without the last cells.
+        for (start, without) in [(1, 0), (1, 1), (3, 2), (8, 0), (9, 0)] {
+            let Some(len) = column.len().checked_sub(start + without).filter(|len| *len > 0) else { continue };
             let column = column.slice(start, len);
             let array = nullable(datatype, number);
             take(&array, column.clone()).unwrap();

@@ -38,7 +38,7 @@ impl TdbCatalog {
     pub async fn group(uri: &str, opener: &Opener, options: TableOptions) -> Result<Arc<Self>> {
         let place = Place { uri: uri.to_owned(), path: Vec::new(), opener: opener.clone(), options };
         let known = place.clone();
-        error::joined(tokio::task::spawn_blocking(move || known.open().map(drop)).await)?;
+        error::blocking(move || known.open().map(drop)).await?;
         Ok(Arc::new(Self { place }))
     }
 }
@@ -137,7 +137,7 @@ impl SchemaProvider for GroupSchema {
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let (place, name) = (self.place.clone(), name.to_owned());
-        let table = error::joined(tokio::task::spawn_blocking(move || place.table(&name)).await)?;
+        let table = error::blocking(move || place.table(&name)).await?;
         Ok(table.map(|table| table as Arc<dyn TableProvider>))
     }
 
@@ -149,7 +149,7 @@ impl SchemaProvider for GroupSchema {
             let is_array = group.member(&name).is_some_and(|member| member.kind == MemberKind::Array);
             Ok(is_array.then_some(TableType::Base))
         };
-        error::joined(tokio::task::spawn_blocking(found).await)
+        error::blocking(found).await
     }
 
     fn table_exist(&self, name: &str) -> bool {

@@ -59,7 +59,7 @@ impl UrlTables {
 
     async fn at(&self, uri: &str, options: TableOptions) -> Result<Found> {
         let (uri, opener) = (uri.to_owned(), self.opener.clone());
-        error::joined(tokio::task::spawn_blocking(move || look(&uri, &opener, options)).await)
+        error::blocking(move || look(&uri, &opener, options)).await
     }
 }
 

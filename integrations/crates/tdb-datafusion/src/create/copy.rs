@@ -183,7 +183,7 @@ impl CopySink {
             CreateOptions::new().create_on(&storage, &definition).map_err(|error| error::of_array(&uri, error))?;
             opener.array(&uri, None)
         };
-        error::joined(tokio::task::spawn_blocking(made).await)
+        error::blocking(made).await
     }
 
     /// Removes the array after an error, unless other writers have added fragments. Ignores errors,
@@ -205,7 +205,7 @@ impl CopySink {
             }
             Ok(())
         };
-        let _: Result<()> = error::joined(tokio::task::spawn_blocking(removed).await);
+        let _: Result<()> = error::blocking(removed).await;
     }
 }
 

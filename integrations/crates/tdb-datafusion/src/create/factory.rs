@@ -62,6 +62,6 @@ impl TableProviderFactory for ArrayFactory {
                 Err(error) => Err(failed(error)),
             }
         };
-        Ok(error::joined(tokio::task::spawn_blocking(made).await)?)
+        Ok(error::blocking(made).await?)
     }
 }

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, DictionaryArray, RecordBatch, new_null_array};
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, new_null_array,
+};
+use datafusion::arrow::datatypes::{ArrowDictionaryKeyType, DataType, Int32Type, Int64Type, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::PhysicalExpr;
@@ -12,7 +14,7 @@ use tdb_array::tdb_condition::{Condition, Literal, Members, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{CellValNum, Scalar};
 
-use super::pushed::Pushed;
+use super::pushed::{Pushed, one_or};
 use crate::floats::array_with_one_nan;
 use crate::opened::Opened;
 
@@ -71,11 +73,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
         any.push(Condition::Member { field: column.to_owned(), negated: false, values: members });
     }
     any.extend(has_nan.then(|| field(column).is_nan()));
-    let condition = match any.len() {
-        0 => return Some(Pushed::constant(false)),
-        1 => any.pop()?,
-        _ => Condition::Or(any),
-    };
+    let condition = one_or(any, Condition::Or);
     // Membership of a zero matches zeros of both signs.
     Some(Pushed { condition, exact: zeros.iter().all(|is_true| *is_true == zeros[0]) })
 }
@@ -95,32 +93,20 @@ fn is_true_of_null(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, 
 
 /// Evaluates the expression for each value.
 fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: ArrayRef) -> Option<BooleanArray> {
-    use datafusion::arrow::array::types::{
-        Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-    };
-    use datafusion::arrow::array::{ArrowPrimitiveType, PrimitiveArray};
-    fn keyed<K: datafusion::arrow::datatypes::ArrowDictionaryKeyType>(values: ArrayRef) -> Option<ArrayRef>
+    fn keyed<K: ArrowDictionaryKeyType>(values: ArrayRef) -> Option<ArrayRef>
     where
-        <K as ArrowPrimitiveType>::Native: TryFrom<usize>,
+        K::Native: TryFrom<usize>,
     {
-        let keys = (0..values.len()).map(|place| K::Native::try_from(place).ok());
-        let keys: Vec<K::Native> = keys.collect::<Option<_>>()?;
-        let keys = PrimitiveArray::<K>::from_iter_values(keys);
+        let keys: Option<Vec<K::Native>> = (0..values.len()).map(|place| K::Native::try_from(place).ok()).collect();
+        let keys = PrimitiveArray::<K>::from_iter_values(keys?);
         Some(Arc::new(DictionaryArray::try_new(keys, values).ok()?))
     }
-    let DataType::Dictionary(key, _) = opened.schema.field_with_name(column).ok()?.data_type() else {
-        return evaluate(opened, expr, column, values);
-    };
-    let array = match **key {
-        DataType::Int8 => keyed::<Int8Type>(values)?,
-        DataType::Int16 => keyed::<Int16Type>(values)?,
-        DataType::Int32 => keyed::<Int32Type>(values)?,
-        DataType::Int64 => keyed::<Int64Type>(values)?,
-        DataType::UInt8 => keyed::<UInt8Type>(values)?,
-        DataType::UInt16 => keyed::<UInt16Type>(values)?,
-        DataType::UInt32 => keyed::<UInt32Type>(values)?,
-        DataType::UInt64 => keyed::<UInt64Type>(values)?,
-        _ => return None,
+    // Tables have wide keys.
+    let array = match opened.schema.field_with_name(column).ok()?.data_type() {
+        DataType::Dictionary(key, _) if **key == DataType::Int32 => keyed::<Int32Type>(values)?,
+        DataType::Dictionary(key, _) if **key == DataType::Int64 => keyed::<Int64Type>(values)?,
+        DataType::Dictionary(..) => return None,
+        _ => values,
     };
     evaluate(opened, expr, column, array)
 }
@@ -143,10 +129,6 @@ fn evaluate(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values:
 
 /// Returns the columns in an expression.
 fn columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Vec<String> {
-    let columns = datafusion::physical_expr::utils::collect_columns(expr);
-    columns
-        .into_iter()
-        .map(|column| column.name().to_owned())
-        .filter(|name| schema.field_with_name(name).is_ok())
-        .collect()
+    let columns = datafusion::physical_expr::utils::collect_columns(expr).into_iter();
+    columns.map(|column| column.name().to_owned()).filter(|name| schema.field_with_name(name).is_ok()).collect()
 }

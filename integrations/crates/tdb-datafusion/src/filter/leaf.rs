@@ -8,7 +8,7 @@ use tdb_array::tdb_rtree::DimRange;
 use tdb_array::tdb_schema::{FieldRef, FieldType};
 use tdb_array::tdb_types::{Datatype, Scalar};
 
-use super::pushed::{Pushed, all};
+use super::pushed::{Pushed, all, one_or};
 use super::value::{Kind, bytes};
 use crate::opened::Opened;
 
@@ -46,16 +46,17 @@ pub(super) fn compare(opened: &Opened, column: &str, operator: Sql, value: &Scal
     match kind {
         Kind::Boolean => boolean(column, operator, value),
         Kind::Float => float(opened, column, operator, value),
-        Kind::Integer | Kind::Bytes => {
-            let value = Literal::from(bytes(cells.datatype, value)?);
-            Some(Pushed::exact(Condition::Compare { field: column.to_owned(), operator, value }))
-        }
-        Kind::IntegerOrNoTime => {
+        Kind::Integer | Kind::Bytes | Kind::IntegerOrNoTime => {
             let value = Literal::from(bytes(cells.datatype, value)?);
             let compared = Pushed::exact(Condition::Compare { field: column.to_owned(), operator, value });
-            all([Some(compared), Some(is_time(column, cells.datatype))])
+            not_null(compared, column, cells.datatype, kind)
         }
     }
+}
+
+/// Excludes values that are null in SQL.
+fn not_null(found: Pushed, column: &str, datatype: Datatype, kind: Kind) -> Option<Pushed> {
+    if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column, datatype))]) } else { Some(found) }
 }
 
 /// `true` if SQL represents this datatype with 32 bits. Values beyond are null in SQL, like "no
@@ -150,7 +151,7 @@ pub(super) fn member(opened: &Opened, column: &str, negated: bool, values: &[&Sc
         return if negated { null(opened, column, false) } else { Some(Pushed::constant(false)) };
     }
     let found = Pushed::exact(Condition::Member { field: column.to_owned(), negated, values: members });
-    if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column, cells.datatype))]) } else { Some(found) }
+    not_null(found, column, cells.datatype, kind)
 }
 
 /// Tests floats for membership. DataFusion is inconsistent about the equality of signed zeros and
@@ -176,8 +177,7 @@ fn floats(opened: &Opened, column: &str, datatype: Datatype, negated: bool, valu
         any.extend(zero.map(|zero| field(column).eq(zero)));
         any.extend(has_nan.then(|| field(column).is_nan()));
     }
-    let condition = if any.len() == 1 { any.pop()? } else { Condition::Or(any) };
-    Some(Pushed { condition, exact })
+    Some(Pushed { condition: one_or(any, Condition::Or), exact })
 }
 
 /// Tests for null (`wanted`), or for its opposite.

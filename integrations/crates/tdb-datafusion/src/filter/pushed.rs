@@ -36,6 +36,14 @@ pub(crate) fn is_always(condition: &Condition) -> bool {
     matches!(condition, Condition::And(nodes) if nodes.is_empty())
 }
 
+/// Returns the only condition, or combines several.
+pub(super) fn one_or(mut conditions: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
+    match conditions.pop() {
+        Some(only) if conditions.is_empty() => only,
+        last => several(conditions.into_iter().chain(last).collect()),
+    }
+}
+
 /// Combines filters by AND. Filters without translation are dropped, which makes the result wider.
 pub(crate) fn all(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pushed> {
     let (mut conditions, mut exact) = (Vec::new(), true);
@@ -56,11 +64,7 @@ pub(crate) fn all(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pus
     if conditions.is_empty() && !exact {
         return None;
     }
-    let condition = match conditions.len() {
-        1 => conditions.pop()?,
-        _ => Condition::And(conditions),
-    };
-    Some(Pushed { condition, exact })
+    Some(Pushed { condition: one_or(conditions, Condition::And), exact })
 }
 
 /// Combines filters by OR.
@@ -77,9 +81,5 @@ pub(super) fn any(nodes: impl IntoIterator<Item = Option<Pushed>>) -> Option<Pus
             one => conditions.push(one),
         }
     }
-    let condition = match conditions.len() {
-        1 => conditions.pop()?,
-        _ => Condition::Or(conditions),
-    };
-    Some(Pushed { condition, exact })
+    Some(Pushed { condition: one_or(conditions, Condition::Or), exact })
 }

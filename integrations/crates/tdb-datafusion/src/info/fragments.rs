@@ -2,33 +2,27 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array,
-};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::arrow::array::{ArrayRef, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array};
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::error::Result;
-use tdb_array::Array;
+use tdb_array::{Array, TimeRange};
 
 use crate::error;
 
-pub(super) fn columns() -> SchemaRef {
-    let field = |name, data_type| Field::new(name, data_type, false);
-    let time = DataType::Timestamp(TimeUnit::Millisecond, None);
-    Arc::new(Schema::new(vec![
-        field("name", DataType::Utf8),
-        field("first", time.clone()),
-        field("last", time),
-        field("format_version", DataType::UInt32),
-        field("cells", DataType::UInt64),
-        field("tiles", DataType::UInt64),
-        field("bytes", DataType::UInt64),
-        Field::new("domain", DataType::Utf8, true),
-        field("schema", DataType::Utf8),
-    ]))
-}
+pub(super) const COLUMNS: &[(&str, DataType, bool)] = &[
+    ("name", DataType::Utf8, false),
+    ("first", DataType::Timestamp(TimeUnit::Millisecond, None), false),
+    ("last", DataType::Timestamp(TimeUnit::Millisecond, None), false),
+    ("format_version", DataType::UInt32, false),
+    ("cells", DataType::UInt64, false),
+    ("tiles", DataType::UInt64, false),
+    ("bytes", DataType::UInt64, false),
+    ("domain", DataType::Utf8, true),
+    ("schema", DataType::Utf8, false),
+];
 
 /// Returns a row per visible fragment, oldest first.
-pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
+pub(super) fn rows(uri: &str, array: &Array) -> Result<Vec<ArrayRef>> {
     let failed = |error| error::of_array(uri, error);
     let fragments = array.fragments().map_err(failed)?;
     let moment = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
@@ -39,20 +33,18 @@ pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
         Some(sides.collect::<Vec<_>>().join(", "))
     });
     let each = |value: fn(&tdb_array::Fragment) -> u64| UInt64Array::from_iter_values(fragments.iter().map(value));
-    let columns: Vec<ArrayRef> = vec![
+    let times = |value: fn(TimeRange) -> u64| {
+        TimestampMillisecondArray::from_iter_values(fragments.iter().map(|fragment| moment(value(fragment.time()))))
+    };
+    Ok(vec![
         Arc::new(StringArray::from_iter_values(fragments.iter().map(|fragment| fragment.name().to_string()))),
-        Arc::new(TimestampMillisecondArray::from_iter_values(
-            fragments.iter().map(|fragment| moment(fragment.time().start)),
-        )),
-        Arc::new(TimestampMillisecondArray::from_iter_values(
-            fragments.iter().map(|fragment| moment(fragment.time().end)),
-        )),
+        Arc::new(times(|time| time.start)),
+        Arc::new(times(|time| time.end)),
         Arc::new(UInt32Array::from_iter_values(fragments.iter().map(|fragment| fragment.version().number()))),
         Arc::new(each(tdb_array::Fragment::cell_count)),
         Arc::new(each(tdb_array::Fragment::tile_count)),
         Arc::new(UInt64Array::from(bytes)),
         Arc::new(domain.collect::<StringArray>()),
         Arc::new(StringArray::from_iter_values(fragments.iter().map(tdb_array::Fragment::schema_name))),
-    ];
-    Ok(RecordBatch::try_new(self::columns(), columns)?)
+    ])
 }

@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::array::{ArrayRef, StringArray, UInt32Array};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result;
 use tdb_array::Array;
 use tdb_array::tdb_types::{Datatype, Scalar};
 
 use crate::error;
 
-pub(super) fn columns() -> SchemaRef {
-    Arc::new(Schema::new(vec![
-        Field::new("key", DataType::Utf8, false),
-        Field::new("datatype", DataType::Utf8, false),
-        Field::new("count", DataType::UInt32, false),
-        Field::new("value", DataType::Utf8, true),
-    ]))
-}
+pub(super) const COLUMNS: &[(&str, DataType, bool)] = &[
+    ("key", DataType::Utf8, false),
+    ("datatype", DataType::Utf8, false),
+    ("count", DataType::UInt32, false),
+    ("value", DataType::Utf8, true),
+];
 
 /// Returns a row per key. Multiple numbers are separated by commas. `value` is null for bytes that
 /// are not text.
-pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
+pub(super) fn rows(uri: &str, array: &Array) -> Result<Vec<ArrayRef>> {
     let metadata = array.metadata().map_err(|error| error::of_array(uri, error))?;
     let (mut keys, mut datatypes, mut counts, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (key, value) in metadata.iter() {
@@ -30,13 +28,12 @@ pub(super) fn rows(uri: &str, array: &Array) -> Result<RecordBatch> {
         counts.push(value.count());
         values.push(text_of(value.datatype(), value.as_bytes()));
     }
-    let columns: Vec<ArrayRef> = vec![
+    Ok(vec![
         Arc::new(StringArray::from(keys)),
         Arc::new(StringArray::from(datatypes)),
         Arc::new(UInt32Array::from(counts)),
         Arc::new(StringArray::from(values)),
-    ];
-    Ok(RecordBatch::try_new(self::columns(), columns)?)
+    ])
 }
 
 /// Formats values: strings unchanged, numbers separated by commas.

@@ -2,30 +2,28 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, StringArray};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result;
 use tdb_array::Array;
 use tdb_array::tdb_schema::FieldRef;
 
 use crate::opened;
 
-pub(super) fn columns() -> SchemaRef {
-    Arc::new(Schema::new(vec![
-        Field::new("name", DataType::Utf8, false),
-        Field::new("role", DataType::Utf8, false),
-        Field::new("datatype", DataType::Utf8, false),
-        Field::new("values_per_cell", DataType::Utf8, false),
-        Field::new("nullable", DataType::Boolean, false),
-        Field::new("enumeration", DataType::Utf8, true),
-        Field::new("domain", DataType::Utf8, true),
-        Field::new("tile", DataType::Utf8, true),
-        Field::new("filters", DataType::Utf8, false),
-    ]))
-}
+pub(super) const COLUMNS: &[(&str, DataType, bool)] = &[
+    ("name", DataType::Utf8, false),
+    ("role", DataType::Utf8, false),
+    ("datatype", DataType::Utf8, false),
+    ("values_per_cell", DataType::Utf8, false),
+    ("nullable", DataType::Boolean, false),
+    ("enumeration", DataType::Utf8, true),
+    ("domain", DataType::Utf8, true),
+    ("tile", DataType::Utf8, true),
+    ("filters", DataType::Utf8, false),
+];
 
 /// Returns a row per dimension and attribute.
-pub(super) fn rows(array: &Array) -> Result<RecordBatch> {
+pub(super) fn rows(_uri: &str, array: &Array) -> Result<Vec<ArrayRef>> {
     let schema = array.schema();
     let (mut names, mut roles, mut datatypes, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut nullable, mut enumerations) = (Vec::new(), Vec::new());
@@ -53,7 +51,7 @@ pub(super) fn rows(array: &Array) -> Result<RecordBatch> {
             }
         }
     }
-    let columns: Vec<ArrayRef> = vec![
+    Ok(vec![
         Arc::new(StringArray::from(names)),
         Arc::new(StringArray::from(roles)),
         Arc::new(StringArray::from(datatypes)),
@@ -63,6 +61,5 @@ pub(super) fn rows(array: &Array) -> Result<RecordBatch> {
         Arc::new(StringArray::from(domains)),
         Arc::new(StringArray::from(tiles)),
         Arc::new(StringArray::from(filters)),
-    ];
-    Ok(RecordBatch::try_new(self::columns(), columns)?)
+    ])
 }

@@ -9,7 +9,6 @@
 use std::sync::Arc;
 
 use datafusion::error::{DataFusionError, Result};
-use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use tdb_array::tdb_types::{ByteReader, ByteWriter, DecodeError};
 use tdb_array::{Array, Order, QueryPart, TimeRange};
 
@@ -99,25 +98,16 @@ impl ScanPieces {
         }
         let opened = Opened::new(&self.uri, array, options)?;
         let place = |name: &String| {
-            opened
-                .schema
-                .index_of(name)
-                .map_err(|_| error::plan(format!("{:?} no longer has a column {name:?}", self.uri)))
+            let place = opened.schema.index_of(name);
+            place.map_err(|_| error::plan(format!("{:?} no longer has a column {name:?}", self.uri)))
         };
         let places = self.columns.iter().map(place).collect::<Result<Vec<_>>>()?;
         let scan = Scan {
-            schema: opened.projected(Some(&places))?,
-            opened,
-            columns: self.columns.clone(),
-            condition: None,
-            dynamic: Vec::new(),
             fetch: self.fetch.map(|fetch| usize::try_from(fetch).unwrap_or(usize::MAX)),
             order: self.order.clone(),
-            first: None,
             partitions: self.partitions.len(),
             parts: Arc::new(std::sync::OnceLock::from(Ok(Arc::new(self.partitions.clone())))),
-            statistics: Arc::default(),
-            metrics: ExecutionPlanMetricsSet::new(),
+            ..Scan::new(&opened, Some(&places), 1)?
         };
         // Plans omit sorts based on this order, so a wrong claim would give wrong rows.
         if let Some((_, names)) = &self.order

@@ -98,7 +98,7 @@ impl DataSink for DeleteSink {
     async fn write_all(&self, data: SendableRecordBatchStream, _: &Arc<TaskContext>) -> Result<u64> {
         data.try_collect::<Vec<_>>().await?;
         let (opened, condition) = (self.opened.clone(), self.condition.clone());
-        error::joined(tokio::task::spawn_blocking(move || run(&opened, &condition)).await)
+        error::blocking(move || run(&opened, &condition)).await
     }
 }
 

@@ -147,7 +147,7 @@ impl InsertSink {
         }
         let uri = self.uri.clone();
         let committed = move || writer.commit().map_err(|error| error::of_array(&uri, error));
-        error::joined(tokio::task::spawn_blocking(committed).await)?;
+        error::blocking(committed).await?;
         Ok(count)
     }
 
@@ -163,7 +163,7 @@ impl InsertSink {
             writer.push(cells).map_err(|error| error::of_array(&uri, error))?;
             Ok(writer)
         };
-        let writer = error::joined(tokio::task::spawn_blocking(write).await)?;
+        let writer = error::blocking(write).await?;
         rows.reservation.free();
         Ok(writer)
     }
@@ -173,8 +173,8 @@ impl InsertSink {
         while let Some(batch) = data.try_next().await? {
             self.check_nulls(&batch)?;
             let pushed = move || bands.push(batch, FRAGMENT).map(|()| bands);
-            bands = error::joined(tokio::task::spawn_blocking(pushed).await)?;
+            bands = error::blocking(pushed).await?;
         }
-        error::joined(tokio::task::spawn_blocking(move || bands.finish()).await)
+        error::blocking(move || bands.finish()).await
     }
 }

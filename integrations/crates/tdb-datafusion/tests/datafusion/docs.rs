@@ -4,7 +4,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimensio
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch};
 
-use crate::support::{local, rows, run};
+use crate::support::{local, rows};
 
 /// Extracts the statements of all SQL blocks, without comments.
 fn statements(page: &str) -> Vec<String> {
@@ -28,41 +28,38 @@ fn cells(path: &std::path::Path) {
     }
 }
 
-#[test]
-fn every_statement_of_the_page_runs() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let dir = folder.path().to_str().unwrap();
-        cells(&folder.path().join("cells.tdb"));
-        let session = local(2);
-        let calls = format!(
-            "COPY (SELECT 'chr1' AS chrom, arrow_cast(20000, 'Int32') AS pos, CAST(31 AS REAL) AS qual UNION ALL \
-             SELECT 'chrM', arrow_cast(7, 'Int32'), CAST(3 AS REAL)) TO '{dir}/calls.parquet'"
-        );
-        rows(&session, &calls).await.unwrap();
-        let page =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/sql.md")).unwrap();
-        let all = statements(&page);
-        assert!(all.len() >= 8, "{all:?}");
-        let mut found = Vec::new();
-        for statement in &all {
-            let mut placed = statement.clone();
-            for name in ["variants.tdb", "cells.tdb", "calls.parquet", "positions.tdb"] {
-                placed = placed.replace(&format!("'{name}"), &format!("'{dir}/{name}"));
-            }
-            let lines = rows(&session, &placed).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
-            found.push((statement.as_str(), lines));
+#[tokio::test(flavor = "multi_thread")]
+async fn every_statement_of_the_page_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    cells(&folder.path().join("cells.tdb"));
+    let session = local(2);
+    let calls = format!(
+        "COPY (SELECT 'chr1' AS chrom, arrow_cast(20000, 'Int32') AS pos, CAST(31 AS REAL) AS qual UNION ALL \
+         SELECT 'chrM', arrow_cast(7, 'Int32'), CAST(3 AS REAL)) TO '{dir}/calls.parquet'"
+    );
+    rows(&session, &calls).await.unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/guides/sql.md")).unwrap();
+    let all = statements(&page);
+    assert!(all.len() >= 8, "{all:?}");
+    let mut found = Vec::new();
+    for statement in &all {
+        let mut placed = statement.clone();
+        for name in ["variants.tdb", "cells.tdb", "calls.parquet", "positions.tdb"] {
+            placed = placed.replace(&format!("'{name}"), &format!("'{dir}/{name}"));
         }
-        let of = |begin: &str| {
-            let one = found.iter().find(|(statement, _)| statement.starts_with(begin));
-            &one.unwrap_or_else(|| panic!("no {begin}")).1
-        };
-        assert_eq!(of("SELECT chrom, count(*)"), &["chr1 | 1 | 31.0"]);
-        // Two partitions emit rows in any order.
-        let mut rows_before = of("SELECT * FROM 'cells.tdb@").clone();
-        rows_before.sort();
-        assert_eq!(rows_before, ["1 | 1", "2 | 2"]);
-        assert_eq!(of("DELETE"), &["1"]);
-        assert_eq!(rows(&session, &format!("SELECT pos FROM '{dir}/positions.tdb'")).await.unwrap(), ["20000"]);
-    });
+        let lines = rows(&session, &placed).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        found.push((statement.as_str(), lines));
+    }
+    let of = |begin: &str| {
+        let one = found.iter().find(|(statement, _)| statement.starts_with(begin));
+        &one.unwrap_or_else(|| panic!("no {begin}")).1
+    };
+    assert_eq!(of("SELECT chrom, count(*)"), &["chr1 | 1 | 31.0"]);
+    // Two partitions emit rows in any order.
+    let mut rows_before = of("SELECT * FROM 'cells.tdb@").clone();
+    rows_before.sort();
+    assert_eq!(rows_before, ["1 | 1", "2 | 2"]);
+    assert_eq!(of("DELETE"), &["1"]);
+    assert_eq!(rows(&session, &format!("SELECT pos FROM '{dir}/positions.tdb'")).await.unwrap(), ["20000"]);
 }

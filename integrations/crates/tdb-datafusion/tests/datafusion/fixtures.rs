@@ -28,12 +28,7 @@ fn open(fixture: &Fixture) -> Array {
 /// Reads the array with `tdb-arrow`. Dense arrays within the non-empty domain.
 fn read(array: &Array, options: &ArrowOptions) -> Result<Vec<String>, String> {
     let schema = array.schema();
-    let names: Vec<&str> =
-        schema.dimensions().iter().map(tdb_datafusion::tdb_array::tdb_schema::Dimension::name).collect();
-    let names: Vec<&str> = names
-        .into_iter()
-        .chain(schema.attributes().iter().map(tdb_datafusion::tdb_array::tdb_schema::Attribute::name))
-        .collect();
+    let names: Vec<&str> = schema.fields().map(|field| schema.field_name(field).unwrap()).collect();
     let mut query = array.read().select(names).unwrap();
     if schema.is_dense() {
         let Some(ends) = array.non_empty_coordinates().unwrap() else { return Ok(Vec::new()) };

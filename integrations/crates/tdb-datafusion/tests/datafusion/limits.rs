@@ -11,7 +11,7 @@ use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteCo
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage};
 use tdb_datafusion::{Opener, SessionOptions, session};
 
-use crate::support::{rows, run};
+use crate::support::rows;
 
 /// Number of rows, in tiles of a thousand.
 const ROWS: i64 = 200_000;
@@ -49,72 +49,66 @@ async fn read(session: &SessionContext, storage: &CountingStorage, sql: &str) ->
     (rows, storage.counters().bytes - before)
 }
 
-#[test]
-fn the_first_rows_take_the_first_tile() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t");
-        make(&path);
-        let (session, storage) = counted(&path).await;
-        let (found, all) = read(&session, &storage, "SELECT count(value), count(name) FROM t WHERE value >= 0").await;
-        assert_eq!(found, [format!("{ROWS} | {ROWS}")]);
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_rows_take_the_first_tile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    make(&path);
+    let (session, storage) = counted(&path).await;
+    let (found, all) = read(&session, &storage, "SELECT count(value), count(name) FROM t WHERE value >= 0").await;
+    assert_eq!(found, [format!("{ROWS} | {ROWS}")]);
 
-        let first = ["0 | 0.0 | name number 0", "1 | 7919.0 | name number 1", "2 | 15838.0 | name number 2"];
-        for sql in ["SELECT x, value, name FROM t ORDER BY x LIMIT 3", "SELECT x, value, name FROM t LIMIT 3"] {
-            let (found, bytes) = read(&session, &storage, sql).await;
-            assert_eq!(found, first, "{sql}");
-            assert!(bytes < all / 10, "{sql}: {bytes} of {all}");
-        }
-        let (found, _) = read(&session, &storage, "SELECT x FROM t WHERE value < 1000 ORDER BY x LIMIT 2").await;
-        assert_eq!(found, ["0", "581"]);
-    });
+    let first = ["0 | 0.0 | name number 0", "1 | 7919.0 | name number 1", "2 | 15838.0 | name number 2"];
+    for sql in ["SELECT x, value, name FROM t ORDER BY x LIMIT 3", "SELECT x, value, name FROM t LIMIT 3"] {
+        let (found, bytes) = read(&session, &storage, sql).await;
+        assert_eq!(found, first, "{sql}");
+        assert!(bytes < all / 10, "{sql}: {bytes} of {all}");
+    }
+    let (found, _) = read(&session, &storage, "SELECT x FROM t WHERE value < 1000 ORDER BY x LIMIT 2").await;
+    assert_eq!(found, ["0", "581"]);
 }
 
 /// More rows than the tiles read first contain.
-#[test]
-fn many_first_values_are_all_there() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t");
-        make(&path);
-        let (session, _) = counted(&path).await;
-        for (direction, first) in [("ASC", 0), ("DESC", ROWS - 5000)] {
-            let sql = format!("SELECT value FROM t ORDER BY value {direction} LIMIT 5000");
-            let mut found: Vec<f64> =
-                rows(&session, &sql).await.unwrap().iter().map(|value| value.parse().unwrap()).collect();
-            found.sort_by(f64::total_cmp);
-            assert!(found.iter().copied().eq((first..first + 5000).map(|value| value as f64)), "{direction}");
-        }
-    });
+#[tokio::test(flavor = "multi_thread")]
+async fn many_first_values_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    make(&path);
+    let (session, _) = counted(&path).await;
+    for (direction, first) in [("ASC", 0), ("DESC", ROWS - 5000)] {
+        let sql = format!("SELECT value FROM t ORDER BY value {direction} LIMIT 5000");
+        let mut found: Vec<f64> =
+            rows(&session, &sql).await.unwrap().iter().map(|value| value.parse().unwrap()).collect();
+        found.sort_by(f64::total_cmp);
+        assert!(found.iter().copied().eq((first..first + 5000).map(|value| value as f64)), "{direction}");
+    }
 }
 
-#[test]
-fn limits_of_nothing_of_all_and_of_more() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t");
-        make(&path);
-        // Deletes the first rows, and replaces others.
-        Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
-        let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
-        let name = WriteColumn::strings(["new", "back again"]);
-        let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
-        Array::open(&path).unwrap().write().names(Names::new().at(1030)).cells(cells).unwrap();
-        let (session, storage) = counted(&path).await;
-        let left = 50_001;
-        for (limit, expected) in [(0, 0), (1, 1), (4096, 4096), (left, left), (left + 1, left), (10 * left, left)] {
-            let sql = format!("SELECT x, value FROM t ORDER BY x LIMIT {limit}");
-            let (found, _) = read(&session, &storage, &sql).await;
-            assert_eq!(found.len(), expected, "{limit}");
-            let places = found.iter().map(|row| row.split(' ').next().unwrap().parse::<i64>().unwrap());
-            let all = std::iter::once(10).chain(150_000..ROWS);
-            assert!(places.eq(all.take(expected)), "{limit}");
-            let (unordered, _) = read(&session, &storage, &format!("SELECT name FROM t LIMIT {limit}")).await;
-            assert_eq!(unordered.len(), expected, "{limit}");
-        }
-        let (last, _) = read(&session, &storage, "SELECT x FROM t ORDER BY x DESC LIMIT 2").await;
-        assert_eq!(last, [(ROWS - 1).to_string(), (ROWS - 2).to_string()]);
-        let (new, _) = read(&session, &storage, "SELECT name FROM t ORDER BY x LIMIT 1 OFFSET 10001").await;
-        assert_eq!(new, ["new"]);
-    });
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_of_nothing_of_all_and_of_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    make(&path);
+    // Deletes the first rows, and replaces others.
+    Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
+    let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
+    let name = WriteColumn::strings(["new", "back again"]);
+    let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
+    Array::open(&path).unwrap().write().names(Names::new().at(1030)).cells(cells).unwrap();
+    let (session, storage) = counted(&path).await;
+    let left = 50_001;
+    for (limit, expected) in [(0, 0), (1, 1), (4096, 4096), (left, left), (left + 1, left), (10 * left, left)] {
+        let sql = format!("SELECT x, value FROM t ORDER BY x LIMIT {limit}");
+        let (found, _) = read(&session, &storage, &sql).await;
+        assert_eq!(found.len(), expected, "{limit}");
+        let places = found.iter().map(|row| row.split(' ').next().unwrap().parse::<i64>().unwrap());
+        let all = std::iter::once(10).chain(150_000..ROWS);
+        assert!(places.eq(all.take(expected)), "{limit}");
+        let (unordered, _) = read(&session, &storage, &format!("SELECT name FROM t LIMIT {limit}")).await;
+        assert_eq!(unordered.len(), expected, "{limit}");
+    }
+    let (last, _) = read(&session, &storage, "SELECT x FROM t ORDER BY x DESC LIMIT 2").await;
+    assert_eq!(last, [(ROWS - 1).to_string(), (ROWS - 2).to_string()]);
+    let (new, _) = read(&session, &storage, "SELECT name FROM t ORDER BY x LIMIT 1 OFFSET 10001").await;
+    assert_eq!(new, ["new"]);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tdb_datafusion::datafusion::prelude::SessionContext;
 
-use crate::support::{local, rows, run};
+use crate::support::{local, rows};
 
 /// Names with every printable character, and pairs of names, confused by patterns or
 /// percent-decoding in plain DataFusion.
@@ -32,86 +32,74 @@ fn ways(folder: &Path, name: &str) -> [String; 2] {
     [quoted(&path), quoted(&format!("file://{path}"))]
 }
 
-#[test]
-fn names_of_files_are_read_byte_for_byte() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let names = names();
-        for (number, name) in names.iter().enumerate() {
-            fs::write(folder.path().join(name), format!("v\n{number}\n")).unwrap();
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_files_are_read_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names();
+    for (number, name) in names.iter().enumerate() {
+        fs::write(folder.path().join(name), format!("v\n{number}\n")).unwrap();
+    }
+    let session = local(1);
+    for (number, name) in names.iter().enumerate() {
+        for (way, path) in ways(folder.path(), name).iter().enumerate() {
+            assert_eq!(one(&session, &format!("SELECT v FROM {path}")).await, number.to_string(), "{path}");
+            let create = format!("CREATE EXTERNAL TABLE t{number}_{way} STORED AS CSV LOCATION {path}");
+            one(&session, &create).await;
+            assert_eq!(one(&session, &format!("SELECT v FROM t{number}_{way}")).await, number.to_string(), "{path}");
         }
-        let session = local(1);
-        for (number, name) in names.iter().enumerate() {
-            for (way, path) in ways(folder.path(), name).iter().enumerate() {
-                assert_eq!(one(&session, &format!("SELECT v FROM {path}")).await, number.to_string(), "{path}");
-                let create = format!("CREATE EXTERNAL TABLE t{number}_{way} STORED AS CSV LOCATION {path}");
-                one(&session, &create).await;
-                assert_eq!(
-                    one(&session, &format!("SELECT v FROM t{number}_{way}")).await,
-                    number.to_string(),
-                    "{path}"
-                );
-            }
-        }
-    });
+    }
 }
 
-#[test]
-fn copy_writes_the_file_that_it_names() {
-    run(async {
-        for (number, name) in names().iter().enumerate() {
-            for way in 0..2 {
-                let folder = tempfile::tempdir().unwrap();
-                // Files that a pattern or a decoded name would match.
-                let others = ["ab.csv", "a b.csv", "axb.csv", "A.csv"];
-                others.iter().for_each(|other| fs::write(folder.path().join(other), "other\n").unwrap());
-                let path = &ways(folder.path(), name)[way];
-                one(&local(1), &format!("COPY (SELECT {number} AS v) TO {path}")).await;
-                assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), format!("v\n{number}\n"), "{path}");
-                for other in others.iter().filter(|other| *other != name) {
-                    assert_eq!(fs::read_to_string(folder.path().join(other)).unwrap(), "other\n", "{path}");
-                }
-                let found = fs::read_dir(folder.path()).unwrap().count();
-                assert_eq!(found, others.len() + usize::from(!others.contains(&name.as_str())), "{path}");
+#[tokio::test(flavor = "multi_thread")]
+async fn copy_writes_the_file_that_it_names() {
+    for (number, name) in names().iter().enumerate() {
+        for way in 0..2 {
+            let folder = tempfile::tempdir().unwrap();
+            // Files that a pattern or a decoded name would match.
+            let others = ["ab.csv", "a b.csv", "axb.csv", "A.csv"];
+            others.iter().for_each(|other| fs::write(folder.path().join(other), "other\n").unwrap());
+            let path = &ways(folder.path(), name)[way];
+            one(&local(1), &format!("COPY (SELECT {number} AS v) TO {path}")).await;
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), format!("v\n{number}\n"), "{path}");
+            for other in others.iter().filter(|other| *other != name) {
+                assert_eq!(fs::read_to_string(folder.path().join(other)).unwrap(), "other\n", "{path}");
             }
+            let found = fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(found, others.len() + usize::from(!others.contains(&name.as_str())), "{path}");
         }
-    });
+    }
 }
 
 /// A pattern matches only if no file has the name, and only below folders with literal names.
-#[test]
-fn patterns_are_asked_where_no_file_has_the_name() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("d[1]*");
-        fs::create_dir(&inner).unwrap();
-        fs::write(inner.join("a1.csv"), "v\n1\n").unwrap();
-        fs::write(folder.path().join("a1.csv"), "v\n1\n").unwrap();
-        fs::write(folder.path().join("a2.csv"), "v\n2\n").unwrap();
-        let session = local(1);
-        for (name, sum) in [("a*.csv", 3), ("a?.csv", 3), ("a[13].csv", 1), ("d[1]*/a1.csv", 1)] {
-            for path in ways(folder.path(), name) {
-                assert_eq!(one(&session, &format!("SELECT sum(v) FROM {path}")).await, sum.to_string(), "{path}");
-            }
+#[tokio::test(flavor = "multi_thread")]
+async fn patterns_are_asked_where_no_file_has_the_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("d[1]*");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("a1.csv"), "v\n1\n").unwrap();
+    fs::write(folder.path().join("a1.csv"), "v\n1\n").unwrap();
+    fs::write(folder.path().join("a2.csv"), "v\n2\n").unwrap();
+    let session = local(1);
+    for (name, sum) in [("a*.csv", 3), ("a?.csv", 3), ("a[13].csv", 1), ("d[1]*/a1.csv", 1)] {
+        for path in ways(folder.path(), name) {
+            assert_eq!(one(&session, &format!("SELECT sum(v) FROM {path}")).await, sum.to_string(), "{path}");
         }
-        for path in ways(folder.path(), "d[1]*/a*.csv") {
-            let error = rows(&session, &format!("SELECT sum(v) FROM {path}")).await.unwrap_err().to_string();
-            assert!(error.contains("a pattern cannot be within a folder"), "{error}");
-        }
-    });
+    }
+    for path in ways(folder.path(), "d[1]*/a*.csv") {
+        let error = rows(&session, &format!("SELECT sum(v) FROM {path}")).await.unwrap_err().to_string();
+        assert!(error.contains("a pattern cannot be within a folder"), "{error}");
+    }
 }
 
-#[test]
-fn names_that_stores_lack_are_errors() {
-    run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let session = local(1);
-        for name in ["a\nb.csv", "a.csv#1"] {
-            for path in ways(folder.path(), name) {
-                let copy = format!("COPY (SELECT 1 AS v) TO {path} STORED AS CSV");
-                assert!(rows(&session, &copy).await.is_err(), "{path}");
-                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{path}");
-            }
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_stores_lack_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = local(1);
+    for name in ["a\nb.csv", "a.csv#1"] {
+        for path in ways(folder.path(), name) {
+            let copy = format!("COPY (SELECT 1 AS v) TO {path} STORED AS CSV");
+            assert!(rows(&session, &copy).await.is_err(), "{path}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{path}");
         }
-    });
+    }
 }

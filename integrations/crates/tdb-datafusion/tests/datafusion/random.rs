@@ -181,11 +181,17 @@ async fn compare(pushed: &SessionContext, memory: &SessionContext, sql: &str) {
     }
 }
 
-async fn ask(path: &Path, seed: u64, columns: &[&'static str], queries: usize, options: TableOptions) {
+/// Creates a session with the array as table `t`, and one with its cells in memory.
+async fn sides(path: &Path, options: TableOptions) -> (SessionContext, SessionContext) {
     let (pushed, memory) = (local_with(options), local(1));
     let uri = path.to_str().unwrap();
     pushed.sql(&format!("CREATE VIEW t AS SELECT * FROM '{uri}'")).await.unwrap();
     memory.register_table("t", twin(&memory, path).await.unwrap()).unwrap();
+    (pushed, memory)
+}
+
+async fn ask(path: &Path, seed: u64, columns: &[&'static str], queries: usize, options: TableOptions) {
+    let (pushed, memory) = sides(path, options).await;
     let mut random = Random::new(seed);
     let mut asker = Asker { random: &mut random, columns: columns.to_vec() };
     if !asker.is_dense() && rows(&memory, "SELECT late FROM t LIMIT 0").await.is_ok() {
@@ -233,10 +239,7 @@ fn top_k_of_floats_loses_no_row() {
         let path = folder.path().join("array");
         sparse(&path, seed + 50, seed % 2 == 1);
         run(async {
-            let (pushed, memory) = (local_with(TableOptions::new().partitions(1 + seed as usize % 3)), local(1));
-            let uri = path.to_str().unwrap();
-            pushed.sql(&format!("CREATE VIEW t AS SELECT * FROM '{uri}'")).await.unwrap();
-            memory.register_table("t", twin(&memory, &path).await.unwrap()).unwrap();
+            let (pushed, memory) = sides(&path, TableOptions::new().partitions(1 + seed as usize % 3)).await;
             for column in ["f", "g", "y"] {
                 for direction in ["ASC", "DESC", "ASC NULLS FIRST"] {
                     for limit in [1, 2, 5, 17, 40] {

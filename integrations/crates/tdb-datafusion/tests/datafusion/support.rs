@@ -59,6 +59,25 @@ pub(crate) fn sorted(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
+/// Creates an array, and the table `t` for it. The dimension is `x`.
+pub(crate) async fn create(context: &SessionContext, path: &Path, columns: &str, more: &str) {
+    let (path, dimension) = (path.display(), "'dimensions' 'x'");
+    let create =
+        format!("CREATE EXTERNAL TABLE t ({columns}) STORED AS TILEDB LOCATION '{path}' OPTIONS ({dimension}{more})");
+    rows(context, &create).await.unwrap();
+}
+
+/// Returns the statement that copies rows to a new array with the dimension `x`.
+pub(crate) fn copy(select: &str, to: impl std::fmt::Display) -> String {
+    format!("COPY ({select}) TO '{to}' STORED AS TILEDB OPTIONS ('dimensions' 'x')")
+}
+
+/// Checks that an array has neither fragments nor files of any.
+pub(crate) fn is_empty(path: &Path) {
+    assert!(Array::open(path).unwrap().fragments().unwrap().is_empty());
+    assert_eq!(std::fs::read_dir(path.join("__fragments")).unwrap().count(), 0);
+}
+
 /// Returns a table in memory with the cells of an array, read without pushdown.
 pub(crate) async fn twin(context: &SessionContext, path: &Path) -> Result<Arc<MemTable>> {
     let table = tdb_datafusion::TdbTable::open(
@@ -130,6 +149,7 @@ pub(crate) const VALUES: [&str; 4] = ["PASS", "q10", "", "s50"];
 const DAYS: [i64; 8] = [i64::MIN, 1 << 62, -(1 << 32), 0, -1, 19_000, 19_001, 2_000_000_000];
 
 /// Cells of attributes of every kind.
+#[derive(Default)]
 struct Filled {
     floats: Vec<f32>,
     doubles: Vec<Option<f64>>,
@@ -145,18 +165,7 @@ struct Filled {
 
 impl Filled {
     fn new(random: &mut Random, count: usize) -> Self {
-        let mut filled = Self {
-            floats: Vec::new(),
-            doubles: Vec::new(),
-            longs: Vec::new(),
-            times: Vec::new(),
-            small: Vec::new(),
-            strings: Vec::new(),
-            positions: Vec::new(),
-            days: Vec::new(),
-            flags: Vec::new(),
-            choices: Vec::new(),
-        };
+        let mut filled = Self::default();
         // Some fragments have ordinary values, and therefore usable statistics.
         let is_tame = random.below(2) == 0;
         for _ in 0..count {

@@ -12,7 +12,7 @@ use tdb_datafusion::TableOptions;
 use tdb_datafusion::datafusion::arrow::array::RecordBatch;
 use tdb_datafusion::datafusion::dataframe::DataFrame;
 use tdb_datafusion::datafusion::functions_aggregate::expr_fn::{count, max, min};
-use tdb_datafusion::datafusion::prelude::{SessionContext, col, lit};
+use tdb_datafusion::datafusion::prelude::{Expr, SessionContext, col, lit};
 use tdb_datafusion::datafusion::scalar::ScalarValue;
 use tdb_datafusion::tdb_array::tdb_types::Datatype;
 use tdb_datafusion::tdb_array::{Array, Order};
@@ -90,26 +90,17 @@ async fn check(session: &SessionContext, known: &Known) {
     for wanted in [sorted[0], sorted[sorted.len() / 2], sorted[sorted.len() - 1]] {
         let place = known.cells.iter().position(|cell| cell.as_ref() == Some(wanted)).unwrap();
         let value = || lit(values[place].clone());
-        let equal = table().await.filter(column().eq(value())).unwrap();
-        assert_eq!(coordinates(equal).await, places(known, |cell| cell == Some(wanted)), "{what} = {wanted:?}");
-        let less = table().await.filter(column().lt(value())).unwrap();
-        assert_eq!(
-            coordinates(less).await,
-            places(known, |cell| cell.is_some_and(|cell| cell < wanted)),
-            "{what} < {wanted:?}"
-        );
-        let at_least = table().await.filter(column().gt_eq(value())).unwrap();
-        assert_eq!(
-            coordinates(at_least).await,
-            places(known, |cell| cell.is_some_and(|cell| cell >= wanted)),
-            "{what} >= {wanted:?}"
-        );
-        let other = table().await.filter(column().not_eq(value())).unwrap();
-        assert_eq!(
-            coordinates(other).await,
-            places(known, |cell| cell.is_some_and(|cell| cell != wanted)),
-            "{what} <> {wanted:?}"
-        );
+        let tests: [(&str, Expr, fn(&Key, &Key) -> bool); 4] = [
+            ("=", column().eq(value()), |cell, wanted| cell == wanted),
+            ("<", column().lt(value()), |cell, wanted| cell < wanted),
+            (">=", column().gt_eq(value()), |cell, wanted| cell >= wanted),
+            ("<>", column().not_eq(value()), |cell, wanted| cell != wanted),
+        ];
+        for (operator, test, is_true) in tests {
+            let found = coordinates(table().await.filter(test).unwrap()).await;
+            let expected = places(known, |cell| cell.is_some_and(|cell| is_true(cell, wanted)));
+            assert_eq!(found, expected, "{what} {operator} {wanted:?}");
+        }
     }
     let null = table().await.filter(column().is_null()).unwrap();
     assert_eq!(coordinates(null).await, places(known, |cell| cell.is_none()), "{what} IS NULL");

@@ -1,48 +1,21 @@
 //! Edge cases of imports: more rows than a batch part, wrong sizes, duplicate names.
 
 use std::fs::{self, File};
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::command::{tdb, text};
+use crate::command::{path, told, write};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, RecordBatch};
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use parquet::arrow::ArrowWriter;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tdb_arrow::arrow_schema::{DataType, Field, Schema};
-
-fn path(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-/// Runs the command, checks the exit code, and returns the output.
-fn told(words: &[&str], code: i32) -> String {
-    let run = tdb(words);
-    let all = text(&run.stdout) + &text(&run.stderr);
-    assert_eq!(run.status.code(), Some(code), "{words:?}: {all}");
-    all
-}
 
 /// Creates a batch of integer columns.
 fn batch(columns: &[(&str, Vec<Option<i64>>)]) -> RecordBatch {
     let fields: Vec<Field> = columns.iter().map(|(name, _)| Field::new(*name, DataType::Int64, true)).collect();
     let columns = columns.iter().map(|(_, values)| Arc::new(Int64Array::from(values.clone())) as ArrayRef);
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.collect()).unwrap()
-}
-
-fn write_parquet(file: &Path, batch: &RecordBatch) {
-    let mut writer = ArrowWriter::try_new(File::create(file).unwrap(), batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.close().unwrap();
-}
-
-fn write_arrow(file: &Path, batch: &RecordBatch, options: IpcWriteOptions) {
-    let out = File::create(file).unwrap();
-    let mut writer = FileWriter::try_new_with_options(out, &batch.schema(), options).unwrap();
-    writer.write(batch).unwrap();
-    writer.finish().unwrap();
 }
 
 /// Incompressible numbers.
@@ -55,7 +28,7 @@ fn rows_are_counted_through_all_parts_of_a_batch() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.arrow");
     let places = (0..70_000).map(|row| (row != 69_998).then_some(row)).collect();
-    write_arrow(&file, &batch(&[("pos", places), ("x", noise(70_000))]), IpcWriteOptions::default());
+    write(&file, &[batch(&[("pos", places), ("x", noise(70_000))])]);
     let array = folder.path().join("array");
     let said = told(&["import", path(&array), path(&file), "--dimensions", "pos"], 1);
     assert!(said.contains("rows.arrow, row 69999: pos: null"), "{said}");
@@ -65,7 +38,7 @@ fn rows_are_counted_through_all_parts_of_a_batch() {
 fn a_row_group_ends_where_half_of_the_budget_does() {
     let folder = tempfile::tempdir().unwrap();
     let (file, array) = (folder.path().join("in.parquet"), folder.path().join("array"));
-    write_parquet(&file, &batch(&[("pos", (0..200_000).map(Some).collect()), ("x", noise(200_000))]));
+    write(&file, &[batch(&[("pos", (0..200_000).map(Some).collect()), ("x", noise(200_000))])]);
     told(&["import", path(&array), path(&file), "--dimensions", "pos"], 0);
     for (budget, several) in [("1MiB", true), ("256MiB", false)] {
         let out = folder.path().join(format!("{budget}.parquet"));
@@ -82,7 +55,9 @@ fn a_batch_that_says_it_unpacks_to_more_than_there_may_be_is_refused() {
     let (file, array) = (folder.path().join("packed.arrow"), folder.path().join("array"));
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
     let cells = batch(&[("pos", (0..10_000).map(Some).collect()), ("x", vec![Some(0); 10_000])]);
-    write_arrow(&file, &cells, options);
+    let mut writer = FileWriter::try_new_with_options(File::create(&file).unwrap(), &cells.schema(), options).unwrap();
+    writer.write(&cells).unwrap();
+    writer.finish().unwrap();
     told(&["import", path(&array), path(&file), "--dimensions", "pos", "--dry-run"], 0);
     let mut bytes = fs::read(&file).unwrap();
     // The size, and the magic number of an LZ4 frame.
@@ -100,15 +75,15 @@ fn columns_are_called_once_and_the_same_in_all_files() {
     let array = folder.path().join("array");
     let twice = batch(&[("pos", vec![Some(1)]), ("x", vec![Some(2)]), ("x", vec![Some(3)])]);
     let (parquet, arrow) = (folder.path().join("twice.parquet"), folder.path().join("twice.arrow"));
-    write_parquet(&parquet, &twice);
-    write_arrow(&arrow, &twice, IpcWriteOptions::default());
+    write(&parquet, std::slice::from_ref(&twice));
+    write(&arrow, &[twice]);
     for file in [&parquet, &arrow] {
         let said = told(&["import", path(&array), path(file), "--dimensions", "pos"], 2);
         assert!(said.contains("two columns are named \"x\""), "{said}");
     }
     let (both, one) = (folder.path().join("both.parquet"), folder.path().join("one.parquet"));
-    write_parquet(&both, &batch(&[("pos", vec![Some(1)]), ("x", vec![Some(2)])]));
-    write_parquet(&one, &batch(&[("pos", vec![Some(2)])]));
+    write(&both, &[batch(&[("pos", vec![Some(1)]), ("x", vec![Some(2)])])]);
+    write(&one, &[batch(&[("pos", vec![Some(2)])])]);
     let said = told(&["import", path(&array), path(&both), path(&one), "--dimensions", "pos"], 2);
     assert!(said.contains("one.parquet: lacks column \"x\", unlike "), "{said}");
     let said = told(&["import", path(&array), path(&one), path(&both), "--dimensions", "pos"], 2);
@@ -126,9 +101,7 @@ fn dictionaries_of_a_stream_may_change() {
         RecordBatch::try_from_iter([("pos", places), ("kind", kinds)]).unwrap()
     };
     let parts = [part(0, ["a", "b"]), part(2, ["c", "a"])];
-    let mut writer = StreamWriter::try_new(File::create(&file).unwrap(), &parts[0].schema()).unwrap();
-    parts.iter().for_each(|part| writer.write(part).unwrap());
-    writer.finish().unwrap();
+    write(&file, &parts);
     told(&["import", path(&array), path(&file), "--dimensions", "pos"], 0);
     let cells = told(&["read", path(&array), "--format", "csv"], 0);
     assert_eq!(cells, "pos,kind\n0,a\n1,b\n2,c\n3,a\n");

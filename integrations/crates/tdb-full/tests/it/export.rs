@@ -70,7 +70,7 @@ fn without_fixed_dictionaries(batch: &RecordBatch) -> RecordBatch {
 }
 
 /// Returns unencrypted arrays of the newest format. Dense arrays only with a small domain.
-fn small_arrays() -> impl Iterator<Item = Fixture> {
+pub(crate) fn small_arrays() -> impl Iterator<Item = Fixture> {
     fixtures::all().into_iter().filter(|fixture| {
         if !fixture.name().starts_with("v22-") || fixture.expected().key().is_some() {
             return false;

@@ -1,10 +1,11 @@
 //! Imports of Parquet and Arrow files.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::command::{tdb, text};
+use crate::command::{path, tdb, text, told, write};
+use crate::export::small_arrays;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int32Type};
 use arrow_array::{
     Array as _, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, DurationMicrosecondArray, FixedSizeListArray,
@@ -12,52 +13,12 @@ use arrow_array::{
     TimestampMicrosecondArray,
 };
 use arrow_buffer::OffsetBuffer;
-use arrow_ipc::writer::{FileWriter, StreamWriter};
-use parquet::arrow::ArrowWriter;
-use parquet::file::properties::WriterProperties;
 use tdb_arrow::arrow_schema::{DataType, Field};
 use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_arrow::tdb_array::{Array, ArrayOptions, WriteBatch, WriteColumn};
-use tdb_testkit::fixtures;
-
-fn path(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-/// Runs the command, checks the exit code, and returns the output.
-fn told(words: &[&str], code: i32) -> String {
-    let run = tdb(words);
-    let all = text(&run.stdout) + &text(&run.stderr);
-    assert_eq!(run.status.code(), Some(code), "{words:?}: {all}");
-    all
-}
-
-/// Writes batches to a file. The extension selects the format.
-fn write(file: &Path, batches: &[RecordBatch]) -> PathBuf {
-    let schema = batches[0].schema();
-    let out = File::create(file).unwrap();
-    match file.extension().unwrap().to_str().unwrap() {
-        "parquet" => {
-            let mut writer = ArrowWriter::try_new(out, schema, Some(WriterProperties::builder().build())).unwrap();
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.close().unwrap();
-        }
-        "arrows" => {
-            let mut writer = StreamWriter::try_new(out, &schema).unwrap();
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.finish().unwrap();
-        }
-        _ => {
-            let mut writer = FileWriter::try_new(out, &schema).unwrap();
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.finish().unwrap();
-        }
-    }
-    file.to_owned()
-}
+use tdb_arrow::tdb_array::{Array, WriteBatch, WriteColumn};
 
 const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];
 
@@ -65,19 +26,8 @@ const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];
 fn what_was_exported_is_the_same_array_again() {
     let folder = tempfile::tempdir().unwrap();
     let (mut same, mut dense) = (0, 0);
-    for fixture in fixtures::all() {
-        let options = ArrayOptions::new().threads(1);
-        if fixture.expected().key().is_some() {
-            continue;
-        }
-        let Ok(array) = options.open_on(fixture.array_storage()) else { continue };
-        let lengths = array.schema().dimensions().iter().map(|dimension| {
-            let (low, high) = dimension.domain_keys().unwrap_or((0, u64::MAX));
-            u128::from(high - low) + 1
-        });
-        if !fixture.name().starts_with("v22-") || (array.schema().is_dense() && lengths.product::<u128>() > 100_000) {
-            continue;
-        }
+    for fixture in small_arrays() {
+        let array = Array::open(fixture.array_dir()).unwrap();
         let given = path(fixture.array_dir()).to_owned();
         for ending in ENDINGS {
             let file = folder.path().join(format!("{}.{ending}", fixture.name()));
@@ -337,10 +287,8 @@ fn decimals_and_half_floats_are_converted_on_demand() {
         {
             let array = folder.path().join(format!("{ending}-{datatype}"));
             let price = format!("price={datatype}");
-            told(
-                &["import", path(&array), path(&file), "--dimensions", "x", "--type", &price, "--type", "half=float32"],
-                0,
-            );
+            let types = ["--dimensions", "x", "--type", &price, "--type", "half=float32"];
+            told(&[&["import", path(&array), path(&file)][..], &types].concat(), 0);
             let read = told(&["read", path(&array), "--format", "csv"], 0);
             assert!(read.contains(&format!("1,{first},1.5\n")) && read.contains("\n2,,-0.25\n"), "{read}");
         }
@@ -402,15 +350,8 @@ fn types_that_a_refusal_advises_convert_the_column() {
         let words = advice.split([',', ' ', '\n']).filter(|word| *word != "any" && Datatype::from_name(word).is_some());
         for datatype in words {
             let array = folder.path().join(format!("{ending}-{name}-{datatype}").replace(' ', "-"));
-            let said = tdb(&[
-                "import",
-                path(&array),
-                path(&file),
-                "--dimensions",
-                "x",
-                "--type",
-                &format!("{name}={datatype}"),
-            ]);
+            let typed = format!("{name}={datatype}");
+            let said = tdb(&["import", path(&array), path(&file), "--dimensions", "x", "--type", &typed]);
             let said = text(&said.stderr);
             // The first decimal, 1.50, is not an integer.
             let is_fraction = datatype == "int64" && name.contains("decimal");
@@ -544,10 +485,8 @@ fn advice_about_decimals_as_coordinates_works() {
         assert!(refused.contains("pass --type price=float64, int64 or string_utf8 to convert it"), "{refused}");
         for datatype in ["float64", "int64", "string_utf8"] {
             let array = folder.path().join(format!("{ending}-{datatype}"));
-            told(
-                &["import", path(&array), path(&file), "--dimensions", "price", "--type", &format!("price={datatype}")],
-                0,
-            );
+            let typed = format!("price={datatype}");
+            told(&["import", path(&array), path(&file), "--dimensions", "price", "--type", &typed], 0);
         }
     }
 }

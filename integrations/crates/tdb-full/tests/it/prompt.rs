@@ -6,6 +6,10 @@ use std::process::Command;
 
 use rexpect::session::{PtySession, spawn_command};
 
+/// The prompt for a statement, and for its next line.
+const READY: &str = "tdb> ";
+const MORE: &str = r"\.\.\.> ";
+
 /// Timeout in milliseconds, for unoptimized builds on busy machines.
 const PATIENCE: u64 = 30_000;
 
@@ -16,7 +20,7 @@ fn prompt(arguments: &[&str], folder: &Path) -> PtySession {
     command.arg("sql").args(arguments).current_dir(folder);
     command.env("TERM", "xterm").env("TDB_SQL_HISTORY", "").env("NO_COLOR", "1");
     let mut session = spawn_command(command, Some(PATIENCE)).unwrap();
-    session.exp_string("tdb> ").unwrap();
+    shows(&mut session, &[READY]);
     session
 }
 
@@ -26,12 +30,29 @@ fn send(session: &mut PtySession, text: &str) {
     session.flush().unwrap();
 }
 
+/// Sends a line, and waits for these patterns in the output.
+fn line(session: &mut PtySession, line: &str, patterns: &[&str]) {
+    session.send_line(line).unwrap();
+    shows(session, patterns);
+}
+
+/// Waits for these patterns in the output, one after the other.
+fn shows(session: &mut PtySession, patterns: &[&str]) {
+    for pattern in patterns {
+        session.exp_regex(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+    }
+}
+
+/// Interrupts, and waits for these patterns and the next prompt.
+fn interrupt(session: &mut PtySession, patterns: &[&str]) {
+    session.send_control('c').unwrap();
+    shows(session, patterns);
+    shows(session, &[READY]);
+}
+
 /// Checks that the prompt responds.
 fn goes_on(session: &mut PtySession) {
-    session.send_line("SELECT 40 + 2 AS n;").unwrap();
-    session.exp_regex("\n *42").unwrap();
-    session.exp_string("1 row, ").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    line(session, "SELECT 40 + 2 AS n;", &["\n *42", "1 row, ", READY]);
 }
 
 fn ends(mut session: PtySession) {
@@ -43,16 +64,10 @@ fn ends(mut session: PtySession) {
 fn statements_take_lines_and_lines_take_statements() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
-    session.send_line("SELECT").unwrap();
-    session.exp_string("...> ").unwrap();
-    session.send_line("  11 AS a; SELECT 12 AS b; SELECT").unwrap();
+    line(&mut session, "SELECT", &[MORE]);
     // Complete statements run at once.
-    session.exp_regex("\n *11").unwrap();
-    session.exp_regex("\n *12").unwrap();
-    session.exp_string("...> ").unwrap();
-    session.send_line("13 AS c;").unwrap();
-    session.exp_regex("\n *13").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    line(&mut session, "  11 AS a; SELECT 12 AS b; SELECT", &["\n *11", "\n *12", MORE]);
+    line(&mut session, "13 AS c;", &["\n *13", READY]);
     goes_on(&mut session);
     ends(session);
 }
@@ -61,21 +76,14 @@ fn statements_take_lines_and_lines_take_statements() {
 fn what_is_pasted_may_be_many_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
-    session
-        .send("\x1b[200~CREATE VIEW v AS SELECT 31 AS a;\n\\d v\nSELECT a + 1 AS b\nFROM v;\n\nSELECT\x1b[201~")
-        .unwrap();
-    session.send_line("").unwrap();
-    session.exp_string("data_type").unwrap();
-    session.exp_regex("\n *32").unwrap();
-    session.exp_string("...> ").unwrap();
-    session.send_line("33 AS c;").unwrap();
-    session.exp_regex("\n *33").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    let pasted = "\x1b[200~CREATE VIEW v AS SELECT 31 AS a;\n\\d v\nSELECT a + 1 AS b\nFROM v;\n\nSELECT\x1b[201~";
+    session.send(pasted).unwrap();
+    line(&mut session, "", &["data_type", "\n *32", MORE]);
+    line(&mut session, "33 AS c;", &["\n *33", READY]);
     // The first failure skips the rest of the pasted text, but does not end the prompt.
     send(&mut session, "\x1b[200~SELECT nowhere;\nSELECT 34 AS d;\x1b[201~\r");
-    session.exp_string("nowhere").unwrap();
-    session.exp_string("error: ").unwrap();
-    let before_the_prompt = session.exp_string("tdb> ").unwrap();
+    shows(&mut session, &["nowhere", "error: "]);
+    let before_the_prompt = session.exp_string(READY).unwrap();
     assert!(!before_the_prompt.contains("\n34") && !before_the_prompt.contains(" 34\r"), "{before_the_prompt}");
     goes_on(&mut session);
     ends(session);
@@ -85,25 +93,18 @@ fn what_is_pasted_may_be_many_lines() {
 fn ctrl_c_drops_what_was_typed_and_ends_what_runs() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
-    session.send_control('c').unwrap();
-    session.exp_string("tdb> ").unwrap();
+    interrupt(&mut session, &[]);
     send(&mut session, "SELEC 'half");
-    session.exp_string("half").unwrap();
-    session.send_control('c').unwrap();
-    session.exp_string("tdb> ").unwrap();
-    session.send_line("SELECT 'and the second line").unwrap();
-    session.exp_string("...> ").unwrap();
-    session.send_control('c').unwrap();
-    session.exp_string("tdb> ").unwrap();
+    shows(&mut session, &["half"]);
+    interrupt(&mut session, &[]);
+    line(&mut session, "SELECT 'and the second line", &[MORE]);
+    interrupt(&mut session, &[]);
     goes_on(&mut session);
     let endless = "SELECT count(*) AS n FROM generate_series(1, 1000000000000) AS a(v) WHERE v % 7 = 3;";
     for _ in 0..2 {
-        session.send_line(endless).unwrap();
-        session.exp_string("3;").unwrap();
+        line(&mut session, endless, &["3;"]);
         std::thread::sleep(std::time::Duration::from_millis(500));
-        session.send_control('c').unwrap();
-        session.exp_string("interrupted").unwrap();
-        session.exp_string("tdb> ").unwrap();
+        interrupt(&mut session, &["interrupted"]);
         goes_on(&mut session);
     }
     ends(session);
@@ -114,16 +115,11 @@ fn names_are_completed_in_quotes_and_paths_too() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Numbers.csv"), "Some Column,b\n51,52\n").unwrap();
     let mut session = prompt(&[], folder.path());
-    session
-        .send_line("CREATE VIEW \"Odd Name\" AS SELECT \"Some Column\" AS \"Some Column\" FROM 'Numbers.csv';")
-        .unwrap();
-    session.exp_string(" s\r\n").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    let create = "CREATE VIEW \"Odd Name\" AS SELECT \"Some Column\" AS \"Some Column\" FROM 'Numbers.csv';";
+    line(&mut session, create, &[" s\r\n", READY]);
     send(&mut session, "SELECT \"Some C\t + 1 AS n FROM Odd\t;\r");
-    session.exp_regex("\n *52").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    shows(&mut session, &["\n *52", READY]);
     send(&mut session, "SELECT b + 1 AS n FROM 'Num\t';\r");
-    session.exp_regex("\n *53").unwrap();
-    session.exp_string("tdb> ").unwrap();
+    shows(&mut session, &["\n *53", READY]);
     ends(session);
 }

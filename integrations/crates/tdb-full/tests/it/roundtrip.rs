@@ -3,9 +3,7 @@
 #[path = "../../../../../crates/tdb-cli/tests/it/every_type/mod.rs"]
 mod every_type;
 
-use std::path::Path;
-
-use crate::command::{tdb, text};
+use crate::command::{path, stdout as run, tdb, text};
 use every_type::{Cells, Field, ROWS, check, create, fields};
 use tdb_array::tdb_schema::{Attribute, Enumeration};
 use tdb_array::tdb_types::{CellValNum, Datatype};
@@ -13,15 +11,6 @@ use tdb_testkit::hostile::SplitMix64;
 
 const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];
 const NO_TIME: i64 = i64::MIN;
-
-fn path(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn run(words: &[&str]) {
-    let run = tdb(words);
-    assert!(run.status.success(), "{words:?}: {}", text(&run.stderr));
-}
 
 /// The minimum and maximum of a date or time in a file. Exports reject other values. `None` if
 /// every value fits.

@@ -66,7 +66,7 @@ const SIGNED: &[(&str, &str)] =
 #[test]
 fn nothing_that_is_printed_shows_a_secret() {
     let store = Store::start();
-    store.server.allow(Access::default().key(KEY).token(TOKEN));
+    store.server.allow(Access { key: Some(KEY), token: Some(TOKEN), ..Access::default() });
     std::fs::write(store.home.path().join("schema.toml"), SCHEMA).unwrap();
     std::fs::write(store.home.path().join("rows.csv"), "position,depth\n7,1.5\n3,2.5\n").unwrap();
     for arguments in [
@@ -86,11 +86,11 @@ fn nothing_that_is_printed_shows_a_secret() {
         assert!(output.status.success(), "{arguments:?}: {}", shown(&output));
     }
     let refused: [(Access, &str); 5] = [
-        (Access::default().key("another"), "): check the keys"),
-        (Access::default().expired(), "(ExpiredToken): check the keys"),
-        (Access::default().token("another"), "the credentials are invalid or have expired"),
-        (Access::default().region("eu-west-1"), "eu-west-1: set AWS_REGION to its region"),
-        (Access::default().denied(""), "get permission"),
+        (Access { key: Some("another"), ..Access::default() }, "): check the keys"),
+        (Access { is_expired: true, ..Access::default() }, "(ExpiredToken): check the keys"),
+        (Access { token: Some("another"), ..Access::default() }, "the credentials are invalid or have expired"),
+        (Access { region: Some("eu-west-1"), ..Access::default() }, "eu-west-1: set AWS_REGION to its region"),
+        (Access { denied: Some(""), ..Access::default() }, "get permission"),
     ];
     for (access, reason) in refused {
         store.server.allow(access);
@@ -110,7 +110,7 @@ fn nothing_that_is_printed_shows_a_secret() {
 #[test]
 fn who_has_no_credentials_is_told_how_to_give_them() {
     let store = Store::start();
-    store.server.allow(Access::default().key(KEY));
+    store.server.allow(Access { key: Some(KEY), ..Access::default() });
     let output = store.tdb(&[("AWS_SKIP_SIGNATURE", "true")], &["schema", ARRAY]);
     let shown = shown(&output);
     assert!(!output.status.success() && shown.contains("AWS_ACCESS_KEY_ID"), "{shown}");

@@ -7,16 +7,18 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use crate::command::{tdb, text};
+use crate::command::{path, stdout as rows, tdb, text, write};
 use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int32Array, RecordBatch};
-use parquet::arrow::ArrowWriter;
 use tdb_testkit::fixtures::{self, Fixture};
 
 /// An array of two integer dimensions, an `int32` attribute `a` and a string `s`.
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d";
 
-fn uri(fixture: &Fixture) -> String {
-    fixture.array_dir().to_str().unwrap().to_owned()
+/// Returns a fixture and the path of its array, which exists as long as the fixture.
+fn unpacked(name: &str) -> (Fixture, String) {
+    let fixture = fixtures::named(name);
+    let array = path(fixture.array_dir()).to_owned();
+    (fixture, array)
 }
 
 fn with_input(arguments: &[&str], input: &str) -> Output {
@@ -29,12 +31,6 @@ fn with_input(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn rows(arguments: &[&str]) -> String {
-    let output = tdb(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
-
 /// Returns the exit code and the error output.
 fn refused(arguments: &[&str]) -> (i32, String) {
     let output = tdb(arguments);
@@ -44,23 +40,12 @@ fn refused(arguments: &[&str]) -> (i32, String) {
 
 #[test]
 fn a_statement_gives_the_cells_that_read_gives() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     for format in ["csv", "jsonl", "json"] {
         let select = format!("SELECT y, x, a, s FROM '{array}' WHERE y BETWEEN 0 AND 3 ORDER BY y, x");
         let by_sql = rows(&["sql", &select, "--format", format]);
-        let by_read = rows(&[
-            "read",
-            &array,
-            "--select",
-            "y,x,a,s",
-            "--range",
-            "y=0..=3",
-            "--order",
-            "row-major",
-            "--format",
-            format,
-        ]);
+        let some = ["--select", "y,x,a,s", "--range", "y=0..=3", "--order", "row-major"];
+        let by_read = rows(&[&["read", &array, "--format", format][..], &some].concat());
         assert_eq!(by_sql, by_read, "{format}");
         assert!(by_sql.lines().count() > 3);
     }
@@ -91,8 +76,7 @@ fn values_of_an_enumeration_that_end_within_an_element_are_bytes() {
 
 #[test]
 fn statements_come_from_files_and_pipes() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     let statements = format!("-- two of them\nSELECT count(*) AS n FROM '{array}'; SELECT ';' AS s;");
     let expected = "n\n68\ns\n;\n";
     let folder = tempfile::tempdir().unwrap();
@@ -169,12 +153,10 @@ fn a_name_that_looks_like_a_uri_is_reached_by_its_path() {
 fn nulls_that_may_not_be_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = format!("{}/t", folder.path().display());
-    rows(&[
-        "sql",
-        &format!(
-            "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{path}' OPTIONS ('dimensions' 'x')"
-        ),
-    ]);
+    let create = format!(
+        "CREATE EXTERNAL TABLE t (x INT NOT NULL, a INT NOT NULL) STORED AS TILEDB LOCATION '{path}' OPTIONS ('dimensions' 'x')"
+    );
+    rows(&["sql", &create]);
     let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x, a) VALUES (1, 1), (2, NULL)")]);
     assert!(exit == 2 && said.contains("value 2 of a row of VALUES is NULL, but its column is NOT NULL"), "{said}");
     let (exit, said) = refused(&["sql", &format!("INSERT INTO '{path}' (x) VALUES (1)")]);
@@ -184,8 +166,7 @@ fn nulls_that_may_not_be_are_named() {
 
 #[test]
 fn columns_are_called_after_the_last_part_of_a_path() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     let found = rows(&["sql", &format!("SELECT min(y), max(a + 1) FROM '{array}'"), "--format", "csv"]);
     assert!(found.starts_with("min(array.y),max(array.a + Int64(1))\n"), "{found}");
     let (_, said) = refused(&["sql", &format!("SELECT z FROM '{array}'")]);
@@ -232,9 +213,7 @@ fn dictionaries_of_booleans_are_refused_by_name() {
     let values = Arc::new(BooleanArray::from(vec![true, false]));
     let column: ArrayRef = Arc::new(DictionaryArray::new(keys, values));
     let batch = RecordBatch::try_from_iter([("b", column)]).unwrap();
-    let mut writer = ArrowWriter::try_new(fs::File::create(&file).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
+    write(&file, &[batch]);
     for sql in [
         format!("SELECT b, count(*) FROM '{}' GROUP BY b", file.display()),
         format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{}'", file.display()),
@@ -284,8 +263,7 @@ fn overflow_is_an_error_with_a_hint() {
 
 #[test]
 fn errors_say_where() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     let (exit, said) = refused(&["sql", &format!("SELECT y,\n  z\nFROM '{array}'")]);
     assert_eq!(exit, 2);
     assert!(said.contains("  2 |   z") && said.contains("    |   ^"), "{said}");
@@ -334,8 +312,7 @@ fn too_little_memory_is_said() {
 
 #[test]
 fn scans_leave_memory_to_the_rest_of_a_query() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     // Three scans of two partitions each, with aggregation and sort.
     let query = format!(
         "SELECT one.y, count(*) AS n FROM '{array}' AS one JOIN '{array}' AS two ON one.s = two.s JOIN '{array}' AS three ON \
@@ -347,8 +324,7 @@ fn scans_leave_memory_to_the_rest_of_a_query() {
 
 #[test]
 fn times_and_groups() {
-    let fixture = fixtures::named(SPARSE);
-    let array = uri(&fixture);
+    let (_fixture, array) = unpacked(SPARSE);
     let count = format!("SELECT count(*) AS n FROM '{array}'");
     // The second fragment was written a second later.
     let early = rows(&["sql", &count, "--at", "2023-11-14T22:13:20Z", "--format", "csv"]);
@@ -374,42 +350,42 @@ fn times_and_groups() {
 
 #[test]
 fn keys_that_are_missing_wrong_or_too_many() {
-    let (secret, plain) = (fixtures::named("v15-by-2.11.3-sparse-encrypted"), fixtures::named(SPARSE));
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("key");
     fs::write(&wrong, "0".repeat(64)).unwrap();
     let wrong = wrong.to_str().unwrap();
-    let of = |fixture: &Fixture| format!("SELECT * FROM '{}'", uri(fixture));
-    let (exit, said) = refused(&["sql", &of(&secret)]);
+    let [(_secret, secret), (_plain, plain)] = ["v15-by-2.11.3-sparse-encrypted", SPARSE].map(unpacked);
+    let [secret, plain] = [secret, plain].map(|array| format!("SELECT * FROM '{array}'"));
+    let (exit, said) = refused(&["sql", &secret]);
     assert!(exit == 6 && said.contains("no key was given") && said.contains("--key-file FILE"), "{said}");
-    let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&secret)]);
+    let (exit, said) = refused(&["sql", "--key-file", wrong, &secret]);
     assert!(exit == 6 && said.contains("cannot decrypt with the given key"), "{said}");
-    let (exit, said) = refused(&["sql", "--key-file", wrong, &of(&plain)]);
+    let (exit, said) = refused(&["sql", "--key-file", wrong, &plain]);
     assert!(exit == 6 && said.contains("do not pass a key") && said.contains("hint: leave out `--key-file`"), "{said}");
 }
 
 #[test]
 fn arrays_by_path_are_never_dropped() {
-    let fixture = fixtures::named(SPARSE);
-    let (exit, said) = refused(&["sql", &format!("DROP TABLE '{}'", uri(&fixture))]);
+    let (_fixture, array) = unpacked(SPARSE);
+    let (exit, said) = refused(&["sql", &format!("DROP TABLE '{array}'")]);
     assert_eq!(exit, 2, "{said}");
     assert!(said.contains("`tdb remove`"), "{said}");
-    assert!(fixture.array_dir().join("__schema").is_dir());
+    assert!(Path::new(&array).join("__schema").is_dir());
 }
 
 #[test]
 fn what_metadata_say_of_no_rows() {
-    let fixture = fixtures::named(SPARSE);
-    let before = format!("SELECT count(*) AS n, sum(a) AS s, min(a) AS m FROM '{}@2001-01-01'", uri(&fixture));
+    let (_fixture, array) = unpacked(SPARSE);
+    let before = format!("SELECT count(*) AS n, sum(a) AS s, min(a) AS m FROM '{array}@2001-01-01'");
     assert_eq!(rows(&["sql", &before, "--format", "jsonl"]), "{\"n\":0,\"s\":null,\"m\":null}\n");
-    let alone = format!("SELECT sum(a) AS s FROM '{}@2001-01-01'", uri(&fixture));
+    let alone = format!("SELECT sum(a) AS s FROM '{array}@2001-01-01'");
     assert_eq!(rows(&["sql", &alone, "--format", "jsonl"]), "{\"s\":null}\n");
 }
 
 #[test]
 fn plans_are_shown_whole() {
-    let fixture = fixtures::named(SPARSE);
-    let explain = format!("EXPLAIN SELECT max(s) FROM '{}' WHERE y > 3", uri(&fixture));
+    let (_fixture, array) = unpacked(SPARSE);
+    let explain = format!("EXPLAIN SELECT max(s) FROM '{array}' WHERE y > 3");
     let plans = rows(&["sql", &explain, "--format", "table"]);
     assert!(plans.starts_with("logical plan\n  Aggregate: "), "{plans}");
     assert!(plans.contains("\nphysical plan\n") && plans.contains("DataSourceExec"), "{plans}");
@@ -423,7 +399,7 @@ fn help_and_stats() {
     let help = rows(&["sql", "--help"]);
     assert!(help.contains("--scheduler") && help.contains("tdb_fragments"), "{help}");
     assert!(help.contains("Usage: tdb sql [OPTIONS]"), "{help}");
-    let fixture = fixtures::named(SPARSE);
-    let output = tdb(&["--stats", "sql", &format!("SELECT sum(a) FROM '{}'", uri(&fixture))]);
+    let (_fixture, array) = unpacked(SPARSE);
+    let output = tdb(&["--stats", "sql", &format!("SELECT sum(a) FROM '{array}'")]);
     assert!(text(&output.stderr).contains("files opened"), "{}", text(&output.stderr));
 }

@@ -2,16 +2,10 @@
 
 use std::fs;
 
-use crate::command::{tdb, text};
+use crate::command::{stdout, tdb, text};
 
 const DENSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
 const SPARSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../fixtures/v22-by-2.30.0-sparse-2d/array");
-
-fn told(arguments: &[&str]) -> String {
-    let run = tdb(arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", text(&run.stderr));
-    text(&run.stdout)
-}
 
 /// Returns the exit code and the error output.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
@@ -24,21 +18,21 @@ fn arrays_and_groups_go_there_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let [zarr, copy, group, all, again] = ["a.zarr", "copy", "group", "all.zarr", "again"]
         .map(|name| folder.path().join(name).to_str().unwrap().to_owned());
-    told(&["export", DENSE, &zarr, "--option", "compression=gzip:3"]);
-    told(&["import", &copy, &zarr]);
-    let cells = |array: &str| told(&["read", array, "--format", "csv", "--order", "row-major"]);
+    stdout(&["export", DENSE, &zarr, "--option", "compression=gzip:3"]);
+    stdout(&["import", &copy, &zarr]);
+    let cells = |array: &str| stdout(&["read", array, "--format", "csv", "--order", "row-major"]);
     assert_eq!(cells(&copy), cells(DENSE));
-    assert_eq!(told(&["schema", &copy, "--format", "toml"]), told(&["schema", DENSE, "--format", "toml"]));
+    assert_eq!(stdout(&["schema", &copy, "--format", "toml"]), stdout(&["schema", DENSE, "--format", "toml"]));
 
-    told(&["group", "create", &group]);
-    told(&["export", DENSE, &format!("{zarr}.box"), "--format", "zarr", "--range", "y=1", "--select", "a"]);
-    told(&["import", &format!("{group}/part"), &format!("{zarr}.box"), "--format", "zarr"]);
-    told(&["group", "add", &group, "part"]);
-    told(&["export", &group, &all]);
-    told(&["import", &again, &all, "--timestamp", "1000ms"]);
+    stdout(&["group", "create", &group]);
+    stdout(&["export", DENSE, &format!("{zarr}.box"), "--format", "zarr", "--range", "y=1", "--select", "a"]);
+    stdout(&["import", &format!("{group}/part"), &format!("{zarr}.box"), "--format", "zarr"]);
+    stdout(&["group", "add", &group, "part"]);
+    stdout(&["export", &group, &all]);
+    stdout(&["import", &again, &all, "--timestamp", "1000ms"]);
     assert_eq!(cells(&format!("{again}/part")), cells(&format!("{group}/part")));
-    assert!(told(&["tree", &again, "--format", "csv"]).contains("part"));
-    assert!(told(&["fragments", &format!("{again}/part"), "--format", "csv"]).contains("__1000_1000_"));
+    assert!(stdout(&["tree", &again, "--format", "csv"]).contains("part"));
+    assert!(stdout(&["fragments", &format!("{again}/part"), "--format", "csv"]).contains("__1000_1000_"));
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn what_cant_be_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let [zarr, other, array] =
         ["a.zarr", "b.zarr", "array"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
-    told(&["export", DENSE, &zarr]);
+    stdout(&["export", DENSE, &zarr]);
     for (arguments, code, word) in [
         (vec!["export", DENSE, &zarr], 5, "already"),
         (vec!["export", SPARSE, &other], 4, "sparse"),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, Order, WriteBatch, WriteColumn};
+use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::{ArrayError, ArrayOptions, CreateOptions, Order, WriteBatch, WriteColumn};
 use tdb_object_store::StoreOptions;
 use tdb_storage::Storage;
 
@@ -18,9 +18,7 @@ pub(crate) fn create(storage: &Arc<dyn Storage>) {
     let schema = SchemaBuilder::sparse()
         .dimension(position)
         .attribute(Attribute::new("depth", Datatype::Float64))
-        .attribute(
-            Attribute::new("name", Datatype::StringAscii).with_cell_val_num(tdb_array::tdb_types::CellValNum::Var),
-        )
+        .attribute(Attribute::new("name", Datatype::StringAscii).with_cell_val_num(CellValNum::Var))
         .build()
         .unwrap();
     CreateOptions::new().create_on(storage, schema).unwrap();
@@ -66,13 +64,17 @@ pub(crate) fn read(storage: &Arc<dyn Storage>) -> (u64, f64) {
     (cells, sum)
 }
 
+/// Opens the array and reads all cells. Returns their number.
+pub(crate) fn count(options: &ArrayOptions, storage: &Arc<dyn Storage>) -> Result<u64, ArrayError> {
+    let array = options.clone().open_on(storage.clone())?;
+    array.read().batches()?.map(|batch| Ok(batch?.len() as u64)).sum()
+}
+
 #[test]
 fn arrays_live_on_stores() {
     each(&StoreOptions::default(), |storage| {
         create(&storage);
-        for fragment in 0..FRAGMENTS {
-            write(&storage, fragment);
-        }
+        (0..FRAGMENTS).for_each(|fragment| write(&storage, fragment));
         assert_eq!(read(&storage), written());
     });
 }

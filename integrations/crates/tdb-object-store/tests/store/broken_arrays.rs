@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tdb_array::{ArrayError, ArrayOptions, MetadataValue, Monitor, Order};
+use tdb_array::{ArrayOptions, MetadataValue, Monitor, Order};
 use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
 use tdb_storage::Storage;
 use tdb_store_testkit::{Fault, Method, What};
 
-use crate::arrays::{CELLS, FRAGMENTS, create, read, try_write, try_write_at, write, written};
+use crate::arrays::{CELLS, FRAGMENTS, count, create, read, try_write, try_write_at, write, written};
 use crate::watched::Watched;
 
 fn cells(fragments: u32) -> u64 {
@@ -19,8 +19,7 @@ fn cells(fragments: u32) -> u64 {
 /// An array survives a network that fails a tenth of all requests.
 #[test]
 fn arrays_outlast_a_bad_network() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     for (what, share) in [
         (What::Refused(503, "SlowDown"), 30),
         (What::DoneAndReset, 30),
@@ -31,9 +30,7 @@ fn arrays_outlast_a_bad_network() {
     }
     watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).share(100));
     create(&storage);
-    for fragment in 0..FRAGMENTS {
-        write(&storage, fragment);
-    }
+    (0..FRAGMENTS).for_each(|fragment| write(&storage, fragment));
     assert_eq!(read(&storage), written());
     let seen = watched.proxy.take();
     assert!(seen.faults > 10, "{} faults in {seen}", seen.faults);
@@ -45,8 +42,7 @@ fn writes_are_whole_or_not_there() {
     for what in [What::Refused(403, "AccessDenied"), What::DoneAndRefused(403, "AccessDenied")] {
         let (mut failed, mut fine) = (0, 0);
         for request in 0.. {
-            let watched = Watched::start();
-            let storage = watched.storage();
+            let (watched, storage) = Watched::open();
             create(&storage);
             write(&storage, 0);
             watched.proxy.fault(Fault::new(what.clone()).nth(request));
@@ -110,8 +106,7 @@ fn trials_with_data_files_that_fail() {
     for what in [What::Reset, What::Refused(403, "AccessDenied"), What::DoneAndReset] {
         for request in 0..6 {
             let storage = watched.storage();
-            watched.proxy.calm();
-            watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).of("__fragments").nth(request));
+            watched.proxy.only(Fault::new(what.clone()).on(Method::PUT).of("__fragments").nth(request));
             let _ = try_write(&storage, 0);
             assert_eq!(watched.proxy.take().faults, 1, "{what:?}");
             watched.proxy.calm();
@@ -131,8 +126,7 @@ fn trials_with_data_files_that_fail() {
 /// If a listing omits a name, the array reads as before, or an error names the missing file.
 #[test]
 fn listings_that_leave_out_names() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
     write(&storage, 1);
@@ -141,8 +135,7 @@ fn listings_that_leave_out_names() {
         |part: &str| names.iter().rfind(|name| name.contains(part)).unwrap().rsplit('/').next().unwrap().to_owned();
     let commit = last("__commits/");
     let hide = |name: &str| {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Hidden(name.to_owned())));
+        watched.proxy.only(Fault::new(What::Hidden(name.to_owned())));
     };
     hide(&commit);
     assert_eq!(read(&storage).0, cells(1));
@@ -159,8 +152,7 @@ fn listings_that_leave_out_names() {
 /// Files disappear after they were listed, or after the array was opened.
 #[test]
 fn files_that_vanish() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
     let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
@@ -170,9 +162,7 @@ fn files_that_vanish() {
         let name = name.unwrap();
         let bytes = watched.server.object(&name).unwrap();
         assert!(watched.server.remove(&name));
-        let again = ArrayOptions::new().open_on(storage.clone());
-        let read = again.and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(drop)));
-        let error = read.unwrap_err().to_string();
+        let error = count(&ArrayOptions::new(), &storage).unwrap_err().to_string();
         assert!(error.contains("s3://bucket/root"), "{file}: {error}");
         watched.server.put(&name, bytes);
     }
@@ -191,18 +181,13 @@ fn consolidate_and_vacuum(storage: &Arc<dyn Storage>) {
 fn files_that_vanish_behind_a_listing() {
     // A consolidated commits file, read on opening. Footers, loaded on opening. Tiles, read later.
     for (wanted, fails) in [(".con", false), ("__fragment_metadata.tdb", true), ("a0.tdb", true)] {
-        let watched = Watched::start();
-        let storage = watched.storage();
+        let (watched, storage) = Watched::open();
         create(&storage);
         (0..3).for_each(|fragment| write(&storage, fragment));
         Consolidate::commits().plan(&ArrayOptions::new().open_on(storage).unwrap()).unwrap().run().unwrap();
         let (before, other, reader) = (watched.server.names(), watched.storage(), watched.storage());
         watched.proxy.meanwhile(wanted, move || consolidate_and_vacuum(&other));
-        let outcome = ArrayOptions::new().with_footers().open_on(reader.clone()).and_then(|array| {
-            let batches = array.read().batches()?;
-            batches.map(|batch| Ok(batch?.len() as u64)).sum::<Result<u64, ArrayError>>()
-        });
-        match outcome {
+        match count(&ArrayOptions::new().with_footers(), &reader) {
             Ok(read) => assert_eq!(read, cells(3), "{wanted}"),
             Err(error) => {
                 let error = error.to_string();
@@ -219,20 +204,14 @@ fn files_that_vanish_behind_a_listing() {
 /// Wrong sizes: errors or the right cells, without large allocations.
 #[test]
 fn sizes_that_are_not_so() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
     for what in [What::Sized(1 << 40), What::Sized(1), What::Short(3), What::Long(3), What::Shifted(8), What::Unranged]
     {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what.clone()).on(Method::GET));
-        let array = ArrayOptions::new().open_on(storage.clone());
-        let mut read = 0;
-        let outcome = array
-            .and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(|batch| read += batch.len())));
-        match outcome {
-            Ok(()) => assert_eq!(read, CELLS as usize, "{what:?}"),
+        watched.proxy.only(Fault::new(what.clone()).on(Method::GET));
+        match count(&ArrayOptions::new(), &storage) {
+            Ok(read) => assert_eq!(read, cells(1), "{what:?}"),
             Err(error) => assert!(error.to_string().contains("s3://bucket/root"), "{what:?}: {error}"),
         }
     }
@@ -242,12 +221,10 @@ fn sizes_that_are_not_so() {
 #[test]
 fn reads_that_are_given_up() {
     const MANY: u32 = 60;
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     create(&storage);
     for fragment in 0..MANY {
-        let positions: Vec<u32> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
-        try_write_at(&storage, &positions).unwrap();
+        try_write_at(&storage, &(fragment * CELLS..(fragment + 1) * CELLS).collect::<Vec<_>>()).unwrap();
     }
     let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
     assert_eq!(array.fragments().unwrap().len(), MANY as usize);
@@ -276,8 +253,7 @@ fn reads_that_are_given_up() {
 #[test]
 fn requests_on_their_way_end_with_their_query() {
     const MANY: u32 = 12;
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     create(&storage);
     for fragment in 0..MANY {
         try_write_at(&storage, &(fragment * CELLS..(fragment + 1) * CELLS).collect::<Vec<_>>()).unwrap();

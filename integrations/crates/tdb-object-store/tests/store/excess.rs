@@ -7,14 +7,10 @@ use tdb_object_store::StoreProblem;
 use tdb_storage::{EntryKind, Request, Storage, StorageError};
 use tdb_store_testkit::{Fault, Method, What};
 
-use crate::watched::{LISTING, RETRIES, Watched, bytes};
+use crate::watched::{LISTING, RETRIES, Watched, bytes, problem};
 
 /// Bytes that connections and the proxy buffer of an abandoned response.
 const ON_THE_WAY: u64 = 16 << 20;
-
-fn problem(error: &StorageError) -> StoreProblem {
-    StoreProblem::of(error).cloned().unwrap_or_else(|| panic!("{error:?} is none of a store"))
-}
 
 /// Creates a storage with a file in a folder, on a store with faulty listings.
 fn listed(what: What) -> (Watched, Arc<dyn Storage>) {
@@ -72,8 +68,7 @@ fn pages_without_end() {
 /// Responses that are neither files nor listings.
 #[test]
 fn answers_without_end() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.server.put("root/a/f", bytes(10));
     watched.proxy.fault(Fault::new(What::Flood(200)).on(Method::POST));
     let removed = storage.remove_folder("a").unwrap_err();
@@ -100,7 +95,7 @@ fn refusals_without_end() {
         ];
         for error in &errors {
             match problem(error) {
-                StoreProblem::Denied { said } => assert_eq!((status, &*said), (403, "403 Forbidden")),
+                StoreProblem::Denied { said } => assert_eq!((status, said.as_str()), (403, "403 Forbidden")),
                 StoreProblem::Busy { .. } => assert_eq!(status, 503),
                 other => panic!("{other:?}"),
             }
@@ -113,12 +108,10 @@ fn refusals_without_end() {
 /// The length in a header allocates nothing.
 #[test]
 fn lengths_that_are_claimed() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.server.put("root/a/f", bytes(1000));
     for length in [1 << 50, i64::MAX as u64] {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Claimed(length)));
+        watched.proxy.only(Fault::new(What::Claimed(length)));
         let _ = watched.proxy.take();
         let error = storage.list("a").unwrap_err();
         assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
@@ -136,8 +129,7 @@ fn lengths_that_are_claimed() {
 
 #[test]
 fn ranges_that_cannot_be() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.server.put("root/f", bytes(1000));
     for range in [
         "bytes 0-18446744073709551615/18446744073709551615",
@@ -148,8 +140,7 @@ fn ranges_that_cannot_be() {
         "bytes */1000",
         "",
     ] {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Ranged(range)));
+        watched.proxy.only(Fault::new(What::Ranged(range)));
         for request in [Request::range("f", 0..100, 1000), Request::last("f", 100)] {
             match storage.fetch_one(&request) {
                 Ok(fetched) => assert!(fetched.bytes == bytes(1000)[..100], "{range}: {request:?}"),
@@ -172,10 +163,7 @@ fn refusals_that_are_no_text() {
     for error in [storage.list("").unwrap_err(), storage.read("f").unwrap_err()] {
         assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error}");
     }
-    watched.proxy.calm();
-    watched
-        .proxy
-        .fault(Fault::new(What::Said(400, b"<Error><Code>ExpiredToken</Code><Message>\xff</Message></Error>")));
+    watched.proxy.only(Fault::new(What::Said(400, b"<Error><Code>ExpiredToken</Code><Message>\xff</Message></Error>")));
     let error = storage.list("").unwrap_err();
-    assert_eq!(problem(&error), StoreProblem::Unauthenticated { said: "ExpiredToken".to_owned() });
+    assert_eq!(problem(&error), &StoreProblem::Unauthenticated { said: "ExpiredToken".to_owned() });
 }

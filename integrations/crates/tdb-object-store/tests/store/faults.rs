@@ -2,15 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use tdb_object_store::{Connector, StoreProblem, object_store};
+use tdb_object_store::{Connector, StoreOptions, StoreProblem, object_store};
 use tdb_storage::{EntryKind, Request, Storage, StorageError};
 use tdb_store_testkit::{Fault, Method, What};
 
-use crate::watched::{RETRIES, Watched, bytes};
-
-fn problem(error: &StorageError) -> &StoreProblem {
-    StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is none of a store"))
-}
+use crate::watched::{RETRIES, Watched, bytes, options, problem};
 
 /// Reads the file by every method of a storage.
 fn read_all_ways(storage: &dyn Storage, expected: &[u8]) {
@@ -43,8 +39,7 @@ fn reads_outlast_what_passes() {
         What::Cut(40_000),
         What::Cut(66_000),
     ] {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what.clone()).each(2));
+        watched.proxy.only(Fault::new(what.clone()).each(2));
         let _ = watched.proxy.take();
         read_all_ways(&*storage, &expected);
         let seen = watched.proxy.take();
@@ -59,8 +54,7 @@ fn cut_bodies_are_resumed() {
     let (storage, expected) = (watched.storage(), bytes(300_000));
     watched.server.put("root/f", expected.clone());
     for what in [What::Cut(100_000), What::Short(100_000)] {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what).on(Method::GET).first(2));
+        watched.proxy.only(Fault::new(what).on(Method::GET).first(2));
         let _ = watched.proxy.take();
         let mut read = vec![0; 250_000];
         storage.open_sized("f", 300_000).unwrap().read_into(50_000, &mut read).unwrap();
@@ -71,12 +65,10 @@ fn cut_bodies_are_resumed() {
 
 #[test]
 fn what_does_not_pass_is_an_error() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.server.put("root/f", bytes(1000));
     let failed = |what: What| {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what));
+        watched.proxy.only(Fault::new(what));
         let error = storage.fetch_one(&Request::range("f", 0..1000, 1000)).unwrap_err();
         assert_eq!(error.path(), "s3://bucket/root/f");
         error
@@ -110,8 +102,7 @@ fn slow_lines() {
         let _ = watched.proxy.take();
         assert!(storage.fetch_one(&Request::range("f", 0..300_000, 300_000)).unwrap().bytes == expected);
         assert_eq!(watched.proxy.take().requests.len(), requests, "{pause:?}");
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Paused(50, pause)).on(Method::GET).first(1));
+        watched.proxy.only(Fault::new(What::Paused(50, pause)).on(Method::GET).first(1));
         assert_eq!(storage.list("").unwrap().len(), 1);
         assert_eq!(watched.proxy.take().requests.len(), requests, "{pause:?}");
         watched.proxy.calm();
@@ -164,8 +155,7 @@ fn lies_are_found_out() {
         (What::Sized(150), [true, true, false]),
         (What::Sized(1 << 39), [false, true, false]),
     ] {
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(what.clone()));
+        watched.proxy.only(Fault::new(what.clone()));
         for (request, fails) in asked.iter().zip(fails) {
             match storage.fetch_one(request) {
                 Ok(fetched) => assert!(
@@ -189,8 +179,7 @@ fn writes_whose_answers_get_lost() {
     for what in
         [What::DoneAndReset, What::DoneAndRefused(503, "SlowDown"), What::Reset, What::Refused(500, "InternalError")]
     {
-        let watched = Watched::start();
-        let storage = watched.storage();
+        let (watched, storage) = Watched::open();
         // Shows that the store honors conditions.
         storage.create_new("first", b"1").unwrap();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).first(1));
@@ -210,8 +199,7 @@ fn removals_outlast_what_passes() {
     for what in
         [What::DoneAndReset, What::Reset, What::Refused(503, "SlowDown"), What::DoneAndRefused(500, "InternalError")]
     {
-        let watched = Watched::start();
-        let storage = watched.storage();
+        let (watched, storage) = Watched::open();
         for name in ["root/f", "root/a/1", "root/a/b/2"] {
             watched.server.put(name, bytes(10));
         }
@@ -226,15 +214,13 @@ fn removals_outlast_what_passes() {
 /// Truncated responses to recursive listings.
 #[test]
 fn deep_listings_outlast_what_passes() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     for name in ["root/a/1", "root/a/b/2"] {
         watched.server.put(name, bytes(10));
     }
     let cut = || {
         let _ = watched.proxy.take();
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Cut(300)).on(Method::GET).of("list-type").first(2));
+        watched.proxy.only(Fault::new(What::Cut(300)).on(Method::GET).of("list-type").first(2));
     };
     let was_cut = || watched.proxy.take().faults == 2;
     cut();
@@ -254,8 +240,7 @@ fn deep_listings_outlast_what_passes() {
 #[test]
 fn trials_that_fail() {
     for what in [What::DoneAndReset, What::Reset, What::Refused(403, "AccessDenied")] {
-        let watched = Watched::start();
-        let storage = watched.storage();
+        let (watched, storage) = Watched::open();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(1));
         storage.create_new("f", b"bytes").unwrap_or_else(|error| panic!("{what:?}: {error}"));
         // The trial repeats with the next file.
@@ -276,8 +261,7 @@ fn large_files_whose_answers_get_lost() {
         (What::Refused(503, "SlowDown"), Method::PUT),
         (What::DoneAndRefused(500, "InternalError"), Method::POST),
     ] {
-        let watched = Watched::start();
-        let storage = watched.storage();
+        let (watched, storage) = Watched::open();
         watched.proxy.fault(Fault::new(what.clone()).on(method).of("uploadId").first(1));
         let mut file = storage.create_file("f").unwrap();
         file.append(&expected).unwrap();
@@ -290,8 +274,7 @@ fn large_files_whose_answers_get_lost() {
 /// A failed upload leaves no parts behind while the store is reachable.
 #[test]
 fn uploads_that_fail_are_given_up() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("partNumber=2"));
     let mut file = storage.create_file("f").unwrap();
     let written = file.append(&bytes(30 << 20)).and_then(|()| file.finish());
@@ -314,20 +297,17 @@ fn first_files_of_fragments() {
         written.unwrap();
         assert_eq!(requests, expected);
     };
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     fine(create(&watched, &*storage, &file("a0.tdb")), 2);
     fine(create(&watched, &*storage, "f"), 1);
     // A store with conditions, except for concurrent writes. The trial repeats with the next file.
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT).first(2));
     fine(create(&watched, &*storage, &file("a0.tdb")), 2);
     fine(create(&watched, &*storage, &file("a1.tdb")), 2);
     fine(create(&watched, &*storage, "f"), 1);
     // A store without conditions. No commit file is written.
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
     fine(create(&watched, &*storage, &file("a0.tdb")), 2);
     let (refused, _) = create(&watched, &*storage, "f");
@@ -336,8 +316,7 @@ fn first_files_of_fragments() {
     // Lost responses, and a name taken by another writer.
     for what in [What::DoneAndReset, What::Reset, What::DoneAndRefused(503, "SlowDown")] {
         for nth in 0..2 {
-            let watched = Watched::start();
-            let storage = watched.storage();
+            let (watched, storage) = Watched::open();
             watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(nth));
             storage.create_new(&file("a0.tdb"), b"bytes").unwrap();
             storage.create_new("f", b"").unwrap();
@@ -351,18 +330,21 @@ fn first_files_of_fragments() {
     }
 }
 
+/// With marks of the writer, and without.
 #[test]
 fn stores_that_ignore_conditions() {
-    let watched = Watched::start();
-    watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
-    watched.server.put("root/theirs", b"theirs".to_vec());
-    let storage = watched.storage();
-    let error = storage.create_new("f", b"bytes").unwrap_err();
-    assert_eq!(problem(&error), &StoreProblem::IgnoresConditions);
-    assert_eq!(error.path(), "s3://bucket/root/f");
-    // The file of the other writer still exists.
-    let error = storage.create_new("theirs", b"ours").unwrap_err();
-    assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
-    assert_eq!(watched.server.names(), ["root/theirs"]);
-    assert_eq!(watched.server.object("root/theirs").unwrap(), "theirs");
+    for options in [options(), StoreOptions::default()] {
+        let watched = Watched::start();
+        watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));
+        watched.server.put("root/theirs", b"theirs".to_vec());
+        let storage = watched.storage_as(watched.builder(), options);
+        let error = storage.create_new("f", b"bytes").unwrap_err();
+        assert_eq!(problem(&error), &StoreProblem::IgnoresConditions);
+        assert_eq!(error.path(), "s3://bucket/root/f");
+        // The file of the other writer still exists.
+        let error = storage.create_new("theirs", b"ours").unwrap_err();
+        assert!(matches!(error, StorageError::AlreadyExists { .. }), "{error}");
+        assert_eq!(watched.server.names(), ["root/theirs"]);
+        assert_eq!(watched.server.object("root/theirs").unwrap(), "theirs");
+    }
 }

@@ -51,17 +51,20 @@ fn what_is_made_is_found() {
     });
 }
 
+/// Names with characters that URLs or shells treat specially.
+pub(crate) const ODD: [&str; 14] =
+    ["a b", "a%20b", "a+b", "é", "a~", "(a)", "a&b=c", "a#b", "a'b", "Z", "_", "a;b", "a@b", "a!b"];
+
 #[test]
 fn names_of_every_kind() {
     each(&StoreOptions::default(), |storage| {
-        let odd = ["a b", "a%20b", "a+b", "é", "a~", "(a)", "a&b=c", "a#b", "a'b", "Z", "_", "a;b", "a@b", "a!b"];
-        for name in odd {
+        for name in ODD {
             storage.create_new(&format!("odd/{name}"), name.as_bytes()).unwrap();
         }
-        let mut sorted = odd.map(str::to_owned).to_vec();
+        let mut sorted = ODD.map(str::to_owned).to_vec();
         sorted.sort();
         assert_eq!(names(&*storage, "odd"), sorted);
-        for name in odd {
+        for name in ODD {
             assert_eq!(storage.read(&format!("odd/{name}")).unwrap(), name.as_bytes(), "{name}");
             storage.remove_file(&format!("odd/{name}")).unwrap();
         }
@@ -148,15 +151,16 @@ fn what_is_said_of_sizes_is_not_believed() {
     });
 }
 
+/// Small parts, to cover multipart uploads too. Stores require at least 5 MiB.
+fn small_parts() -> StoreOptions {
+    let mut options = StoreOptions::default();
+    options.part = 5 << 20;
+    options
+}
+
 #[test]
 fn nothing_is_overwritten() {
-    // Small parts, to cover multipart uploads too. Stores require at least 5 MiB.
-    let options = {
-        let mut options = StoreOptions::default();
-        options.part = 5 << 20;
-        options
-    };
-    each(&options, |storage| {
+    each(&small_parts(), |storage| {
         storage.create_new("f", b"first").unwrap();
         assert!(matches!(storage.create_new("f", b"second"), Err(StorageError::AlreadyExists { .. })));
         for size in [3, 6 << 20] {
@@ -171,12 +175,7 @@ fn nothing_is_overwritten() {
 
 #[test]
 fn files_piece_by_piece() {
-    let options = {
-        let mut options = StoreOptions::default();
-        options.part = 5 << 20;
-        options
-    };
-    each(&options, |storage| {
+    each(&small_parts(), |storage| {
         for size in [0usize, 1, 5 << 20, (5 << 20) + 1, 23 << 20] {
             let bytes: Vec<u8> = (0..size).map(|at| (at / 7 % 251) as u8).collect();
             let path = format!("large/{size}");
@@ -231,16 +230,6 @@ fn missing_buckets_are_told_by_name() {
     }
 }
 
-/// A store that always overwrites.
-#[test]
-fn stores_that_ignore_conditions_are_refused() {
-    let storage =
-        tdb_object_store::ObjectStorage::new(Arc::new(careless::Careless::default()), "careless://", "").unwrap();
-    let error = storage.create_new("f", b"bytes").unwrap_err();
-    assert_eq!(StoreProblem::of(&error), Some(&StoreProblem::IgnoresConditions), "{error}");
-    assert!(!storage.exists("f").unwrap());
-}
-
 /// Calls from within another runtime.
 #[test]
 fn works_inside_of_a_runtime() {
@@ -251,53 +240,4 @@ fn works_inside_of_a_runtime() {
             assert_eq!(storage.read("f").unwrap(), b"bytes");
         });
     });
-}
-
-mod careless {
-    use futures_util::stream::BoxStream;
-    use object_store::memory::InMemory;
-    use object_store::path::Path;
-    use object_store::{
-        CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-        PutOptions, PutPayload, PutResult, Result,
-    };
-    use tdb_object_store::object_store;
-
-    #[derive(Debug, Default)]
-    pub(super) struct Careless(InMemory);
-
-    impl std::fmt::Display for Careless {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write!(f, "careless")
-        }
-    }
-
-    #[async_trait::async_trait]
-    impl ObjectStore for Careless {
-        async fn put_opts(&self, location: &Path, payload: PutPayload, _: PutOptions) -> Result<PutResult> {
-            self.0.put_opts(location, payload, PutOptions::default()).await
-        }
-        async fn put_multipart_opts(
-            &self,
-            location: &Path,
-            options: PutMultipartOptions,
-        ) -> Result<Box<dyn MultipartUpload>> {
-            self.0.put_multipart_opts(location, options).await
-        }
-        async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-            self.0.get_opts(location, options).await
-        }
-        fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
-            self.0.delete_stream(locations)
-        }
-        fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-            self.0.list(prefix)
-        }
-        async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-            self.0.list_with_delimiter(prefix).await
-        }
-        async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-            self.0.copy_opts(from, to, options).await
-        }
-    }
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use object_store::aws::AmazonS3Builder;
-use tdb_array::{ArrayOptions, WriteBatch};
+use tdb_array::ArrayOptions;
 use tdb_object_store::{ObjectStorage, StoreProblem, object_store, open};
 use tdb_storage::{Request, Storage, StorageError};
 use tdb_store_testkit::{Access, Fault, Method, What};
 
-use crate::watched::{BUCKET, KEY, SECRET, TOKEN, Watched, bytes};
+use crate::arrays::{count, create, try_write_at, write};
+use crate::watched::{BUCKET, KEY, SECRET, TOKEN, Watched, bytes, problem};
 
 /// Returns the errors of all operations. Each has to fail.
 fn asked(storage: &Arc<dyn Storage>) -> Vec<StorageError> {
@@ -39,13 +40,16 @@ fn problems(watched: &Watched, storage: &Arc<dyn Storage>) -> Vec<StoreProblem> 
             assert!(!text.contains(secret), "{text}");
         }
     }
-    let problem = |error: &StorageError| StoreProblem::of(error).cloned().unwrap_or_else(|| panic!("{error:?}"));
-    errors.iter().map(problem).collect()
+    errors.iter().map(problem).cloned().collect()
 }
 
 #[test]
 fn keys_and_tokens() {
-    for access in [Access::default().key("another"), Access::default().token("another"), Access::default().expired()] {
+    for access in [
+        Access { key: Some("another"), ..Access::default() },
+        Access { token: Some("another"), ..Access::default() },
+        Access { is_expired: true, ..Access::default() },
+    ] {
         let watched = Watched::start();
         watched.server.allow(access);
         for problem in problems(&watched, &watched.storage()) {
@@ -60,7 +64,7 @@ fn keys_and_tokens() {
 #[test]
 fn no_permission() {
     let watched = Watched::start();
-    watched.server.allow(Access::default().denied(""));
+    watched.server.allow(Access { denied: Some(""), ..Access::default() });
     for problem in problems(&watched, &watched.storage()) {
         assert!(matches!(problem, StoreProblem::Denied { .. }), "{problem}");
     }
@@ -82,18 +86,15 @@ fn no_such_bucket() {
 #[test]
 fn another_region() {
     for (access, region) in [
-        (Access::default().region("eu-west-1"), Some("eu-west-1")),
-        (Access::default().region("eu-west-1").redirecting(), None),
+        (Access { region: Some("eu-west-1"), ..Access::default() }, Some("eu-west-1")),
+        (Access { region: Some("eu-west-1"), redirects: true, ..Access::default() }, None),
     ] {
         let watched = Watched::start();
         watched.server.allow(access);
         let storage = watched.storage();
         for error in [storage.list("a").unwrap_err(), storage.read("f").unwrap_err()] {
-            match StoreProblem::of(&error) {
-                Some(StoreProblem::WrongRegion { region: named }) => assert_eq!(named.as_deref(), region),
-                // HEAD responses name no region.
-                other => panic!("{other:?}"),
-            }
+            let StoreProblem::WrongRegion { region: named } = problem(&error) else { panic!("{error:?}") };
+            assert_eq!(named.as_deref(), region);
             assert!(error.to_string().contains("AWS_REGION"), "{error}");
         }
     }
@@ -103,16 +104,16 @@ fn another_region() {
 #[test]
 fn requests_without_signatures() {
     let watched = Watched::start();
-    watched.server.allow(Access::default().key("somebody"));
+    watched.server.allow(Access { key: Some("somebody"), ..Access::default() });
     // Like a URL opened without credentials, except that the environment of the test process is not
     // changed.
     let error = unsigned(&watched);
-    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error}");
+    assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error}");
     // A store with a page as answer, like proxies.
     watched.server.allow(Access::default());
     watched.proxy.fault(Fault::new(What::Refused(401, "")));
     let error = unsigned(&watched);
-    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Unauthenticated { .. })), "{error}");
+    assert!(matches!(problem(&error), StoreProblem::Unauthenticated { .. }), "{error}");
 }
 
 fn unsigned(watched: &Watched) -> StorageError {
@@ -156,15 +157,15 @@ fn names_like_codes() {
         }
         written.unwrap();
         storage.remove_file("large").unwrap();
-        watched.server.allow(Access::default().denied(""));
+        watched.server.allow(Access { denied: Some(""), ..Access::default() });
         let (refused, written) = errors(&*storage);
         for error in refused.into_iter().chain([written.unwrap_err()]) {
-            assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error:?}");
+            assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error:?}");
         }
         watched.proxy.fault(Fault::new(What::Said(400, b"<Error><Code>Weird</Code></Error>")));
         let (failed, written) = errors(&*storage);
         for error in failed.into_iter().chain([written.unwrap_err()]) {
-            assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Other { .. })), "{error:?}");
+            assert!(matches!(problem(&error), StoreProblem::Other { .. }), "{error:?}");
         }
         watched.proxy.calm();
     }
@@ -178,18 +179,17 @@ fn removals_that_are_denied() {
     let answer = b"<DeleteResult><Error><Key>root/a/f</Key><Code>AccessDenied</Code><Message>No</Message></Error></DeleteResult>";
     watched.proxy.fault(Fault::new(What::Said(200, answer)).on(Method::POST));
     let error = watched.storage().remove_folder("a").unwrap_err();
-    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::Denied { .. })), "{error:?}");
+    assert!(matches!(problem(&error), StoreProblem::Denied { .. }), "{error:?}");
     assert!(error.to_string().starts_with("s3://bucket/root/a: "), "{error}");
 }
 
 /// No server at the address.
 #[test]
 fn no_server() {
-    let watched = Watched::start();
-    let storage = watched.storage();
+    let (watched, storage) = Watched::open();
     drop(watched);
     let error = storage.list("").unwrap_err();
-    assert!(matches!(StoreProblem::of(&error), Some(StoreProblem::CutOff { .. })), "{error}");
+    assert!(matches!(problem(&error), StoreProblem::CutOff { .. }), "{error}");
     assert!(error.to_string().starts_with("s3://bucket/root: "), "{error}");
 }
 
@@ -210,36 +210,31 @@ fn addresses_with_secrets() {
         };
         assert!(!shown.contains("SECRET"), "{shown}");
     }
+    let error = open("ftp://user:SECRET@host/a").unwrap_err().to_string();
+    assert!(error.starts_with("ftp://host/a: unknown scheme, expected one of s3,"), "{error}");
 }
 
 /// Errors of arrays name the refused file.
 #[test]
 fn arrays_name_what_is_refused() {
-    let watched = Watched::start();
-    let storage = watched.storage();
-    crate::arrays::create(&storage);
-    crate::arrays::write(&storage, 0);
-    for (part, named) in [("__schema", "__schema"), ("__commits", "__commits"), ("__fragments", "__fragments")] {
-        watched.server.allow(Access::default().denied(part));
+    let (watched, storage) = Watched::open();
+    create(&storage);
+    write(&storage, 0);
+    for part in ["__schema", "__commits", "__fragments"] {
+        watched.server.allow(Access { denied: Some(part), ..Access::default() });
         // A new storage, because cached files are not requested again.
-        let read = ArrayOptions::new()
-            .open_on(watched.storage())
-            .and_then(|array| array.read().batches()?.try_for_each(|batch| batch.map(drop)));
         // A listing is denied by prefix, which the test server does not check. It only checks
         // files.
-        match read {
+        match count(&ArrayOptions::new(), &watched.storage()) {
             Err(error) => {
                 let error = error.to_string();
-                assert!(error.contains("s3://bucket/root/") && error.contains(named), "{error}");
+                assert!(error.contains("s3://bucket/root/") && error.contains(part), "{error}");
                 assert!(error.contains("access denied"), "{error}");
             }
-            Ok(()) => assert_eq!(part, "__commits"),
+            Ok(_) => assert_eq!(part, "__commits"),
         }
     }
-    watched.server.allow(Access::default().denied("__fragments"));
-    let cells = WriteBatch::new().with("position", &[1u32]).with("depth", &[1.0]);
-    let array = ArrayOptions::new().open_on(storage).unwrap();
-    let cells = cells.with("name", tdb_array::WriteColumn::strings(["x"]));
-    let error = array.write().cells(cells).unwrap_err().to_string();
+    watched.server.allow(Access { denied: Some("__fragments"), ..Access::default() });
+    let error = try_write_at(&storage, &[1]).unwrap_err();
     assert!(error.contains("access denied"), "{error}");
 }

@@ -2,33 +2,17 @@
 
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_array::{ArrayOptions, CreateOptions, MetadataValue, WriteBatch, WriteColumn};
+use tdb_array::{ArrayOptions, MetadataValue};
 use tdb_maintain::Consolidate;
 use tdb_object_store::{ObjectStorage, StoreOptions};
 use tdb_storage::Storage;
 
+use crate::arrays::{create, try_write_at};
 use crate::counted::Counted;
 
-/// Creates an array like the one measured with the reference library: a dimension, a number, a
-/// string.
-fn create(storage: &Arc<dyn Storage>) {
-    let position = Dimension::new("position", 0u32..=999_999);
-    let name = Attribute::new("name", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
-    let schema = SchemaBuilder::sparse().dimension(position).attribute(Attribute::new("depth", Datatype::Float64));
-    let definition = ArrayDefinition::new(schema.attribute(name).build().unwrap()).unwrap();
-    CreateOptions::new().create_on(storage, &definition).unwrap();
-}
-
+/// Writes a fragment of a thousand cells next to each other.
 fn write(storage: &Arc<dyn Storage>, fragment: u32) {
-    let positions: Vec<u32> = (0..1000).map(|cell| fragment * 1000 + cell).collect();
-    let depths: Vec<f64> = positions.iter().map(|position| f64::from(*position)).collect();
-    let cells = WriteBatch::new()
-        .with("position", &positions)
-        .with("depth", &depths)
-        .with("name", WriteColumn::strings(positions.iter().map(|position| format!("n{position}"))));
-    ArrayOptions::new().open_on(storage.clone()).unwrap().write().cells(cells).unwrap();
+    try_write_at(storage, &(fragment * 1000..(fragment + 1) * 1000).collect::<Vec<_>>()).unwrap();
 }
 
 /// Checks the number of requests and of round trips of an operation.

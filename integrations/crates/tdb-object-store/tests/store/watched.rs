@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use object_store::aws::AmazonS3Builder;
 use object_store::{BackoffConfig, RetryConfig};
-use tdb_object_store::{Connector, ObjectStorage, StoreOptions, object_store};
-use tdb_storage::Storage;
+use tdb_object_store::{Connector, ObjectStorage, StoreOptions, StoreProblem, object_store};
+use tdb_storage::{Storage, StorageError};
 use tdb_store_testkit::{Proxy, Server};
 
 pub(crate) const BUCKET: &str = "bucket";
@@ -31,6 +31,13 @@ impl Watched {
         let server = Server::start(BUCKET).unwrap();
         let proxy = Proxy::before(server.address()).unwrap();
         Self { server, proxy }
+    }
+
+    /// Starts both, and opens the [`storage`](Self::storage).
+    pub(crate) fn open() -> (Self, Arc<dyn Storage>) {
+        let watched = Self::start();
+        let storage = watched.storage();
+        (watched, storage)
     }
 
     pub(crate) fn builder(&self) -> AmazonS3Builder {
@@ -76,6 +83,11 @@ pub(crate) fn options() -> StoreOptions {
     options.part = 5 << 20;
     options.listing = LISTING;
     options
+}
+
+/// Returns the store problem behind an error.
+pub(crate) fn problem(error: &StorageError) -> &StoreProblem {
+    StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is none of a store"))
 }
 
 /// Returns bytes without repetition, to detect shifted ranges.

@@ -65,8 +65,7 @@ fn files_that_fail_leave_their_places() {
         watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT));
         let mut refused = storage.create_file("refused").unwrap();
         refused.append(&large).and_then(|()| refused.finish()).unwrap_err();
-        watched.proxy.calm();
-        watched.proxy.fault(Fault::new(What::Stalled).on(Method::PUT));
+        watched.proxy.only(Fault::new(What::Stalled).on(Method::PUT));
         let mut dropped = storage.create_file("dropped").unwrap();
         dropped.append(&large[..6 << 20]).unwrap();
         drop(dropped);

@@ -6,60 +6,23 @@ use hyper::{Request, StatusCode};
 use super::answers::Refused;
 
 /// Access rules of a server. By default, everyone may do everything.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
-    key: Option<String>,
-    token: Option<String>,
-    is_expired: bool,
-    region: Option<String>,
-    redirects: bool,
-    denied: Option<String>,
+    /// The required key.
+    pub key: Option<&'static str>,
+    /// The required token.
+    pub token: Option<&'static str>,
+    /// `true` to treat all tokens as expired.
+    pub is_expired: bool,
+    /// The region that signatures have to name. Errors name the region.
+    pub region: Option<&'static str>,
+    /// `true` to respond to a wrong region with a redirect without a target, like Amazon's servers.
+    pub redirects: bool,
+    /// Denies access to objects with this text in the name.
+    pub denied: Option<&'static str>,
 }
 
 impl Access {
-    /// Requires this key.
-    #[must_use]
-    pub fn key(mut self, key: &str) -> Self {
-        self.key = Some(key.to_owned());
-        self
-    }
-
-    /// Requires this token.
-    #[must_use]
-    pub fn token(mut self, token: &str) -> Self {
-        self.token = Some(token.to_owned());
-        self
-    }
-
-    /// Treats all tokens as expired.
-    #[must_use]
-    pub fn expired(mut self) -> Self {
-        self.is_expired = true;
-        self
-    }
-
-    /// Requires signatures for this region. Errors name the region.
-    #[must_use]
-    pub fn region(mut self, region: &str) -> Self {
-        self.region = Some(region.to_owned());
-        self
-    }
-
-    /// Responds to a wrong region with a redirect without a target, like Amazon's servers.
-    #[must_use]
-    pub fn redirecting(mut self) -> Self {
-        self.redirects = true;
-        self
-    }
-
-    /// Denies access to objects with this text in the name.
-    #[must_use]
-    pub fn denied(mut self, part: &str) -> Self {
-        self.denied = Some(part.to_owned());
-        self
-    }
-
     pub(super) fn judge(&self, request: &Request<Bytes>, key: &str) -> Result<(), Refused> {
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         // AWS4-HMAC-SHA256 Credential=KEY/DATE/REGION/s3/aws4_request, SignedHeaders=…, Signature=…
@@ -67,7 +30,7 @@ impl Access {
             header("authorization").and_then(|signed| signed.split_once("Credential=")?.1.split(',').next());
         let mut scope = credential.unwrap_or_default().split('/');
         let (signer, region) = (scope.next().unwrap_or_default(), scope.nth(1).unwrap_or_default());
-        if let Some(wanted) = &self.key {
+        if let Some(wanted) = self.key {
             if credential.is_none() {
                 return Err(Refused::new(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"));
             }
@@ -83,24 +46,24 @@ impl Access {
             let message = format!("The provided token has expired.</Message><Token-0>{token}</Token-0><Message>");
             return Err(Refused::new(StatusCode::BAD_REQUEST, "ExpiredToken", message));
         }
-        if self.token.as_ref().is_some_and(|wanted| wanted != token) {
+        if self.token.is_some_and(|wanted| wanted != token) {
             return Err(Refused::new(StatusCode::FORBIDDEN, "InvalidToken", "The provided token is malformed."));
         }
         self.judge_region(region)?;
-        if self.denied.as_ref().is_some_and(|denied| key.contains(denied.as_str())) {
+        if self.denied.is_some_and(|denied| key.contains(denied)) {
             return Err(Refused::new(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"));
         }
         Ok(())
     }
 
     fn judge_region(&self, region: &str) -> Result<(), Refused> {
-        let Some(wanted) = self.region.as_ref().filter(|wanted| *wanted != region) else { return Ok(()) };
+        let Some(wanted) = self.region.filter(|wanted| *wanted != region) else { return Ok(()) };
         let (status, code) = match self.redirects {
             true => (StatusCode::MOVED_PERMANENTLY, "PermanentRedirect"),
             false => (StatusCode::BAD_REQUEST, "AuthorizationHeaderMalformed"),
         };
         let message =
             format!("The authorization header is malformed; the region '{region}' is wrong; expecting '{wanted}'");
-        Err(Refused { region: Some(wanted.clone()), ..Refused::new(status, code, message) })
+        Err(Refused { region: Some(wanted.to_owned()), ..Refused::new(status, code, message) })
     }
 }

@@ -22,19 +22,14 @@ impl Export {
     /// As for [`array`](Self::array). Also fails if a member is inaccessible.
     pub fn group(&self, group: &Group, path: impl AsRef<Path>) -> Result<Exported> {
         let folder = NewFolder::new(path.as_ref())?;
-        let exported = export(self, group, &folder.path())?;
+        let exported = export(self, group, &folder.path(), &mut Vec::new())?;
         folder.finish()?;
         Ok(exported)
     }
 }
 
-/// Exports a group to a folder.
-fn export(export: &Export, group: &Group, folder: &Path) -> Result<Exported> {
-    export_in(export, group, folder, &mut Vec::new())
-}
-
-/// `above` contains the groups around this one.
-fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<String>) -> Result<Exported> {
+/// Exports a group to a folder. `above` contains the groups around this one.
+fn export(export: &Export, group: &Group, folder: &Path, above: &mut Vec<String>) -> Result<Exported> {
     let what = group.storage().describe("");
     if above.contains(&what) || above.len() > MAX_DEPTH {
         let why = format!("the group contains itself, or groups are nested more than {MAX_DEPTH} deep");
@@ -67,7 +62,7 @@ fn export_in(export: &Export, group: &Group, folder: &Path, above: &mut Vec<Stri
                 exported.arrays += 1;
             }
             MemberKind::Group => {
-                let inner = export_in(export, &group.open_member::<Group>(member)?, &folder, above)?;
+                let inner = self::export(export, &group.open_member(member)?, &folder, above)?;
                 exported.cells += inner.cells;
                 exported.arrays += inner.arrays;
             }

@@ -62,11 +62,9 @@ pub(super) fn make(
 ) -> Result<()> {
     import.create.create_on(storage, &plan.definition)?;
     let array: Array = import.create.array_options().threads(import.work.threads).open_on(Arc::clone(storage))?;
-    let mut metadata = array.write_metadata().names(import.names.clone());
-    for (key, value) in attributes::to_metadata(told, mark) {
-        metadata = metadata.put(key, value);
-    }
-    metadata.commit()?;
+    let metadata = array.write_metadata().names(import.names.clone());
+    let put = attributes::to_metadata(told, mark).into_iter();
+    put.fold(metadata, |all, (key, value)| all.put(key, value)).commit()?;
     imported.cells += write(import, path, plan, &array)?;
     imported.arrays += 1;
     Ok(())

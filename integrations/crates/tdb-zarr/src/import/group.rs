@@ -41,17 +41,11 @@ pub(super) fn import(
         }
     }
     import.create.create_group_on(storage)?;
-    let options = GroupOptions::new();
-    let group = match import.key.clone() {
-        Some(key) => options.key(key),
-        None => options,
-    }
-    .open_on(Arc::clone(storage))?;
-    let mut metadata = group.write_metadata().names(import.names.clone());
-    for (key, value) in attributes::to_metadata(&told, &mark) {
-        metadata = metadata.put(key, value);
-    }
-    metadata.commit()?;
+    let options = import.key.iter().cloned().fold(GroupOptions::new(), GroupOptions::key);
+    let group = options.open_on(Arc::clone(storage))?;
+    let metadata = group.write_metadata().names(import.names.clone());
+    let put = attributes::to_metadata(&told, &mark).into_iter();
+    put.fold(metadata, |all, (key, value)| all.put(key, value)).commit()?;
     // Frees the attributes before the members are read, to limit memory on untrusted input.
     let members = mark.members;
     drop(told);

@@ -11,7 +11,7 @@ use tdb_zarr::{Error, Export, Import};
 
 use tdb_testkit::allocations::peak_while;
 
-use crate::support::{change, counted};
+use crate::support::{change, counted, places};
 
 fn bytes() -> Value {
     json!({ "name": "bytes", "configuration": { "endian": "little" } })
@@ -104,8 +104,7 @@ fn boxes_are_as_many_as_can_be_remembered() {
 
 #[test]
 fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, out, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+    let (_folder, [path, out, copy]) = places(["array", "array.zarr", "copy"]);
     let dimension = Dimension::new("x", 0u64..=9);
     let attribute = Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(3).unwrap());
     let schema = SchemaBuilder::dense().dimension(dimension.with_tile(5)).attribute(attribute);
@@ -125,8 +124,7 @@ fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
 
 #[test]
 fn tiles_of_a_mark_are_no_larger_than_arrays_have_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, out] = ["array", "array.zarr"].map(|name| folder.path().join(name));
+    let (folder, [path, out]) = places(["array", "array.zarr"]);
     let array = counted(&path, &[1 << 20], &[1 << 20]);
     Export::new().chunks([5]).range("d0", 10_u64..=14).array(&array, &out).unwrap();
     let text = fs::read_to_string(out.join("zarr.json")).unwrap();
@@ -188,8 +186,7 @@ fn metadata_take_no_more_memory_than_there_may_be() {
 
 #[test]
 fn what_would_not_be_read_again_is_not_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, out, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+    let (folder, [path, out, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[4], &[2]);
     let numbers = |count: i64| {
         let bytes = (0..count).flat_map(i64::to_le_bytes).collect();

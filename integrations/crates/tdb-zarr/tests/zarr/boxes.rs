@@ -5,12 +5,11 @@ use std::ops::RangeInclusive;
 use tdb_array::Array;
 use tdb_zarr::{Compression, Error, Export, Import};
 
-use crate::support::{cells, cells_of, counted, metadata};
+use crate::support::{cells, cells_of, counted, metadata, places};
 
 #[test]
 fn a_box_comes_back_where_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, zarr, copy] = ["array", "box.zarr", "copy"].map(|name| folder.path().join(name));
+    let (_folder, [path, zarr, copy]) = places(["array", "box.zarr", "copy"]);
     let array = counted(&path, &[20, 7], &[6, 3]);
     let export = Export::new().range("d0", 13_u64..=24).range("d1", 12_u64..=15).chunks([5, 2]).budget(100);
     assert_eq!(export.array(&array, &zarr).unwrap().cells, 48);
@@ -35,8 +34,7 @@ fn a_box_comes_back_where_it_was() {
 
 #[test]
 fn chunks_that_nobody_wrote_are_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, zarr, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+    let (_folder, [path, zarr, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[40], &[4]);
     let zeros = vec![i32::MIN; 8];
     array.write().range("d0", 14_u64..=21).unwrap().cells([("a", &zeros)]).unwrap();
@@ -54,8 +52,7 @@ fn chunks_that_nobody_wrote_are_none() {
 
 #[test]
 fn what_is_there_stays_and_what_fails_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, zarr, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+    let (folder, [path, zarr, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[40], &[4]);
     let stopped = Export::new().budget(16).observer(|done, of| done < of / 2).array(&array, &zarr);
     assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");

@@ -7,7 +7,7 @@ use serde_json::json;
 use tdb_array::{Array, Group};
 use tdb_zarr::{Error, Export, Import};
 
-use crate::support::{cells, change, counted};
+use crate::support::{cells, change, counted, places};
 
 /// Creates an empty Zarr group.
 fn group(path: &Path) {
@@ -93,8 +93,7 @@ fn pipes_and_folders_in_the_place_of_files_are_errors() {
 
 #[test]
 fn names_of_members_that_a_mark_says_twice_differ() {
-    let folder = tempfile::tempdir().unwrap();
-    let [zarr, copy] = ["group.zarr", "copy"].map(|name| folder.path().join(name));
+    let (_folder, [zarr, copy]) = places(["group.zarr", "copy"]);
     for name in ["", "a", "b", "c"] {
         group(&zarr.join(name));
     }

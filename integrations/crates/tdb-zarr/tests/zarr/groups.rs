@@ -5,12 +5,11 @@ use tdb_array::tdb_types::Datatype;
 use tdb_array::{Array, Group, MetadataValue};
 use tdb_zarr::{Error, Export, Import};
 
-use crate::support::{cells, counted, metadata};
+use crate::support::{cells, counted, metadata, places};
 
 #[test]
 fn groups_come_back_as_they_were() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, zarr, copy] = ["group", "group.zarr", "copy"].map(|name| folder.path().join(name));
+    let (_folder, [path, zarr, copy]) = places(["group", "group.zarr", "copy"]);
     Group::create(&path).unwrap();
     Group::create(path.join("inner")).unwrap();
     counted(&path.join("inner/a"), &[5], &[2]);
@@ -52,8 +51,7 @@ fn groups_come_back_as_they_were() {
 
 #[test]
 fn members_outside_and_circles_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let [path, zarr] = ["group", "group.zarr"].map(|name| folder.path().join(name));
+    let (folder, [path, zarr]) = places(["group", "group.zarr"]);
     Group::create(&path).unwrap();
     let outside = folder.path().join("outside");
     counted(&outside, &[5], &[2]);

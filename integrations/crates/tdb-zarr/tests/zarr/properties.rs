@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tdb_array::Array;
 use tdb_zarr::{Compression, Export, Import};
 
-use crate::support::{cells, counted};
+use crate::support::{cells, counted, places};
 
 fn shapes() -> impl Strategy<Value = (Vec<u64>, Vec<u64>, Vec<u64>)> {
     proptest::collection::vec((1_u64..12, 1_u64..12, 1_u64..14), 1..4).prop_map(|all| {
@@ -23,8 +23,7 @@ proptest! {
         gzip in proptest::option::of(0_u8..10),
         single in any::<bool>(),
     ) {
-        let folder = tempfile::tempdir().unwrap();
-        let [path, zarr, copy] = ["array", "array.zarr", "copy"].map(|name| folder.path().join(name));
+        let (_folder, [path, zarr, copy]) = places(["array", "array.zarr", "copy"]);
         let array = counted(&path, &lengths, &extents);
         let packed = gzip.map_or(Compression::Same, Compression::Gzip);
         let threads = usize::from(single);

@@ -1,13 +1,14 @@
 //! Test helpers.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_array::{Array, Order, Query, WriteBatch};
+use tempfile::TempDir;
 
 /// All cells of a dense array: name, values, offsets and validity per attribute.
 pub(crate) type AllCells = Vec<(String, Vec<u8>, Vec<u64>, Vec<bool>)>;
@@ -31,6 +32,13 @@ pub(crate) fn cells_of(query: Query, names: &[String]) -> AllCells {
         }
     }
     all
+}
+
+/// Creates a temporary folder, and returns paths below it.
+pub(crate) fn places<const N: usize>(names: [&str; N]) -> (TempDir, [PathBuf; N]) {
+    let folder = tempfile::tempdir().unwrap();
+    let places = names.map(|name| folder.path().join(name));
+    (folder, places)
 }
 
 /// Number of cells in the domain, saturating.

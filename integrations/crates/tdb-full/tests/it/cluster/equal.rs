@@ -1,13 +1,15 @@
 //! Queries on a cluster return the same rows as in one process.
 
-use std::path::Path;
+use std::io;
 
 use tdb_ballista::tdb_datafusion::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use tdb_ballista::tdb_datafusion::datafusion::error::Result;
 use tdb_ballista::tdb_datafusion::datafusion::prelude::SessionContext;
+use tdb_ballista::tdb_datafusion::tdb_storage::{Storage, StorageError};
 use tdb_ballista::tdb_datafusion::{self, Opener, SessionOptions, TableOptions};
 use tdb_ballista::{Cluster, session};
 use tdb_object_store::Stores;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::arrays;
@@ -54,17 +56,12 @@ pub(crate) const QUERIES: &[&str] = &[
 /// Options for local folders and stores. Arrays always have five partitions.
 pub(crate) fn options() -> SessionOptions {
     let stores = Stores::default();
-    let opener = Opener::new(move |uri| match uri.contains("://") && !uri.starts_with("file://") {
-        true => stores.open(uri).map_err(|error| {
-            let refused = std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
-            tdb_ballista::tdb_datafusion::tdb_storage::StorageError::from_io(uri.to_owned(), refused)
-        }),
-        false => Opener::local().storage(uri).map_err(|error| {
-            tdb_ballista::tdb_datafusion::tdb_storage::StorageError::from_io(
-                uri.to_owned(),
-                std::io::Error::other(error),
-            )
-        }),
+    let opener = Opener::new(move |uri| {
+        let opened = match uri.contains("://") && !uri.starts_with("file://") {
+            true => stores.open(uri).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error)),
+            false => Opener::local().storage(uri).map_err(io::Error::other),
+        };
+        opened.map_err(|error| StorageError::from_io(uri.to_owned(), error))
     });
     SessionOptions::new(opener).table(TableOptions::new().partitions(5))
 }
@@ -92,35 +89,67 @@ pub(crate) fn rows(runtime: &Runtime, session: &SessionContext, statement: &str)
     })
 }
 
-pub(crate) fn both(cluster: &Cluster) -> (SessionContext, SessionContext) {
+/// Returns the rows of a statement in one process.
+pub(crate) fn rows_here(statement: &str) -> Vec<String> {
+    rows(&Runtime::new().unwrap(), &tdb_datafusion::session(options()).unwrap(), statement).unwrap()
+}
+
+/// A session on a cluster, next to a folder of arrays.
+pub(crate) struct Client {
+    pub(crate) folder: TempDir,
+    pub(crate) processes: Processes,
+    pub(crate) there: SessionContext,
+    pub(crate) runtime: Runtime,
+}
+
+impl Client {
+    pub(crate) fn of(processes: Processes) -> Self {
+        let there = session(options(), &processes.cluster()).unwrap();
+        Self { folder: arrays::folder(), processes, there, runtime: Runtime::new().unwrap() }
+    }
+
+    /// Inserts the folder for `AT`.
+    pub(crate) fn placed(&self, statement: &str) -> String {
+        statement.replace("AT", self.folder.path().to_str().unwrap())
+    }
+
+    /// Returns the rows of a statement on the cluster, with `AT` in place of the folder.
+    pub(crate) fn try_rows(&self, statement: &str) -> Result<Vec<String>> {
+        rows(&self.runtime, &self.there, &self.placed(statement))
+    }
+
+    pub(crate) fn rows(&self, statement: &str) -> Vec<String> {
+        self.try_rows(statement).unwrap()
+    }
+}
+
+fn both(cluster: &Cluster) -> (SessionContext, SessionContext) {
     (tdb_datafusion::session(options()).unwrap(), session(options(), cluster).unwrap())
 }
 
-fn check(runtime: &Runtime, cluster: &Cluster, at: &str) {
+/// Checks all queries. `place` inserts the location of the arrays.
+fn check(runtime: &Runtime, cluster: &Cluster, place: impl Fn(&str) -> String) {
     let (here, there) = both(cluster);
     for query in QUERIES {
-        let query = query.replace("AT", at);
+        let query = place(query);
         let expected = rows(runtime, &here, &query).unwrap_or_else(|error| panic!("{query}: {error}"));
         let found = rows(runtime, &there, &query).unwrap_or_else(|error| panic!("{query} on the cluster: {error}"));
         assert_eq!(found, expected, "{query}");
     }
 }
 
-fn path(folder: &Path) -> String {
-    folder.to_str().unwrap().to_owned()
-}
-
 #[test]
 fn from_folders() {
     let (processes, folder) = (Processes::start(2), arrays::folder());
     let runtime = Runtime::new().unwrap();
-    check(&runtime, &processes.cluster(), &path(folder.path()));
+    let place = |query: &str| query.replace("AT", folder.path().to_str().unwrap());
+    check(&runtime, &processes.cluster(), place);
     // More executor slots than partitions, and fewer.
     for partitions in [1, 2, 16] {
         let cluster = processes.cluster().partitions(partitions);
         let (here, there) = both(&cluster);
         for query in &QUERIES[..4] {
-            let query = query.replace("AT", &path(folder.path()));
+            let query = place(query);
             assert_eq!(rows(&runtime, &there, &query).unwrap(), rows(&runtime, &here, &query).unwrap(), "{query}");
         }
     }
@@ -153,7 +182,7 @@ impl Place {
         format!("{}/{name}{}", self.prefix, self.settings)
     }
 
-    pub(crate) fn storage(&self, name: &str) -> std::sync::Arc<dyn tdb_ballista::tdb_datafusion::tdb_storage::Storage> {
+    pub(crate) fn storage(&self, name: &str) -> std::sync::Arc<dyn Storage> {
         Stores::default().open(&self.uri(name)).unwrap()
     }
 
@@ -176,13 +205,6 @@ fn from_stores() {
     for place in places {
         println!("on {}", place.prefix);
         arrays::fill(|name| place.storage(name));
-        let (here, there) = both(&processes.cluster());
-        for query in QUERIES {
-            let query = place.query(query);
-            let expected = rows(&runtime, &here, &query).unwrap_or_else(|error| panic!("{query}: {error}"));
-            let found =
-                rows(&runtime, &there, &query).unwrap_or_else(|error| panic!("{query} on the cluster: {error}"));
-            assert_eq!(found, expected, "{query}");
-        }
+        check(&runtime, &processes.cluster(), |query| place.query(query));
     }
 }

@@ -14,7 +14,7 @@ use tdb_ballista::{Cluster, Error, Executor, ExecutorOptions, PhysicalCodec, Sch
 use tokio::runtime::Runtime;
 
 use super::arrays;
-use super::equal::{options, rows};
+use super::equal::{Client, options, rows};
 use super::processes::{Process, Processes};
 
 fn error_of(error: &DataFusionError) -> &Error {
@@ -78,16 +78,13 @@ fn there_are_no_executors() {
 
 #[test]
 fn a_query_that_nobody_waits_for_is_cancelled() {
-    let processes = Processes::scheduler();
-    let folder = arrays::folder();
-    let query = format!("SELECT count(DISTINCT depth) FROM '{}/cells'", folder.path().to_str().unwrap());
-    let there = session(options(), &processes.cluster()).unwrap();
-    let runtime = Runtime::new().unwrap();
-    runtime.block_on(async {
-        let asked = async { there.sql(&query).await?.collect().await };
+    let client = Client::of(Processes::scheduler());
+    let query = client.placed("SELECT count(DISTINCT depth) FROM 'AT/cells'");
+    client.runtime.block_on(async {
+        let asked = async { client.there.sql(&query).await?.collect().await };
         tokio::time::timeout(Duration::from_secs(2), asked).await.unwrap_err();
     });
-    processes.scheduler.line("Job cancelled");
+    client.processes.scheduler.line("Job cancelled");
 }
 
 #[test]
@@ -184,20 +181,16 @@ fn keys_come_from_the_environment() {
 
 #[test]
 fn statements_that_are_wrong() {
-    let processes = Processes::start(1);
-    let folder = arrays::folder();
-    let at = folder.path().to_str().unwrap();
-    let runtime = Runtime::new().unwrap();
-    let there = session(options(), &processes.cluster()).unwrap();
+    let client = Client::of(Processes::start(1));
     for (statement, words) in [
-        (format!("SELECT nothing FROM '{at}/cells'"), "nothing"),
-        (format!("SELECT * FROM '{at}/none'"), "none"),
-        (format!("SELECT pos / (pos - pos) FROM '{at}/cells'"), "DivideByZero"),
-        (format!("SELECT CAST(alt AS INT) FROM '{at}/cells'"), "Cannot cast string"),
+        ("SELECT nothing FROM 'AT/cells'", "nothing"),
+        ("SELECT * FROM 'AT/none'", "none"),
+        ("SELECT pos / (pos - pos) FROM 'AT/cells'", "DivideByZero"),
+        ("SELECT CAST(alt AS INT) FROM 'AT/cells'", "Cannot cast string"),
     ] {
-        let error = rows(&runtime, &there, &statement).unwrap_err();
+        let error = client.try_rows(statement).unwrap_err();
         assert!(error.to_string().contains(words), "{statement}: {error}");
     }
     // The cluster still works afterwards.
-    assert_eq!(rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes'")).unwrap(), ["12"]);
+    assert_eq!(client.rows("SELECT count(*) FROM 'AT/genes'"), ["12"]);
 }

@@ -1,84 +1,61 @@
 //! A query reads one snapshot of an array. Only the client writes.
 
-use tdb_ballista::session;
-use tdb_ballista::tdb_datafusion::tdb_array::{Array, WriteBatch};
+use tdb_ballista::tdb_datafusion::tdb_array::{Array, WriteBatch, WriteColumn};
 use tokio::runtime::Runtime;
 
-use super::arrays;
-use super::equal::{options, rows};
+use super::equal::{Client, rows, rows_here};
 use super::processes::Processes;
 
 /// Plans a query, then changes the array before an executor starts.
 #[test]
 fn what_is_written_later_is_not_seen() {
-    let folder = arrays::folder();
-    let at = folder.path().to_str().unwrap();
-    let processes = Processes::scheduler();
-    let runtime = Runtime::new().unwrap();
-    let there = session(options(), &processes.cluster()).unwrap();
-    let query = format!("SELECT a.gene, a.first, b.last FROM '{at}/genes' a JOIN '{at}/genes' b ON a.gene = b.gene");
-    let expected = rows(&runtime, &tdb_ballista::tdb_datafusion::session(options()).unwrap(), &query).unwrap();
+    let client = Client::of(Processes::scheduler());
+    let query = "SELECT a.gene, a.first, b.last FROM 'AT/genes' a JOIN 'AT/genes' b ON a.gene = b.gene";
+    let expected = rows_here(&client.placed(query));
     let asked = {
-        let (there, query) = (there.clone(), query.clone());
+        let (there, query) = (client.there.clone(), client.placed(query));
         std::thread::spawn(move || rows(&Runtime::new().unwrap(), &there, &query).unwrap())
     };
-    processes.scheduler.line("execution query, job submitted");
-    let array = Array::open(folder.path().join("genes")).unwrap();
+    client.processes.scheduler.line("execution query, job submitted");
+    let array = Array::open(client.folder.path().join("genes")).unwrap();
     let cells = WriteBatch::new().with("gene", &[1, 999]).with("first", &[-1_i64, -1]).with("last", &[-1_i64, -1]);
-    let cells = cells.with("chrom", tdb_ballista::tdb_datafusion::tdb_array::WriteColumn::strings(["x", "y"]));
-    array.write().cells(cells).unwrap();
-    let processes = processes.executor(&[], &[]);
+    array.write().cells(cells.with("chrom", WriteColumn::strings(["x", "y"]))).unwrap();
+    let client = Client { processes: client.processes.executor(&[], &[]), ..client };
     assert_eq!(asked.join().unwrap(), expected);
     // The next query sees the change.
-    let later = rows(&runtime, &there, &query).unwrap();
-    assert_eq!(later.len(), expected.len() + 1);
-    drop(processes);
+    assert_eq!(client.rows(query).len(), expected.len() + 1);
 }
 
 #[test]
 fn writes_come_from_the_cluster_and_appear_at_once() {
-    let folder = arrays::folder();
-    let at = folder.path().to_str().unwrap();
-    let processes = Processes::start(2);
-    let runtime = Runtime::new().unwrap();
-    let there = session(options(), &processes.cluster()).unwrap();
-    let insert = format!(
-        "INSERT INTO '{at}/genes' SELECT CAST(100 + row_number() OVER (ORDER BY pos) AS INT), chrom, pos, pos + 1 \
-         FROM '{at}/cells' WHERE pos < 60"
+    let client = Client::of(Processes::start(2));
+    let commits = || std::fs::read_dir(client.folder.path().join("genes/__commits")).unwrap().count();
+    let before = commits();
+    let inserted = client.rows(
+        "INSERT INTO 'AT/genes' SELECT CAST(100 + row_number() OVER (ORDER BY pos) AS INT), chrom, pos, pos + 1 \
+         FROM 'AT/cells' WHERE pos < 60",
     );
-    let before = std::fs::read_dir(folder.path().join("genes/__commits")).unwrap().count();
-    let inserted = rows(&runtime, &there, &insert).unwrap();
-    assert_eq!(std::fs::read_dir(folder.path().join("genes/__commits")).unwrap().count(), before + 1);
-    let count = rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes' WHERE gene > 99")).unwrap();
+    assert_eq!(commits(), before + 1);
+    let count = client.rows("SELECT count(*) FROM 'AT/genes' WHERE gene > 99");
     assert_eq!(inserted, count);
     assert_ne!(count, ["0"]);
-    let deleted = rows(&runtime, &there, &format!("DELETE FROM '{at}/genes' WHERE gene > 99")).unwrap();
-    assert_eq!(deleted, count);
-    let left = rows(&runtime, &there, &format!("SELECT count(*) FROM '{at}/genes'")).unwrap();
-    assert_eq!(left, ["12"]);
+    assert_eq!(client.rows("DELETE FROM 'AT/genes' WHERE gene > 99"), count);
+    assert_eq!(client.rows("SELECT count(*) FROM 'AT/genes'"), ["12"]);
     // Tables of the session.
-    rows(&runtime, &there, &format!("CREATE TABLE wanted AS SELECT gene, first FROM '{at}/genes' WHERE gene < 3"))
-        .unwrap();
-    let joined =
-        format!("SELECT w.gene, count(*) FROM wanted w JOIN '{at}/cells' c ON c.pos >= w.first GROUP BY w.gene");
-    assert_eq!(rows(&runtime, &there, &joined).unwrap().len(), 3);
-    assert_eq!(
-        rows(&runtime, &there, "SELECT table_name FROM information_schema.tables WHERE table_name = 'wanted'").unwrap(),
-        ["wanted"]
-    );
+    client.rows("CREATE TABLE wanted AS SELECT gene, first FROM 'AT/genes' WHERE gene < 3");
+    let joined = "SELECT w.gene, count(*) FROM wanted w JOIN 'AT/cells' c ON c.pos >= w.first GROUP BY w.gene";
+    assert_eq!(client.rows(joined).len(), 3);
+    let named = "SELECT table_name FROM information_schema.tables WHERE table_name = 'wanted'";
+    assert_eq!(client.rows(named), ["wanted"]);
 }
 
 #[test]
 fn plans_are_explained() {
-    let folder = arrays::folder();
-    let at = folder.path().to_str().unwrap();
-    let processes = Processes::start(2);
-    let runtime = Runtime::new().unwrap();
-    let there = session(options(), &processes.cluster()).unwrap();
-    let query = format!("SELECT chrom, count(*) FROM '{at}/cells' WHERE pos BETWEEN 10 AND 30 GROUP BY chrom");
-    let explained = rows(&runtime, &there, &format!("EXPLAIN {query}")).unwrap().join("\n");
+    let client = Client::of(Processes::start(2));
+    let query = "SELECT chrom, count(*) FROM 'AT/cells' WHERE pos BETWEEN 10 AND 30 GROUP BY chrom";
+    let explained = client.rows(&format!("EXPLAIN {query}")).join("\n");
     assert!(explained.contains("DataSourceExec"), "{explained}");
-    let analyzed = rows(&runtime, &there, &format!("EXPLAIN ANALYZE {query}")).unwrap().join("\n");
+    let analyzed = client.rows(&format!("EXPLAIN ANALYZE {query}")).join("\n");
     for words in ["stage 1", "ScanPartsExec", "output_rows", "/cells"] {
         assert!(analyzed.contains(words), "{words}: {analyzed}");
     }
