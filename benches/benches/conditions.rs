@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tdb_array::tdb_condition::{Condition, ConditionText, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::hostile::SplitMix64;
-use tdb_types::{CellValNum, Cells, Datatype, Offsets, Scalar};
+use tdb_types::{CellValNum, Cells, Datatype, Offsets};
 
 const CELLS: usize = 1 << 20;
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteColumn};
 use tdb_filters::{Filter, FilterPipeline};
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::hostile::SplitMix64;
 use tdb_types::{CellValNum, Datatype, Layout, Scalar};
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_fragment::FragmentFooter;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
@@ -34,7 +34,8 @@ fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     for fragment in 0..fragments {
         let cells = (0..attributes)
             .fold(WriteBatch::new(), |cells, number| cells.with(format!("a{number}"), WriteColumn::values(&values)));
-        let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()).seeded(fragment.cast_unsigned()));
+        let write =
+            array.write().ids(WriteIds::new().at(1 + fragment.cast_unsigned()).seeded(fragment.cast_unsigned()));
         write.range("x", fragment * CELLS..(fragment + 1) * CELLS).unwrap().cells(cells).unwrap();
     }
 }

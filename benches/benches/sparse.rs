@@ -10,7 +10,7 @@ use tdb_filters::FilterPipeline;
 use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::hostile::SplitMix64;
-use tdb_types::{CellValNum, Datatype, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, Layout};
 
 /// Number of cells per array.
 const CELLS: usize = 2_000_000;

@@ -11,7 +11,7 @@ use tdb_schema::{ArrayDefinition, DimensionLabel, SchemaEvolution};
 use tdb_snapshot::{ArrayError, Fragment, FragmentEntry, Open, Options, Result, Snapshot, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::TimestampedName;
-use tdb_write::{CreateOptions, Leftover, MetadataWriter, Names, SmallFiles, Write};
+use tdb_write::{CreateOptions, Leftover, MetadataWriter, SmallFiles, Write, WriteIds};
 
 /// Options for opening an array.
 pub type ArrayOptions = Options<Array>;
@@ -136,7 +136,7 @@ impl Array {
     /// use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
     /// # use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
     /// use tdb_array::tdb_types::Datatype;
-    /// use tdb_array::{Array, Names};
+    /// use tdb_array::{Array, WriteIds};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("array");
     /// # let rows = Dimension::new("row", 1i32..=100);
@@ -154,7 +154,7 @@ impl Array {
     /// [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema has changed
     /// since it was opened, or if the current timestamp is later than the new timestamp. Also fails
     /// if the storage fails. The array is then unchanged.
-    pub fn evolve(&self, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
+    pub fn evolve(&self, evolution: &SchemaEvolution, names: &WriteIds) -> Result<()> {
         tdb_write::evolve(self, evolution, names)
     }
 
@@ -165,7 +165,7 @@ impl Array {
     ///
     /// ```
     /// use tdb_array::tdb_condition::Condition;
-    /// use tdb_array::{Array, Names};
+    /// use tdb_array::{Array, WriteIds};
     /// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
     /// # use tdb_array::tdb_types::Datatype;
     /// # let folder = tempfile::tempdir()?;
@@ -188,7 +188,7 @@ impl Array {
     /// - The storage fails.
     ///
     /// No cell is then deleted.
-    pub fn delete_cells(&self, condition: &Condition, names: &Names) -> Result<()> {
+    pub fn delete_cells(&self, condition: &Condition, names: &WriteIds) -> Result<()> {
         tdb_write::delete_cells(self, condition, names)
     }
 
@@ -267,7 +267,7 @@ impl Array {
     ///
     /// # Errors
     /// The arrays differ in another way, or are sparse.
-    pub fn copy_dense_cells(&self, from: &Self, names: Names) -> Result<FragmentCopy> {
+    pub fn copy_dense_cells(&self, from: &Self, names: WriteIds) -> Result<FragmentCopy> {
         FragmentCopy::of_dense_cells(self, from, names)
     }
 

@@ -100,7 +100,8 @@ pub use tdb_snapshot::{
 };
 pub use tdb_types::ErrorCategory;
 pub use tdb_write::{
-    AtomicWriter, CreateOptions, Duplicates, GlobalWriter, Leftover, MetadataWriter, Names, SmallFiles, Write, Written,
+    AtomicWriter, CreateOptions, Duplicates, GlobalWriter, Leftover, MetadataWriter, SmallFiles, Write, WriteIds,
+    Written,
 };
 
 /// Compiles and runs the example in the crate's README.

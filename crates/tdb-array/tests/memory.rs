@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tdb_array::tdb_condition::Condition;
-use tdb_array::{Aggregate, Array, ArrayOptions, Names, Order, WriteBatch, WriteColumn};
+use tdb_array::{Aggregate, Array, ArrayOptions, Order, WriteBatch, WriteColumn, WriteIds};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::LocalStorage;
 use tdb_testkit::LatentStorage;
@@ -62,7 +62,7 @@ fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
     }
     if strings {
         let array = Array::open(path).unwrap();
-        array.delete_cells(&Condition::field("a").lt(10_000_000.0), &Names::new()).unwrap();
+        array.delete_cells(&Condition::field("a").lt(10_000_000.0), &WriteIds::new()).unwrap();
     }
 }
 

@@ -41,7 +41,7 @@ pub use monitor::{Monitor, Progress, Watch};
 pub use new_cells::{Checker, WriteBatch, WriteColumn, check_column};
 pub use order::Order;
 pub use scratch::TileScratch;
-pub use spare::{LEFT_CELLS, LEFT_PARTS, Pool, Spare};
+pub use spare::{Pool, SPARE_CELLS, SPARE_PARTS, Spare};
 pub use workers::{WEIGHT_OF_A_READ, WEIGHT_OF_MORE, Workers};
 
 /// A result with an error about a field, dimension or cell.

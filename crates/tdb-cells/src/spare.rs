@@ -26,9 +26,9 @@ const KEPT: usize = 4 << 20;
 /// Memory of closed arrays for arrays opened later. A program that opens an array for each small
 /// write would otherwise touch fresh memory each time. For a tile of 2 MiB, this takes longer than
 /// writing the file. Like freed memory, it may contain cells until reuse, even of encrypted arrays.
-pub static LEFT_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
+pub static SPARE_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
 /// Memory of closed arrays for stored parts of tiles.
-pub static LEFT_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
+pub static SPARE_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
 
 /// Reusable memory.
 pub trait Spare: Default {

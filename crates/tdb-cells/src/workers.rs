@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::monitor::Watch;
 use crate::scratch::TileScratch;
-use crate::spare::LEFT_CELLS;
+use crate::spare::SPARE_CELLS;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tdb_storage::{ReadProfile, StorageError, WriteFile, at_once};
@@ -32,7 +32,7 @@ struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let scratches = self.scratches.get_mut().map(std::mem::take).unwrap_or_default();
-        scratches.into_iter().for_each(|scratch| LEFT_CELLS.give(scratch.cells));
+        scratches.into_iter().for_each(|scratch| SPARE_CELLS.give(scratch.cells));
     }
 }
 
@@ -198,7 +198,7 @@ impl Workers {
     fn borrow_scratch(&self) -> TileScratch {
         let spare = self.shared.scratches.lock().ok().and_then(|mut spare| spare.pop());
         let scratch =
-            spare.unwrap_or_else(|| TileScratch { cells: LEFT_CELLS.take(), ..TileScratch::with_limits(self.limits) });
+            spare.unwrap_or_else(|| TileScratch { cells: SPARE_CELLS.take(), ..TileScratch::with_limits(self.limits) });
         TileScratch { watch: self.watch.clone(), ..scratch }
     }
 

@@ -1,6 +1,6 @@
 //! Options that select a time.
 
-use tdb_array::{Names, TimeRange};
+use tdb_array::{TimeRange, WriteIds};
 use tdb_exchange::time::{at, between, moment};
 
 use crate::args::with;
@@ -40,7 +40,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// The source of names of new files.
-    pub(crate) fn names(&self) -> Names {
-        with(Names::new(), self.timestamp, Names::at)
+    pub(crate) fn names(&self) -> WriteIds {
+        with(WriteIds::new(), self.timestamp, WriteIds::at)
     }
 }

@@ -13,7 +13,7 @@ use tdb_schema::{ArraySchema, Dimension};
 use tdb_snapshot::{ArrayError, Fragment, Result, Snapshot};
 use tdb_types::names::COMMITS_FOLDER;
 use tdb_types::{ByteWriter, Feature, FormatVersion};
-use tdb_write::{Names, Written};
+use tdb_write::{WriteIds, Written};
 
 use crate::join::FragmentJoin;
 use crate::sparse::name_of_delete;
@@ -66,7 +66,7 @@ impl FragmentCopy {
         if let Some(what) = unlike(own, theirs) {
             return Err(ArrayError::Write(format!("cannot copy fragment {}: {what}", fragment.name())));
         }
-        let names = Names::new().like(fragment.name());
+        let names = WriteIds::new().like(fragment.name());
         let times = (fragment.name().start(), fragment.name().end());
         Ok(Self(FragmentJoin {
             into: Some(into.clone()),
@@ -80,7 +80,7 @@ impl FragmentCopy {
     ///
     /// # Errors
     /// The arrays differ in another way, or are sparse.
-    pub fn of_dense_cells(into: &Snapshot, from: &Snapshot, names: Names) -> Result<Self> {
+    pub fn of_dense_cells(into: &Snapshot, from: &Snapshot, names: WriteIds) -> Result<Self> {
         let what =
             if into.schema().is_dense() { unlike(into.schema(), from.schema()) } else { Some("the array is sparse") };
         if let Some(what) = what {

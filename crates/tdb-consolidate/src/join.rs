@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_rtree::NdRange;
 use tdb_snapshot::{ArrayError, Result, Snapshot};
 use tdb_types::{FormatVersion, TimestampedName};
-use tdb_write::{FragmentPlace, Names, SealedFragment, Target, Written};
+use tdb_write::{FragmentPlace, SealedFragment, Target, WriteIds, Written};
 
 /// A consolidation of fragments, created by [`FragmentJoin::new`].
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct FragmentJoin {
     pub(super) array: Snapshot,
     /// Start of the first and end of the last fragment's time range.
     pub(super) times: (u64, u64),
-    pub(super) names: Names,
+    pub(super) names: WriteIds,
     pub(super) budget: usize,
     pub(super) max_fragment_size: Option<u64>,
     /// Cells deleted up to this time are dropped.
@@ -33,7 +33,7 @@ pub struct FragmentJoin {
 #[derive(Debug)]
 pub struct ConsolidatedFragments {
     pub(super) target: Arc<Target>,
-    pub(super) names: Names,
+    pub(super) names: WriteIds,
     pub(super) sealed: Vec<SealedFragment>,
     pub(super) cells: u64,
     pub(super) tiles: TileCounts,
@@ -54,7 +54,7 @@ impl FragmentJoin {
     pub const DEFAULT_BUDGET: usize = 64 << 20;
 
     /// All cells of an array, with the defaults of whatever else may be said.
-    pub(super) fn of(array: Snapshot, times: (u64, u64), names: Names) -> Self {
+    pub(super) fn of(array: Snapshot, times: (u64, u64), names: WriteIds) -> Self {
         Self {
             array,
             times,
@@ -70,8 +70,8 @@ impl FragmentJoin {
 
     /// Sets the source of the unique parts of names. The timestamps are the time range of the
     /// consolidated fragments.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names.over(self.times.0, self.times.1);
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids.over(self.times.0, self.times.1);
         self
     }
 

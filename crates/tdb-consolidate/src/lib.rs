@@ -15,7 +15,7 @@ pub use join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use tdb_snapshot::{ArrayError, FragmentEntry, Result, Snapshot};
 use tdb_types::TimestampedName;
 pub use tdb_write::FragmentPlace as NewFragmentPlace;
-use tdb_write::Names;
+use tdb_write::WriteIds;
 
 impl FragmentJoin {
     /// Prepares to consolidate the given fragments of this snapshot. To consolidate all fragments
@@ -36,7 +36,7 @@ impl FragmentJoin {
             return Err(ArrayError::Write("no fragments to consolidate".to_owned()));
         };
         let array = array.restricted_to(entries);
-        let names = Names::new().over(start, end);
+        let names = WriteIds::new().over(start, end);
         Ok(Self::of(array, (start, end), names))
     }
 

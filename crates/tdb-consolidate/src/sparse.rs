@@ -277,7 +277,7 @@ fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep)
 }
 
 /// Returns names with the time range of an array's fragments.
-fn names_of(join: &FragmentJoin, array: &Snapshot) -> tdb_write::Names {
+fn names_of(join: &FragmentJoin, array: &Snapshot) -> tdb_write::WriteIds {
     let names = array.directory().fragments.iter().map(|entry| &entry.name);
     let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
     let end = names.map(TimestampedName::end).max().unwrap_or(0);

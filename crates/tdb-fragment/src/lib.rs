@@ -145,8 +145,8 @@ pub use layout::{List, Lists};
 pub use locate::{FIRST_READ, Step, first_read, locate};
 pub use section::SectionId;
 pub use sections::{
-    Distrust, FieldTotals, FragmentStatistics, GlobalOrderBounds, ProcessedConditions, SectionReader, Statistic,
-    StatisticsRules, Sum, TileOffsets, TileStatistics, TileValues, TileVarSizes, ValueStatistics,
+    FieldTotals, FragmentStatistics, GlobalOrderBounds, ProcessedConditions, SectionReader, Statistic, StatisticsRules,
+    Sum, TileOffsets, TileStatistics, TileValues, TileVarSizes, UntrustedReason, ValueStatistics,
 };
 pub use tiles::{DenseGrid, GridDimension, SparseTiles, Tiles};
 

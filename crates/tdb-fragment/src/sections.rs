@@ -13,7 +13,7 @@ pub use offsets::{TileOffsets, TileVarSizes};
 pub use reader::SectionReader;
 pub(crate) use reader::{SectionParser, parse_section};
 pub use statistics::{
-    Distrust, FieldTotals, FragmentStatistics, Statistic, StatisticsRules, Sum, TileStatistics, ValueStatistics,
+    FieldTotals, FragmentStatistics, Statistic, StatisticsRules, Sum, TileStatistics, UntrustedReason, ValueStatistics,
 };
 pub use values::TileValues;
 

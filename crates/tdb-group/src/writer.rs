@@ -7,7 +7,7 @@ use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember, MemberKind};
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::names::GROUP_FOLDER;
 use tdb_types::{ByteWriter, FormatVersion, NameForm};
-use tdb_write::{CreateOptions, Names};
+use tdb_write::{CreateOptions, WriteIds};
 
 use crate::group::Group;
 use crate::place::MemberPlace;
@@ -20,7 +20,7 @@ const CHANGES: NameForm = NameForm::Versioned(2);
 #[must_use = "nothing changes before `commit`"]
 pub struct GroupWriter {
     group: Group,
-    names: Names,
+    names: WriteIds,
     added: Vec<NewMember>,
     removed: Vec<String>,
 }
@@ -56,14 +56,14 @@ impl Group {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn change(&self) -> GroupWriter {
-        GroupWriter { group: self.clone(), names: Names::new(), added: Vec::new(), removed: Vec::new() }
+        GroupWriter { group: self.clone(), names: WriteIds::new(), added: Vec::new(), removed: Vec::new() }
     }
 }
 
 impl GroupWriter {
     /// Sets the source of the file name, and thereby the timestamp of the change.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 
@@ -137,7 +137,7 @@ impl GroupWriter {
     }
 }
 
-fn write(group: &Group, names: &Names, details: &GroupDetails) -> Result<()> {
+fn write(group: &Group, names: &WriteIds, details: &GroupDetails) -> Result<()> {
     let storage = group.storage();
     let mut payload = ByteWriter::new();
     details.write(&mut payload);

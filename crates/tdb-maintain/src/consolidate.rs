@@ -4,7 +4,7 @@ mod commits;
 mod footers;
 mod metadata;
 
-use tdb_array::{Names, TimeRange};
+use tdb_array::{TimeRange, WriteIds};
 use tdb_job::{Result, Target};
 
 use crate::draft::Draft;
@@ -70,7 +70,7 @@ impl Consolidate {
 #[must_use = "has no effect until a plan runs"]
 pub struct Consolidation {
     kind: Kind,
-    names: Names,
+    names: WriteIds,
     time: Option<TimeRange>,
 }
 
@@ -83,13 +83,13 @@ enum Kind {
 
 impl Consolidation {
     fn new(kind: Kind) -> Self {
-        Self { kind, names: Names::new(), time: None }
+        Self { kind, names: WriteIds::new(), time: None }
     }
 
     /// Sets the source of the unique part of the new file's name. The times in the name are always
     /// those of the superseded files.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 

@@ -55,7 +55,7 @@ pub enum Reason {
     },
     /// The vacuum file directly or indirectly lists the consolidated file.
     #[error("lists, directly or through other vacuum files, its own replacement")]
-    Circle,
+    Cycle,
     /// The file has the name of a journal, but different content.
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,

@@ -12,7 +12,7 @@ mod step;
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, FragmentJoin, Names, TimeRange};
+use tdb_array::{Array, FragmentJoin, TimeRange, WriteIds};
 use tdb_types::TimestampedName;
 
 use choice::Choice;
@@ -65,7 +65,7 @@ pub struct ConsolidateFragments {
     max_fragment_size: Option<u64>,
     asked: Asked,
     budget: usize,
-    names: Names,
+    names: WriteIds,
 }
 
 impl Default for ConsolidateFragments {
@@ -79,7 +79,7 @@ impl Default for ConsolidateFragments {
             max_fragment_size: None,
             asked: Asked { purge: false, flatten_history: false },
             budget: FragmentJoin::DEFAULT_BUDGET,
-            names: Names::new(),
+            names: WriteIds::new(),
         }
     }
 }
@@ -164,8 +164,8 @@ impl ConsolidateFragments {
 
     /// Sets the source of the unique part of new fragment names. The times in the name come from
     /// the original fragments.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 

@@ -1,6 +1,6 @@
 //! Ignore files for consolidated commits.
 
-use tdb_array::{Array, Names, TimeRange};
+use tdb_array::{Array, TimeRange, WriteIds};
 use tdb_metadata::PathList;
 use tdb_types::names::{COMMITS_FOLDER, IGNORE_EXTENSION, file_name};
 use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
@@ -10,7 +10,7 @@ use tdb_job::Result;
 
 /// Returns the ignore file for consolidated commits, given in the form of the consolidated files.
 /// Returns `None` without commits.
-pub(crate) fn ignoring(array: &Array, names: &Names, mut paths: Vec<String>) -> Result<Option<Planned>> {
+pub(crate) fn ignoring(array: &Array, names: &WriteIds, mut paths: Vec<String>) -> Result<Option<Planned>> {
     paths.sort_unstable();
     paths.dedup();
     let mut time: Option<TimeRange> = None;

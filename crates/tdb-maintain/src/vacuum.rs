@@ -8,7 +8,7 @@ mod footers;
 mod fragments;
 mod metadata;
 
-use tdb_array::Names;
+use tdb_array::WriteIds;
 use tdb_job::{Result, Target};
 
 use crate::draft::Draft;
@@ -45,7 +45,7 @@ pub use metadata::{MetadataList, metadata_lists};
 pub struct Vacuum {
     what: &'static [What],
     delete_files: bool,
-    names: Names,
+    names: WriteIds,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ enum What {
 
 impl Vacuum {
     fn of(what: &'static [What]) -> Self {
-        Self { what, delete_files: false, names: Names::new() }
+        Self { what, delete_files: false, names: WriteIds::new() }
     }
 
     /// Deletes fragments consolidated into new fragments, by either library.
@@ -96,8 +96,8 @@ impl Vacuum {
     }
 
     /// Sets the source of the unique part of the ignore file's name.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 

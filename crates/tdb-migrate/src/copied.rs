@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tdb_array::{Array, Batch, Fragment, Names, Order, WriteBatch, Written};
+use tdb_array::{Array, Batch, Fragment, Order, WriteBatch, WriteIds, Written};
 use tdb_metadata::{MetadataChange, MetadataValue};
 use tdb_rtree::NdRange;
 use tdb_types::names::file_name;
@@ -148,7 +148,7 @@ pub(super) fn against_metadata(array: &Array, version: FormatVersion, flatten: b
 pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     let mut count = 0;
     for (name, changes) in metadata_files(array)? {
-        let mut writer = new.write_metadata().names(Names::new().like(&name));
+        let mut writer = new.write_metadata().ids(WriteIds::new().like(&name));
         for change in changes {
             writer = match change.value {
                 Some(value) => writer.put(change.key, value),
@@ -167,7 +167,7 @@ pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     if entries.is_empty() {
         return Ok(0);
     }
-    let mut writer = new.write_metadata().names(names(array));
+    let mut writer = new.write_metadata().ids(names(array));
     for (key, value) in entries {
         writer = writer.put(key.clone(), value.clone());
     }
@@ -176,10 +176,10 @@ pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
 }
 
 /// Returns the timestamp for a flattened array, taken from the newest fragment.
-fn names(array: &Array) -> Names {
+fn names(array: &Array) -> WriteIds {
     match array.directory().fragments.iter().map(|entry| entry.name.end().min(array.time().end)).max() {
-        Some(time) => Names::new().at(time),
-        None => Names::new(),
+        Some(time) => WriteIds::new().at(time),
+        None => WriteIds::new(),
     }
 }
 
@@ -211,7 +211,7 @@ pub(super) fn flattened(
     };
     let (from, to) = (fields(array), fields(new));
     let batches = array.read().select(&from)?.order(Order::Global).budget(budget / 2).batches()?;
-    let write = new.write().names(names(array)).version(version).any_utf8().budget(budget / 4);
+    let write = new.write().ids(names(array)).version(version).any_utf8().budget(budget / 4);
     if order(array) == order(new) {
         let mut writer = write.global_order()?;
         for batch in batches {

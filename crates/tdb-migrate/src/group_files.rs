@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::{Group, GroupOptions, Names, TimeRange};
+use tdb_array::{Group, GroupOptions, TimeRange, WriteIds};
 use tdb_filters::EncryptionKey;
 use tdb_metadata::tdb_generic_tile::{GenericTileDecoder, GenericTileEncoder};
 use tdb_metadata::{DetailsVersion, GroupDetails, GroupMember};
@@ -121,7 +121,7 @@ impl Rewriting<'_> {
             false => (GroupDetails { version: DetailsVersion::Changes, members }, NameForm::Versioned(2)),
         };
         let time = TimeRange { start: FIRST, end: FIRST };
-        let name = new.small_files().new_name(&Names::new(), form, time)?;
+        let name = new.small_files().new_name(&WriteIds::new(), form, time)?;
         new.storage().create_folder(GROUP_FOLDER)?;
         let bytes = encoded(&details, new, Some(version))?;
         Ok(new.storage().create_new(&format!("{GROUP_FOLDER}/{name}"), &bytes)?)

@@ -303,7 +303,7 @@ impl Migration {
         }
         let count = self.schemas.len();
         for (number, schema) in self.schemas.iter().enumerate() {
-            let options = options.clone().names(tdb_array::Names::new().like(&schema.name));
+            let options = options.clone().ids(tdb_array::WriteIds::new().like(&schema.name));
             match number {
                 0 => options.create_on(storage, &schema.definition)?,
                 _ => options.add_schema_on(storage, &schema.definition)?,

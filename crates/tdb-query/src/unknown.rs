@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tdb_fragment::Distrust;
+use tdb_fragment::UntrustedReason;
 
 /// The reason why metadata does not determine a value. Names one of several reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ pub enum InexactReason {
     /// lossy filters change the cells.
     NoStatistics,
     /// The statistics exist, but may be wrong.
-    Distrusted(Distrust),
+    Distrusted(UntrustedReason),
     /// The sum does not fit into the result type.
     TooLarge,
     /// The values have no such aggregate: strings have no sum, blobs have no order.

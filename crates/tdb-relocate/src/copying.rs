@@ -107,7 +107,7 @@ impl CopyTo {
     }
 
     /// Also copies quarantined files, because the source will be removed.
-    pub(super) fn with_aside(mut self) -> Self {
+    pub(super) fn with_quarantine(mut self) -> Self {
         self.has_aside = true;
         self
     }

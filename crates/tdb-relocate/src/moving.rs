@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, Names, TimeRange};
+use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, TimeRange, WriteIds};
 use tdb_storage::Storage;
 use tdb_types::names::{MAINTENANCE_LOCK, file_name};
 
@@ -183,7 +183,7 @@ impl MoveTo {
             }
             None => {
                 ends.note(&source)?;
-                let copied = self.copy.clone().with_aside().run(&source, &ends.to, &ends.new);
+                let copied = self.copy.clone().with_quarantine().run(&source, &ends.to, &ends.new);
                 // Without a copy, the move cannot be resumed.
                 let mut copied = copied.inspect_err(|_| forget(&source))?;
                 // Files of this job.
@@ -404,7 +404,7 @@ fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
         }
         let plan = Doctor::new().plan(&group)?;
         let found = plan.found().iter().filter(|one| keys.contains(&one.path));
-        change_members(&group, &Names::new(), found.map(|one| &one.remedy))?;
+        change_members(&group, &WriteIds::new(), found.map(|one| &one.remedy))?;
         moved.made_relative.extend(keys);
     }
     Ok(())

@@ -19,7 +19,7 @@ use tdb_job::kind_of;
 use tdb_job::links::{link_on, unlisted, unlisted_at};
 use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
-use tdb_verify::{ASIDE, first_unknown};
+use tdb_verify::{QUARANTINE, first_unknown};
 
 /// Folder for the schemas or members during a removal. Without the original folder, readers find no
 /// array or group. The next run finds this folder and resumes the removal.
@@ -52,7 +52,7 @@ pub struct Remove {
     recursive: bool,
     take_over: bool,
     is_copied: bool,
-    with_aside: bool,
+    with_quarantine: bool,
 }
 
 /// Result or preview of a removal.
@@ -117,10 +117,10 @@ impl Remove {
     }
 
     /// Sets whether to delete files in quarantine by the [doctor](tdb_verify::Doctor). By default,
-    /// an array with quarantined files is refused ([`PlaceProblem::Aside`]). The files may be the
+    /// an array with quarantined files is refused ([`PlaceProblem::Quarantined`]). The files may be the
     /// only copy.
-    pub fn with_aside(mut self, with_aside: bool) -> Self {
-        self.with_aside = with_aside;
+    pub fn with_quarantine(mut self, with_quarantine: bool) -> Self {
+        self.with_quarantine = with_quarantine;
         self
     }
 
@@ -154,7 +154,7 @@ impl Remove {
     /// # Errors
     /// [`MaintainError::Place`] in four cases. The folder is neither an array nor a group. The
     /// folder, or a folder of the format inside, is a symbolic link. A folder of the format
-    /// contains unknown or unlisted files. The doctor has [quarantined files](Self::with_aside).
+    /// contains unknown or unlisted files. The doctor has [quarantined files](Self::with_quarantine).
     pub fn plan(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<RemovalPlan> {
         check_named(&**parent, name)?;
         let mut removed = self.check(parent, name)?;
@@ -250,10 +250,10 @@ impl Remove {
             return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Foreign });
         }
         if !self.is_copied
-            && !self.with_aside
+            && !self.with_quarantine
             && let Some(path) = set_aside(&*storage, kind)?
         {
-            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Aside });
+            return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Quarantined });
         }
         found.objects.push((path.to_owned(), kind));
         Ok(())
@@ -317,10 +317,10 @@ fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
 
 /// Returns the quarantine folder of an array or group, or of a dimension label's array.
 fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
-    let mut places = vec![ASIDE.to_owned()];
+    let mut places = vec![QUARANTINE.to_owned()];
     if kind == MemberKind::Array {
         let labels = list(storage, LABELS_FOLDER)?.into_iter();
-        places.extend(labels.map(|label| format!("{LABELS_FOLDER}/{}/{ASIDE}", label.name)));
+        places.extend(labels.map(|label| format!("{LABELS_FOLDER}/{}/{QUARANTINE}", label.name)));
     }
     for place in places {
         if storage.exists(&place)? {
@@ -394,7 +394,7 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
 fn is_own(kind: MemberKind, entry: &Entry) -> bool {
     let name = entry.name.as_str();
     let is_file = entry.kind == EntryKind::File;
-    if is_temporary(name) || name == ASIDE {
+    if is_temporary(name) || name == QUARANTINE {
         return true;
     }
     let of_both = if is_file { name == LOCK_FILE } else { name == METADATA_FOLDER };

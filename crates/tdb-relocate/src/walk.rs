@@ -7,7 +7,7 @@ use tdb_storage::{EntryKind, Storage, is_temporary};
 use tdb_job::PlaceProblem;
 use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
-use tdb_verify::ASIDE;
+use tdb_verify::QUARANTINE;
 
 /// Sizes of files, and `None` for folders, by path.
 pub type Tree = BTreeMap<String, Option<u64>>;
@@ -19,7 +19,7 @@ pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
 
 /// Returns `true` if a path is or is inside of the quarantine folder.
 pub(super) fn is_aside(path: &str) -> bool {
-    path.split('/').any(|part| part == ASIDE)
+    path.split('/').any(|part| part == QUARANTINE)
 }
 
 /// Lists a folder recursively, optionally with all quarantined files.

@@ -101,29 +101,6 @@ impl Scalar {
     }
 }
 
-macro_rules! from_values {
-    ($($type:ty: $variant:ident;)*) => {$(
-        impl From<$type> for Scalar {
-            fn from(value: $type) -> Self {
-                Self::$variant(value)
-            }
-        }
-    )*};
-}
-
-from_values! {
-    i8: I8;
-    u8: U8;
-    i16: I16;
-    u16: U16;
-    i32: I32;
-    u32: U32;
-    i64: I64;
-    u64: U64;
-    f32: F32;
-    f64: F64;
-}
-
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         with_value!(self, value => value.fmt(f))

@@ -13,7 +13,7 @@ mod unknown;
 
 use std::sync::Arc;
 
-use tdb_array::{Group, Names};
+use tdb_array::{Group, WriteIds};
 use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
@@ -28,7 +28,7 @@ use tdb_job::{Target, list};
 use tdb_job::{is_gone, until_settled};
 use tdb_maintain::ignoring_commits;
 
-pub use aside::ASIDE;
+pub use aside::QUARANTINE;
 pub use aside::Restored;
 pub use diagnosis::{Diagnosis, Remedy};
 pub use unknown::first_unknown;
@@ -36,7 +36,7 @@ pub use unknown::first_unknown;
 /// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
 ///
 /// A repair deletes only locks, journals and results of interrupted consolidations. Superfluous
-/// files are quarantined in the folder `.tdb-aside` of the array or group, ignored by readers.
+/// files are quarantined in the folder `.tdb-quarantine` of the array or group, ignored by readers.
 /// [`undo`](Self::undo) restores quarantined files. Unknown files stay untouched.
 ///
 /// ```
@@ -58,7 +58,7 @@ pub use unknown::first_unknown;
 #[derive(Clone, Debug, Default)]
 #[must_use = "has no effect until a plan runs"]
 pub struct Doctor {
-    names: Names,
+    names: WriteIds,
     only: Vec<String>,
     take_over: bool,
 }
@@ -95,8 +95,8 @@ impl Doctor {
     }
 
     /// Sets the source of unique parts for new file names.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 
@@ -146,7 +146,7 @@ impl Doctor {
     }
 
     fn undo_in(&self, storage: &Arc<dyn Storage>) -> Result<Restored> {
-        if !storage.exists(ASIDE)? {
+        if !storage.exists(QUARANTINE)? {
             return Ok(Restored::default());
         }
         let _lock = Lock::take(storage, self.take_over)?;
@@ -198,7 +198,7 @@ impl Doctor {
         let mut writes = Vec::new();
         for one in found {
             match (&one.remedy, target) {
-                (R::SetAside | R::Reveal, _) => deeds.push(Deed::Moved(one.path.clone())),
+                (R::Quarantine | R::Reveal, _) => deeds.push(Deed::Moved(one.path.clone())),
                 (R::Ignore { commits }, Target::Array(array)) => {
                     let inventory = array.commit_inventory(&array.listing()?)?;
                     let commits = commits.iter().map(String::as_str).collect();
@@ -214,7 +214,7 @@ impl Doctor {
         }
         let mut aside = Aside::begin(storage, &deeds)?;
         mended.aside = Some(aside.folder().to_owned());
-        for one in found.iter().filter(|one| matches!(one.remedy, R::SetAside | R::Reveal)) {
+        for one in found.iter().filter(|one| matches!(one.remedy, R::Quarantine | R::Reveal)) {
             if aside.take(&one.path)? {
                 mended.done.push((*one).clone());
             }
@@ -299,8 +299,8 @@ impl RepairPlan {
 }
 
 /// Changes members to paths relative to the group's folder, in one change.
-pub fn change_members<'a>(group: &Group, names: &Names, remedies: impl Iterator<Item = &'a Remedy>) -> Result<()> {
-    let mut change = group.change().names(names.clone());
+pub fn change_members<'a>(group: &Group, names: &WriteIds, remedies: impl Iterator<Item = &'a Remedy>) -> Result<()> {
+    let mut change = group.change().ids(names.clone());
     for remedy in remedies {
         if let R::Relative { key, path } = remedy {
             let name = group.member(key).and_then(|member| member.name.clone());

@@ -5,7 +5,9 @@ mod manifest;
 mod rebuild;
 mod verify;
 
-pub use doctor::{ASIDE, Diagnosis, Doctor, Remedy, RepairPlan, Repaired, Restored, change_members, first_unknown};
+pub use doctor::{
+    Diagnosis, Doctor, QUARANTINE, Remedy, RepairPlan, Repaired, Restored, change_members, first_unknown,
+};
 pub use manifest::{FileChange, Manifest};
 pub use rebuild::{Rebuild, RebuildPlan, Rebuilt};
 pub use tdb_job::RebuildProblem;

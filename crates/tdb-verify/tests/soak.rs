@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use tdb_array::tdb_condition::field;
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, Names, WriteBatch};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, MetadataValue, WriteBatch, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_testkit::Ledger;
@@ -72,7 +72,7 @@ fn write(path: &Path, serial: u64, is_sparse: bool) {
     if is_sparse {
         cells = cells.with("place", &places);
     }
-    array.write().names(Names::new().at(EPOCH + serial)).cells(cells).unwrap();
+    array.write().ids(WriteIds::new().at(EPOCH + serial)).cells(cells).unwrap();
 }
 
 /// Reads the serial number, or `None` if the array has no cells.
@@ -176,7 +176,7 @@ fn soak(is_sparse: bool) {
                     if deletes {
                         let array = ArrayOptions::new().threads(1).open(path).unwrap();
                         let older = field("serial").lt(serial);
-                        array.delete_cells(&older, &Names::new().at(EPOCH + serial)).unwrap();
+                        array.delete_cells(&older, &WriteIds::new().at(EPOCH + serial)).unwrap();
                         add(&counts.deletes);
                     } else {
                         write(path, serial, is_sparse);

@@ -8,7 +8,7 @@ use tdb_storage::{Storage, StorageError, WriteFile};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, FRAGMENT_METADATA};
 use tdb_types::{ByteWriter, Feature, FormatVersion, TimestampedName};
 
-use crate::{FragmentPlace, Names};
+use crate::{FragmentPlace, WriteIds};
 
 /// A fragment under construction, invisible to readers.
 ///
@@ -51,7 +51,7 @@ impl NewFragment {
     pub(crate) fn begin(
         storage: &Arc<dyn Storage>,
         version: FormatVersion,
-        (names, environment): (&Names, &Environment),
+        (names, environment): (&WriteIds, &Environment),
     ) -> Result<Self> {
         let name = names.next(TimestampedName::form_of_fragments(version), environment)?;
         let place = FragmentPlace::new(version, name);
@@ -163,7 +163,7 @@ impl SealedFragment {
     /// are.
     pub fn commit_all(
         mut sealed: Vec<Self>,
-        (names, environment): (&Names, &Environment),
+        (names, environment): (&WriteIds, &Environment),
     ) -> Result<Vec<TimestampedName>> {
         let Some(first) =
             sealed.first().filter(|first| sealed.len() > 1 && first.fragment.version.has(Feature::CommitsFolder))

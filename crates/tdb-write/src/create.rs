@@ -13,14 +13,14 @@ use tdb_types::names::{
 };
 use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
 
-use crate::Names;
+use crate::WriteIds;
 use crate::files::NewFiles;
 
 /// Options for creating arrays and groups: names and encryption key.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options have no effect until an array is created"]
 pub struct CreateOptions {
-    pub(super) names: Names,
+    pub(super) names: WriteIds,
     pub(super) access: Access,
 }
 
@@ -31,8 +31,8 @@ impl CreateOptions {
     }
 
     /// Sets the source of file names, which also determines the creation time.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 
@@ -200,7 +200,7 @@ pub(super) fn check_free(storage: &dyn Storage) -> Result<()> {
     }
 }
 
-impl Names {
+impl WriteIds {
     /// Returns the name of a new enumeration file.
     pub(super) fn enumeration_file(&self, environment: &Environment) -> Result<String> {
         Ok(format!("__{:032x}_0", self.uuid(environment)?))

@@ -7,7 +7,7 @@ use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, DELETE_EXTENSION, FRAGMENT_METADATA, IGNORE_EXTENSION};
 use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
 
-use crate::Names;
+use crate::WriteIds;
 
 /// Deletes the cells of a sparse array that meet a condition, if they were written up to the time
 /// of the deletion. The time is that of `names`, by default now. Later cells stay. By format, any
@@ -23,7 +23,7 @@ use crate::Names;
 /// - The storage fails.
 ///
 /// No cell is then deleted.
-pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &Names) -> Result<()> {
+pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &WriteIds) -> Result<()> {
     let version = array.schema().version();
     let refuse = |why: String| Err(ArrayError::Write(why));
     if array.schema().array_type() == ArrayType::Dense {

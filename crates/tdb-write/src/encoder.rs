@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tdb_cells::{LEFT_PARTS, Pool, TileScratch, in_tile_layout};
+use tdb_cells::{Pool, SPARE_PARTS, TileScratch, in_tile_layout};
 use tdb_filters::{
     BoundPipeline, ElementTypes, Filter, FilterError, FilterPipeline, Scratch, StorableValues, TileKind,
 };
@@ -94,7 +94,7 @@ impl Run {
 
 impl Drop for FieldEncoder {
     fn drop(&mut self) {
-        self.spares.leave_to(&LEFT_PARTS);
+        self.spares.leave_to(&SPARE_PARTS);
     }
 }
 
@@ -340,7 +340,7 @@ impl FieldEncoder {
 
     /// Returns empty buffers for the parts of a tile.
     pub fn empty_parts(&self) -> [Vec<u8>; 3] {
-        let mut parts = self.spares.take_if_any().unwrap_or_else(|| LEFT_PARTS.take());
+        let mut parts = self.spares.take_if_any().unwrap_or_else(|| SPARE_PARTS.take());
         parts.iter_mut().for_each(Vec::clear);
         parts
     }

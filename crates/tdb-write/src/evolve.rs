@@ -5,7 +5,7 @@ use tdb_snapshot::{ArrayError, Listing, Result, Snapshot};
 use tdb_types::names::{ENUMERATIONS_FOLDER, SCHEMA_FOLDER, file_name};
 use tdb_types::{Feature, NameForm, TimestampedName};
 
-use crate::Names;
+use crate::WriteIds;
 use crate::create::{SchemaWriter, definition};
 use crate::files::NewFiles;
 
@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 4;
 /// [`ArrayError::NewSchema`] if a change is not possible. [`ArrayError::Outdated`] if the array's
 /// schema has changed since it was opened, or if its timestamp is later than the new timestamp.
 /// Also fails if the storage fails. The array is then unchanged.
-pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &Names) -> Result<()> {
+pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &WriteIds) -> Result<()> {
     let definition = evolution.build(&definition(array)?)?;
     let definition = definition.place_new_enumerations(|| names.enumeration_file(&array.access().environment))?;
     let name = name_of_schema(array, names)?;
@@ -41,7 +41,7 @@ pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &Names) -> R
 
 /// Returns a name for a new schema. It must sort last, because readers choose schemas by the order
 /// of names.
-fn name_of_schema(array: &Snapshot, names: &Names) -> Result<TimestampedName> {
+fn name_of_schema(array: &Snapshot, names: &WriteIds) -> Result<TimestampedName> {
     let environment = &array.access().environment;
     for _ in 0..ATTEMPTS {
         let name = names.next(NameForm::Unversioned, environment)?;

@@ -10,7 +10,7 @@ use tdb_storage::WriteFile;
 use crate::encoder::EncodedTile;
 use crate::target::Target;
 use crate::version::library_version;
-use crate::{Names, NewFragment, SealedFragment};
+use crate::{NewFragment, SealedFragment, WriteIds};
 
 /// A fragment under construction: data files and metadata.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ struct FieldFiles([Option<Box<dyn WriteFile>>; 3]);
 
 impl FragmentWriter {
     /// Starts a sparse fragment.
-    pub(crate) fn sparse(target: &Arc<Target>, names: &Names) -> Result<Self> {
+    pub(crate) fn sparse(target: &Arc<Target>, names: &WriteIds) -> Result<Self> {
         let builder = FragmentBuilder::sparse(target.version, &target.schema, target.schema_name());
         Self::begin(target, names, builder)
     }
@@ -40,7 +40,7 @@ impl FragmentWriter {
     /// The storage fails, or the random bytes for the name are not available.
     pub fn joined(
         target: &Arc<Target>,
-        names: &Names,
+        names: &WriteIds,
         (times, deletes): (bool, bool),
         conditions: Vec<String>,
     ) -> Result<Self> {
@@ -54,12 +54,12 @@ impl FragmentWriter {
     ///
     /// # Errors
     /// The domain does not fit the schema, or the storage fails.
-    pub fn dense(target: &Arc<Target>, names: &Names, domain: NdRange) -> Result<Self> {
+    pub fn dense(target: &Arc<Target>, names: &WriteIds, domain: NdRange) -> Result<Self> {
         let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
         Self::begin(target, names, builder.map_err(|source| error(target, source))?)
     }
 
-    fn begin(target: &Arc<Target>, names: &Names, builder: FragmentBuilder) -> Result<Self> {
+    fn begin(target: &Arc<Target>, names: &WriteIds, builder: FragmentBuilder) -> Result<Self> {
         let fragment = NewFragment::begin(target.array.storage(), target.version, (names, target.environment()))?;
         let scheme = NameScheme::of(target.version);
         let mut files = Vec::with_capacity(target.fields.len());

@@ -44,7 +44,7 @@ pub use fragment::FragmentWriter;
 pub use metadata::MetadataWriter;
 pub(crate) use metadata::version_of_files as version_of_metadata;
 pub use name::FragmentPlace;
-pub use name::Names;
+pub use name::WriteIds;
 pub use region::cells_in;
 pub use settings::{Duplicates, Written};
 use settings::{Settings, commit};

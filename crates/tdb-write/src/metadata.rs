@@ -9,7 +9,7 @@ use tdb_storage::Storage;
 use tdb_types::names::METADATA_FOLDER;
 use tdb_types::{ByteWriter, Datatype, Feature, FormatVersion, NameForm};
 
-use crate::Names;
+use crate::WriteIds;
 
 /// Changes to the metadata of an array or a group. [`commit`](Self::commit) applies them
 /// atomically.
@@ -36,7 +36,7 @@ pub struct MetadataWriter {
     access: Access,
     /// Format version in the header of the new file.
     version: FormatVersion,
-    names: Names,
+    names: WriteIds,
     changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
 }
 
@@ -63,12 +63,12 @@ impl MetadataWriter {
 
     fn new(storage: &Arc<dyn Storage>, access: &Access, version: FormatVersion) -> Self {
         let (storage, access) = (Arc::clone(storage), access.clone());
-        Self { storage, access, version, names: Names::new(), changes: BTreeMap::new() }
+        Self { storage, access, version, names: WriteIds::new(), changes: BTreeMap::new() }
     }
 
     /// Sets the source of the file name, which also determines the time of the change.
-    pub fn names(mut self, names: Names) -> Self {
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.names = ids;
         self
     }
 

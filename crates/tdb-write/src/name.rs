@@ -15,14 +15,14 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 /// this means that the later write wins.
 ///
 /// ```
-/// use tdb_array::Names;
+/// use tdb_array::WriteIds;
 ///
-/// let names = Names::new().at(1_700_000_000_000); // said to be written then
+/// let names = WriteIds::new().at(1_700_000_000_000); // said to be written then
 /// let names = names.seeded(7); // the same names on every run
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct Names {
+pub struct WriteIds {
     at: Option<u64>,
     /// End of the time range, if names cover a range.
     until: Option<u64>,
@@ -38,7 +38,7 @@ struct Seeded {
     count: Arc<AtomicU64>,
 }
 
-impl Names {
+impl WriteIds {
     /// Creates unique names with the current time.
     pub fn new() -> Self {
         Self::default()
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn names_of_one_millisecond_are_unique_and_in_order_in_each_thread() {
-        let names = Names::new().at(5);
+        let names = WriteIds::new().at(5);
         let threads: Vec<_> = std::thread::scope(|scope| {
             let make = || {
                 let names: Vec<_> = (0..5000)
@@ -187,7 +187,7 @@ mod tests {
         assert!(threads.iter().all(|name| name.starts_with("__5_5_")));
         let (a, b) = (
             names.next(NameForm::Unversioned, &Environment::system()).unwrap(),
-            Names::new().at(5).next(NameForm::Unversioned, &Environment::system()).unwrap(),
+            WriteIds::new().at(5).next(NameForm::Unversioned, &Environment::system()).unwrap(),
         );
         assert!(a.as_str() < b.as_str(), "{a} {b}");
     }
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_names_again() {
         let make = |seed| {
-            let names = Names::new().at(9).seeded(seed);
+            let names = WriteIds::new().at(9).seeded(seed);
             let clone = names.clone();
             [
                 names.uuid(&Environment::system()).unwrap(),
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(make(1), make(1));
         assert!(make(1).is_sorted() && make(1)[0] != make(1)[1] && make(1) != make(2));
         assert_eq!(
-            Names::new().at(9).seeded(1).next(NameForm::Unversioned, &Environment::system()).unwrap().start(),
+            WriteIds::new().at(9).seeded(1).next(NameForm::Unversioned, &Environment::system()).unwrap().start(),
             9
         );
     }

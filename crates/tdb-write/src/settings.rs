@@ -7,7 +7,7 @@ use tdb_types::TimestampedName;
 use crate::check::CheckedCells;
 use crate::target::Target;
 use crate::windows::Window;
-use crate::{Names, SealedFragment};
+use crate::{SealedFragment, WriteIds};
 
 /// Handling of cells with equal coordinates within a write to a sparse array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +24,7 @@ pub enum Duplicates {
 /// Settings of a write.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    pub(super) names: Names,
+    pub(super) names: WriteIds,
     pub(super) any_utf8: bool,
     pub(super) duplicates: Option<Duplicates>,
     pub(super) budget: usize,
@@ -67,6 +67,6 @@ impl Settings {
 }
 
 /// Commits sealed fragments.
-pub(super) fn commit(target: &Target, fragments: Vec<SealedFragment>, names: &Names, cells: u64) -> Result<Written> {
+pub(super) fn commit(target: &Target, fragments: Vec<SealedFragment>, names: &WriteIds, cells: u64) -> Result<Written> {
     Ok(Written { fragments: SealedFragment::commit_all(fragments, (names, target.environment()))?, cells })
 }

@@ -9,7 +9,7 @@ use tdb_snapshot::{Access, ArrayError, Result, Snapshot, TimeRange, version_of_n
 use tdb_storage::Storage;
 use tdb_types::{FormatVersion, NameForm, TimestampedName};
 
-use crate::{Names, version_of_metadata};
+use crate::{WriteIds, version_of_metadata};
 
 /// Access to the commit, footer and metadata files of an array or a group, with key and limits.
 /// Used to consolidate these files.
@@ -77,7 +77,7 @@ impl SmallFiles {
     ///
     /// # Errors
     /// The clock or the random bytes for the unique part are not available.
-    pub fn new_name(&self, names: &Names, form: NameForm, time: TimeRange) -> Result<TimestampedName> {
+    pub fn new_name(&self, names: &WriteIds, form: NameForm, time: TimeRange) -> Result<TimestampedName> {
         names.next_over(form, time, &self.access.environment)
     }
 

@@ -10,7 +10,7 @@ use tdb_types::FormatVersion;
 
 use crate::settings::{Duplicates, Settings, Written};
 use crate::target::Target;
-use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
+use crate::{AtomicWriter, GlobalWriter, WriteIds, dense, sparse};
 
 /// A write under construction, created by [`Write::new`]. Set options, then call
 /// [`cells`](Self::cells).
@@ -20,7 +20,7 @@ use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
 /// unchanged.
 ///
 /// ```
-/// use tdb_array::{Array, WriteBatch, WriteColumn, Names};
+/// use tdb_array::{Array, WriteBatch, WriteColumn, WriteIds};
 /// # use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 /// # use tdb_array::tdb_storage::{MemoryStorage, Storage};
 /// # use tdb_array::tdb_types::{CellValNum, Datatype};
@@ -33,7 +33,7 @@ use crate::{AtomicWriter, GlobalWriter, Names, dense, sparse};
 /// # let open = || tdb_array::ArrayOptions::new().open_on(storage.clone());
 ///
 /// let array: Array = open()?;
-/// array.write().names(Names::new().at(1_700_000_000_000)).cells([
+/// array.write().ids(WriteIds::new().at(1_700_000_000_000)).cells([
 ///     ("pos", WriteColumn::values(&[30u32, 10, 20])),
 ///     ("qual", WriteColumn::values(&[3.5f32, 1.5, 2.5])),
 ///     ("name", WriteColumn::strings(["c", "a", "b"])),
@@ -57,14 +57,14 @@ pub struct Write {
 impl Write {
     /// Starts a write to an array, with the schema of the snapshot.
     pub fn new(array: &Snapshot) -> Self {
-        let settings = Settings { names: Names::new(), any_utf8: false, duplicates: None, budget: 16 << 20 };
+        let settings = Settings { names: WriteIds::new(), any_utf8: false, duplicates: None, budget: 16 << 20 };
         let ranges = vec![None; array.schema().dim_count()];
         Self { array: array.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None, version: None }
     }
 
     /// Sets the timestamp and the names of the new files. Defaults to the current time.
-    pub fn names(mut self, names: Names) -> Self {
-        self.settings.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.settings.names = ids;
         self
     }
 

@@ -65,7 +65,7 @@ fn dimension(spec: &DimensionSpec) -> Dimension {
         None => Dimension::string(spec.name.as_str()),
     };
     let extent = spec.extent.iter().map(|extent| scalar(spec.datatype, extent));
-    let dimension = extent.fold(dimension, Dimension::with_tile_extent);
+    let dimension = extent.fold(dimension, Dimension::with_tile);
     dimension.with_filters(pipeline(&spec.filters))
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tdb_array::{Array, CreateOptions, Group, Names, TimeRange};
+use tdb_array::{Array, CreateOptions, Group, TimeRange, WriteIds};
 use tdb_cases::build::{self, options};
 use tdb_cases::case::{Case, Step, seed_of};
 use tdb_cases::compare::difference;
@@ -273,7 +273,7 @@ fn metadata(sides: &mut Sides<'_>, seed: u64) -> Result<(), String> {
         let time = 1_700_000_500_000 + 10 * time;
         let put = entries::entries(random);
         let delete = random.subset(&put, 30).into_iter().map(|entry| entry.key).collect::<Vec<_>>();
-        let writer = open(&ours, sides.case.encrypted)?.write_metadata().names(Names::new().at(time));
+        let writer = open(&ours, sides.case.encrypted)?.write_metadata().ids(WriteIds::new().at(time));
         entries::change(writer, &put, &delete)?;
         let job = Job::ChangeMetadata { uri: theirs.clone(), put, delete, timestamp: Some(time) };
         sides.on_theirs().done(job).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::tdb_fragment::{Distrust, FragmentField, Part, Statistic, StatisticsRules, TileValues};
+use tdb_array::tdb_fragment::{FragmentField, Part, Statistic, StatisticsRules, TileValues, UntrustedReason};
 use tdb_array::{Fragment, TimeRange};
 use tdb_storage::Storage;
 use tdb_types::Feature;
@@ -139,7 +139,7 @@ fn class(fragment: &Fragment, field: FragmentField, part: Part) -> Option<Class>
 
 /// `true` if the statistic belongs to a tile at the edge of the non-empty domain.
 fn is_edge<T>(statistic: &Statistic<T>) -> bool {
-    matches!(statistic, Statistic::Untrustworthy(_, Distrust::EdgeTile))
+    matches!(statistic, Statistic::Untrustworthy(_, UntrustedReason::EdgeTile))
 }
 
 /// Returns the class of a file that contains no cells.

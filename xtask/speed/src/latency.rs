@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_storage::{MemoryStorage, Storage};
 use tdb_array::tdb_types::Datatype;
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_testkit::LatentStorage;
 
 const LATENCY: Duration = Duration::from_millis(30);
@@ -35,7 +35,7 @@ fn written(sparse: bool, fragments: i64) -> Result<Arc<dyn Storage>> {
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * cells..(fragment + 1) * cells).collect();
         let values = WriteBatch::new().with("a", WriteColumn::values(&x)).with("b", WriteColumn::values(&x));
-        let write = array.write().names(Names::new().at(1 + fragment.cast_unsigned()));
+        let write = array.write().ids(WriteIds::new().at(1 + fragment.cast_unsigned()));
         match sparse {
             true => write.cells(values.with("x", WriteColumn::values(&x)))?,
             false => write.range("x", fragment * cells..=(fragment + 1) * cells - 1)?.cells(values)?,

@@ -1,7 +1,6 @@
 //! Parts of the schemas of arrays that tdb writes.
 
 use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{Datatype, Scalar};
 
 /// Returns a dimension of `side` coordinates from 0.
 pub fn dimension(name: &str, side: i64, extent: i64) -> Dimension {

@@ -8,7 +8,7 @@ use tdb_advise::{Advice, AdviceKind, AdviceLevel, AdviceReport, Advise, AdvisedC
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, TimeRange, WriteBatch, WriteIds};
 use tdb_maintain::{Consolidate, ConsolidateFragments, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
@@ -93,8 +93,8 @@ fn fragments(storage: &Arc<dyn Storage>, count: u32, cells: u32) {
     for number in 0..count {
         let x: Vec<i32> = (0..cells).map(|cell| i32::try_from(cell * count + number).unwrap()).collect();
         let a: Vec<i32> = x.iter().map(|x| x % 10).collect();
-        let names = Names::new().at(1000 + u64::from(number));
-        open(storage).write().names(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
+        let names = WriteIds::new().at(1000 + u64::from(number));
+        open(storage).write().ids(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
     }
 }
 
@@ -140,10 +140,10 @@ fn commits_and_metadata() {
     fragments(&storage, 1, 1000);
     for number in 0..5u64 {
         let condition: Condition = format!("a = {number}").parse().unwrap();
-        open(&storage).delete_cells(&condition, &Names::new().at(2000 + number)).unwrap();
-        let names = Names::new().at(3000 + number);
+        open(&storage).delete_cells(&condition, &WriteIds::new().at(2000 + number)).unwrap();
+        let names = WriteIds::new().at(3000 + number);
         let value = MetadataValue::text("value").unwrap();
-        open(&storage).write_metadata().names(names).put(format!("key {number}"), value).commit().unwrap();
+        open(&storage).write_metadata().ids(names).put(format!("key {number}"), value).commit().unwrap();
     }
     for kind in [AdviceKind::Commits, AdviceKind::Metadata] {
         let report = advised(&storage, None);
@@ -159,7 +159,7 @@ fn commits_and_metadata() {
 fn deleted_cells() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 2, 20_000);
-    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &WriteIds::new().at(5000)).unwrap();
     // Metadata does not contain the number of remaining cells.
     assert!(find(&advised(&storage, None), AdviceKind::DeadCells).is_none());
     let report = advised(&storage, Some(Sample::Tiles(1)));
@@ -177,9 +177,9 @@ fn cells_that_were_written_again() {
     for time in 0..5 {
         let x: Vec<i32> = (0..4000).collect();
         let cells = WriteBatch::new().with("x", &x).with("a", &x);
-        open(&storage).write().names(Names::new().at(1000 + time)).cells(cells).unwrap();
+        open(&storage).write().ids(WriteIds::new().at(1000 + time)).cells(cells).unwrap();
     }
-    open(&storage).delete_cells(&"a < 0".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    open(&storage).delete_cells(&"a < 0".parse::<Condition>().unwrap(), &WriteIds::new().at(5000)).unwrap();
     let report = advised(&storage, Some(Sample::Tiles(1)));
     let advice = find(&report, AdviceKind::DeadCells).unwrap();
     assert_eq!(figure(advice, "cells"), (20_000, 4_000));
@@ -196,7 +196,7 @@ fn overwritten_dense_fragments() {
     let a: Vec<u32> = (0..100_000).map(random).collect();
     for time in 1..4 {
         let cells = WriteBatch::new().with("a", &a);
-        open(&storage).write().names(Names::new().at(time)).range("row", 0..=99_999).unwrap().cells(cells).unwrap();
+        open(&storage).write().ids(WriteIds::new().at(time)).range("row", 0..=99_999).unwrap().cells(cells).unwrap();
     }
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::DeadCells).or(find(&report, AdviceKind::Fragments)).unwrap();
@@ -219,7 +219,7 @@ fn migrated(
     for column in batch.columns() {
         cells = cells.with(column.name().to_owned(), tdb_array::WriteColumn::bytes(column.bytes()));
     }
-    open(&to).write().names(Names::new().at(1)).cells(cells).unwrap();
+    open(&to).write().ids(WriteIds::new().at(1)).cells(cells).unwrap();
     to
 }
 
@@ -390,7 +390,7 @@ fn tiles_that_take_long() {
 fn no_cells_are_read_for_what_a_vacuum_would_count() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 2, 20_000);
-    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &Names::new().at(5000)).unwrap();
+    open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &WriteIds::new().at(5000)).unwrap();
     let consolidate = ConsolidateFragments::new().purge(true).max_fragment_size(40_000);
     assert!(consolidate.plan(&open(&storage)).unwrap().run().unwrap().steps[0].fragments.len() > 1);
     let report = advised(&storage, None);

@@ -6,7 +6,7 @@ use tdb_array::{
     Array, ArrayOptions, Coordinate, CreateOptions, Order, Query, Value, Write, WriteBatch, WriteColumn, Written,
 };
 use tdb_filters::EncryptionKey;
-use tdb_schema::{ArrayDefinition, ArraySchema, FieldType};
+use tdb_schema::{ArraySchema, FieldType};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::Fixture;
 use tdb_types::{CellValNum, Datatype};

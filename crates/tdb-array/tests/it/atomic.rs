@@ -6,15 +6,13 @@ use std::sync::Arc;
 use tdb_array::{ArrayError, AtomicWriter, Order, WriteBatch, WriteColumn};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::Storage;
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 use crate::arrays::{self, open, values};
 
 /// Tiles of 4 × 3 cells with a number and a nullable string.
 fn create() -> Arc<dyn Storage> {
-    let side = |name, extent| {
-        Dimension::new(name, -10i32..=99).with_tile(extent)
-    };
+    let side = |name, extent| Dimension::new(name, -10i32..=99).with_tile(extent);
     let text = Attribute::new("s", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var).nullable(true);
     let schema = SchemaBuilder::dense().dimension(side("y", 4)).dimension(side("x", 3));
     arrays::create(schema.attribute(Attribute::new("a", Datatype::Int32)).attribute(text).build().unwrap())

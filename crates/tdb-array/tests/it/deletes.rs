@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Names, Order, TimeRange};
+use tdb_array::{Array, ArrayError, ArrayOptions, ErrorCategory, Order, TimeRange, WriteIds};
 use tdb_condition::Condition;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures;
@@ -167,12 +167,12 @@ fn what_readers_would_refuse_is_not_stored() {
         (wide(limits.condition_nodes + 1), "found 65537 comparisons and combinations, expected at most 65536"),
         (nested(5000), "nested deeper than 1000"),
     ] {
-        let error = array.delete_cells(&condition, &Names::new()).unwrap_err();
+        let error = array.delete_cells(&condition, &WriteIds::new()).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
         assert_eq!(error.category(), ErrorCategory::Usage);
     }
     for condition in [nested(limits.depth), wide(limits.condition_nodes)] {
-        array.delete_cells(&condition, &Names::new()).unwrap();
+        array.delete_cells(&condition, &WriteIds::new()).unwrap();
         assert_eq!(places(&open(&storage, u64::MAX)).unwrap().len(), cells);
     }
 }

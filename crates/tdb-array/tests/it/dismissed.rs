@@ -35,7 +35,7 @@ fn written(is_dense: bool, duplicates: bool, step: i64) -> Arc<MemoryStorage> {
         // Values with poor compression, to enlarge the statistics.
         let a = x.iter().map(|x| (x % 7 > 0).then_some((number << 32) + x.wrapping_mul(2_654_435_761) % (1 << 32)));
         let cells = WriteBatch::new().with("a", WriteColumn::options(a)).with("b", &x);
-        write_line(&array, array.write().names(names(2 + number.cast_unsigned())), &x, cells);
+        write_line(&array, array.write().ids(names(2 + number.cast_unsigned())), &x, cells);
     }
     storage
 }

@@ -14,7 +14,7 @@ use tdb_array::tdb_storage::{EntryKind, MemoryStorage, Storage};
 use tdb_array::tdb_types::Datatype;
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Clock, CreateOptions, Environment, ErrorCategory, Group, GroupOptions,
-    MetadataValue, Names, Randomness, TimeRange, WriteBatch,
+    MetadataValue, Randomness, TimeRange, WriteBatch, WriteIds,
 };
 use tdb_testkit::files_of;
 
@@ -141,12 +141,12 @@ impl Places {
             writer.push(cells(&[row], &[3.5], &[1])).unwrap();
         }
         writer.commit().unwrap();
-        self.open().delete_cells(&Condition::field("value").gt(3.0f32), &Names::new()).unwrap();
+        self.open().delete_cells(&Condition::field("value").gt(3.0f32), &WriteIds::new()).unwrap();
         self.open().write_metadata().put("title", MetadataValue::text("Rain").unwrap()).commit().unwrap();
         self.group().write_metadata().put("title", MetadataValue::text("Rain").unwrap()).commit().unwrap();
         self.group().change().add("array", true, Some("it")).commit().unwrap();
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int8));
-        self.open().evolve(&evolution, &Names::new()).unwrap();
+        self.open().evolve(&evolution, &WriteIds::new()).unwrap();
         assert_eq!(count(self.open().read()), 6);
         let oldest = self.open().directory().fragments[0].name.end();
         let newest = self.open().directory().fragments[1].name.end();
@@ -216,19 +216,19 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
         let array = whole.options().environment(environment).at(5000).open_on(whole.array.clone()).unwrap();
         let cells = cells(&[3], &[1.5], &[0]);
         is(&array.write().cells(&cells).unwrap_err(), clock);
-        is(&array.write().names(Names::new().at(7)).cells(&cells).unwrap_err(), clock);
+        is(&array.write().ids(WriteIds::new().at(7)).cells(&cells).unwrap_err(), clock);
         let title = || MetadataValue::text("Rain").unwrap();
         is(&array.write_metadata().put("title", title()).commit().unwrap_err(), clock);
-        is(&array.evolve(&SchemaEvolution::new(), &Names::new()).unwrap_err(), clock);
-        is(&array.delete_cells(&Condition::field("value").gt(3.0f32), &Names::new()).unwrap_err(), clock);
+        is(&array.evolve(&SchemaEvolution::new(), &WriteIds::new()).unwrap_err(), clock);
+        is(&array.delete_cells(&Condition::field("value").gt(3.0f32), &WriteIds::new()).unwrap_err(), clock);
     }
     assert!(whole.open().directory().fragments.is_empty() && whole.open().metadata().unwrap().is_empty());
     // Opening at a given time needs no clock, and writing with given names needs no random bytes.
     let options = whole.options().environment(no_clock().with_randomness(Broken));
     is(&options.open_on(whole.array.clone()).unwrap_err(), true);
     let array = options.at(5000).open_on(whole.array.clone()).unwrap();
-    let names = Names::new().at(3000).seeded(1);
-    array.write_metadata().names(names).put("title", MetadataValue::text("Rain").unwrap()).commit().unwrap();
+    let names = WriteIds::new().at(3000).seeded(1);
+    array.write_metadata().ids(names).put("title", MetadataValue::text("Rain").unwrap()).commit().unwrap();
     let encrypted = Places::new(environment(1, 1).with_randomness(Broken), Some(key()));
     is(&encrypted.create().unwrap_err(), false);
 }
@@ -244,7 +244,7 @@ fn a_clock_that_does_not_go_on_ends_the_wait() {
     places.array.create_new(&format!("__schema/__5000_5000_{}", "f".repeat(32)), &bytes).unwrap();
     let evolve = |environment: Environment| {
         let array = places.options().environment(environment).at(6000).open_on(places.array.clone()).unwrap();
-        array.evolve(&SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int8)), &Names::new())
+        array.evolve(&SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int8)), &WriteIds::new())
     };
     let with = |clock: Steps| environment(1, 1).with_clock(clock);
     let stands = evolve(with(steps(5000, 0))).unwrap_err();

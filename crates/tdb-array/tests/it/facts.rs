@@ -6,7 +6,7 @@ use tdb_array::tdb_condition::Condition;
 use tdb_array::{Array, ArrayError, ArrayOptions, Batch, Coordinate, Order, WriteColumn};
 use tdb_schema::{Attribute, Dimension, DimensionLabel, SchemaBuilder};
 use tdb_testkit::fixtures::Fixture;
-use tdb_types::{ArrayType, DataOrder, Datatype, FormatVersion, Scalar, SharedBuffer};
+use tdb_types::{ArrayType, DataOrder, Datatype, FormatVersion, SharedBuffer};
 
 use crate::arrays::count;
 
@@ -271,9 +271,7 @@ fn labels_are_selected() {
 fn labels_keep_to_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let side = |name, high| {
-        Dimension::new(name, 0i32..=high).with_tile(high + 1)
-    };
+    let side = |name, high| Dimension::new(name, 0i32..=high).with_tile(high + 1);
     let label = DimensionLabel::new(0, "long", DataOrder::Increasing, Datatype::StringAscii);
     let schema = SchemaBuilder::dense().dimension(side("x", 9)).dimension(side("y", 9_999)).label(label);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int8)).build().unwrap();

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Names, Order, Result,
-    TimeRange, WriteColumn,
+    Array, ArrayError, ArrayOptions, CreateOptions, Group, GroupOptions, MetadataValue, Order, Result, TimeRange,
+    WriteColumn, WriteIds,
 };
 use tdb_condition::Condition;
 use tdb_schema::{
@@ -13,7 +13,7 @@ use tdb_schema::{
 };
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{Fault, FaultyStorage, files_of};
-use tdb_types::{DataOrder, Datatype, FormatVersion, Scalar};
+use tdb_types::{DataOrder, Datatype, FormatVersion};
 
 use crate::arrays::count;
 
@@ -42,12 +42,12 @@ fn rich() -> ArrayDefinition {
     ArrayDefinition::new(schema).unwrap().with_enumeration(values).unwrap()
 }
 
-fn names(seed: u64) -> Names {
-    Names::new().at(seed * 10).seeded(seed)
+fn names(seed: u64) -> WriteIds {
+    WriteIds::new().at(seed * 10).seeded(seed)
 }
 
 pub(crate) fn create(storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
-    CreateOptions::new().names(names(1)).create_on(storage, definition)
+    CreateOptions::new().ids(names(1)).create_on(storage, definition)
 }
 
 pub(crate) fn open(storage: &Arc<dyn Storage>) -> Result<Array> {
@@ -137,7 +137,7 @@ fn metadata() {
         let prepare = |storage: &Arc<dyn Storage>| create(storage, &definition(version)).unwrap();
         check(&format!("metadata in {version}"), prepare, |storage| {
             let value = MetadataValue::text("Rain").unwrap();
-            open(storage)?.write_metadata().names(names(2)).put("title", value).delete("none").commit()
+            open(storage)?.write_metadata().ids(names(2)).put("title", value).delete("none").commit()
         });
     }
 }
@@ -164,7 +164,7 @@ fn evolution() {
 fn write(storage: &Arc<dyn Storage>, seed: u64) -> Result<()> {
     let (rows, values) = ([1i32, 2], [i32::try_from(seed).unwrap(); 2]);
     let cells = [("row", WriteColumn::values(&rows)), ("a", WriteColumn::values(&values))];
-    open(storage)?.write().names(names(seed)).cells(cells).map(|_| ())
+    open(storage)?.write().ids(names(seed)).cells(cells).map(|_| ())
 }
 
 #[test]
@@ -214,12 +214,9 @@ fn groups() {
     let value = || MetadataValue::text("Rain").unwrap();
     let changes: [Change<'_>; 4] = [
         ("creation", Box::new(|storage| CreateOptions::new().create_group_on(storage))),
-        ("metadata", Box::new(|storage| open(storage)?.write_metadata().names(names(2)).put("k", value()).commit())),
-        (
-            "addition",
-            Box::new(|storage| open(storage)?.change().names(names(3)).add("inner", true, Some("i")).commit()),
-        ),
-        ("removal", Box::new(|storage| open(storage)?.change().names(names(4)).remove("i").commit())),
+        ("metadata", Box::new(|storage| open(storage)?.write_metadata().ids(names(2)).put("k", value()).commit())),
+        ("addition", Box::new(|storage| open(storage)?.change().ids(names(3)).add("inner", true, Some("i")).commit())),
+        ("removal", Box::new(|storage| open(storage)?.change().ids(names(4)).remove("i").commit())),
     ];
     for (done, (what, change)) in changes.iter().enumerate() {
         let prepare = |storage: &Arc<dyn Storage>| {

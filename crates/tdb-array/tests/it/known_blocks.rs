@@ -9,7 +9,7 @@ use tdb_filters::FilterPipeline;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
 use tdb_testkit::hostile::SplitMix64;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered];
 /// Number of columns. The coordinate along `x` is half the column.
@@ -45,7 +45,7 @@ fn array(fragments: u64, with_extents: bool) -> (Arc<MemoryStorage>, Cells) {
         let y: Vec<i64> = places.iter().map(|(y, _)| *y).collect();
         let x: Vec<f64> = places.iter().map(|(_, x)| *x as f64 / 2.0).collect();
         let new = WriteBatch::new().with("y", &y).with("x", &x).with("value", &values);
-        array_on(&storage, 1).write().names(names(fragment + 1)).cells(new).unwrap();
+        array_on(&storage, 1).write().ids(names(fragment + 1)).cells(new).unwrap();
         all.extend(cells);
     }
     (storage, all)

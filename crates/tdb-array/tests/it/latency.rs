@@ -38,7 +38,7 @@ fn written(sparse: bool, fragments: i64) -> Arc<MemoryStorage> {
     for fragment in 0..fragments {
         let x: Vec<i64> = (fragment * CELLS..(fragment + 1) * CELLS).collect();
         let cells = WriteBatch::new().with("a", &x).with("b", &x);
-        write_line(&array, array.write().names(names(2 + fragment.cast_unsigned())), &x, cells);
+        write_line(&array, array.write().ids(names(2 + fragment.cast_unsigned())), &x, cells);
     }
     storage
 }
@@ -89,7 +89,7 @@ fn small_writes_take_no_more_as_fragments_grow_in_number() {
             let x_only = [x];
             let column = || WriteColumn::values(&x_only);
             let cells = WriteBatch::new().with("x", column()).with("a", column()).with("b", column());
-            array.write().names(names(2 + x.cast_unsigned())).cells(cells).unwrap();
+            array.write().ids(names(2 + x.cast_unsigned())).cells(cells).unwrap();
             counting.counters()
         })
         .collect();

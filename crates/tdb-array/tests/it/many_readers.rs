@@ -12,7 +12,7 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, ReadProfile};
 use tdb_testkit::LatentStorage;
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 const THREADS: usize = 8;
 

@@ -12,7 +12,7 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::MemoryStorage;
 use tdb_testkit::{LatentStorage, MeanwhileStorage, fixtures};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 /// Cells of the only tile.
 const CELLS: i64 = 1 << 20;

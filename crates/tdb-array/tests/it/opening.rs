@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tdb_array::{Array, ArrayError, ArrayOptions, CreateOptions, ErrorCategory, Order};
 use tdb_filters::FilterPipeline;
-use tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::allocations::peak_while;
 use tdb_testkit::fixtures;

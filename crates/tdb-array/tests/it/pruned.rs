@@ -24,7 +24,7 @@ fn builder(is_dense: bool) -> SchemaBuilder {
 fn write(storage: &Arc<MemoryStorage>, time: u64, places: &[i32], columns: Vec<(&'static str, WriteColumn<'static>)>) {
     let array = array_on(storage, 1);
     let mut cells = WriteBatch::new();
-    let mut write = array.write().names(names(time));
+    let mut write = array.write().ids(names(time));
     if array.schema().is_dense() {
         write = write.range("x", places[0]..=*places.last().unwrap()).unwrap();
     } else {

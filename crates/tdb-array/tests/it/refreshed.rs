@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Exactness, Names, TimeRange, WriteBatch};
+use tdb_array::{Array, ArrayOptions, Exactness, TimeRange, WriteBatch, WriteIds};
 use tdb_condition::field;
 use tdb_filters::EncryptionKey;
 use tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::{copy_files, fixtures};
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 use crate::arrays::{self, open};
 
@@ -120,7 +120,7 @@ fn deletes_and_schemas() {
     let storage = create();
     write(&storage, &[1, 2, 3], &[1, 2, 3]);
     let mut seen = Seen::of(&storage);
-    open(&storage).delete_cells(&field("a").eq(2), &Names::new()).unwrap();
+    open(&storage).delete_cells(&field("a").eq(2), &WriteIds::new()).unwrap();
     seen.again();
     assert_eq!(cells(&seen.last), [(1, 1), (3, 3)]);
     assert_eq!(seen.last.statistics("a").unwrap().cells.exact(), None);
@@ -129,11 +129,11 @@ fn deletes_and_schemas() {
     seen.counting.take();
     again.statistics("a").unwrap();
     assert_eq!(seen.counting.take().reads, 0);
-    open(&storage).delete_cells(&field("a").eq(3), &Names::new()).unwrap();
+    open(&storage).delete_cells(&field("a").eq(3), &WriteIds::new()).unwrap();
     seen.again();
     assert_eq!(cells(&seen.last), [(1, 1)]);
     let added = Attribute::new("b", Datatype::Int32);
-    open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &Names::new()).unwrap();
+    open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &WriteIds::new()).unwrap();
     let (lists, reads) = seen.again();
     assert_eq!((lists, reads), (3, 1));
     assert!(seen.last.schema().field("b").is_some());
@@ -207,7 +207,7 @@ fn other_times() {
     for (time, x) in [(10, 1), (20, 2), (30, 3)] {
         let (x, a) = ([x], [time as i64]);
         let cells = WriteBatch::new().with("x", &x).with("a", &a);
-        open(&storage).write().names(Names::new().at(time)).cells(cells).unwrap();
+        open(&storage).write().ids(WriteIds::new().at(time)).cells(cells).unwrap();
     }
     let now = open(&storage);
     assert_eq!(cells(&now).len(), 3);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Batch, CreateOptions, Fragment, Names, Order, TimeRange};
+use tdb_array::{Array, ArrayOptions, Batch, CreateOptions, Fragment, Order, TimeRange, WriteIds};
 use tdb_filters::Filter;
 use tdb_fragment::{
     FRAGMENT_METADATA_FILE, FooterHeader, FragmentField, FragmentFile, FragmentFolder, GenericTileDecoder, NameScheme,
@@ -165,7 +165,7 @@ fn write(from: &Array, to: &Array, version: FormatVersion) {
     let write = to.write();
     // Leave the default version implicit.
     let write = if version == default { write } else { write.version(version) };
-    let mut write = write.names(Names::new().at(from.fragments().unwrap()[0].name().start()).seeded(1)).any_utf8();
+    let mut write = write.ids(WriteIds::new().at(from.fragments().unwrap()[0].name().start()).seeded(1)).any_utf8();
     for (dimension, range) in ranges(from) {
         write = write.range(&dimension, range).unwrap();
     }

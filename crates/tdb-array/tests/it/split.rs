@@ -9,12 +9,12 @@ use crate::sparse_support::cases::cases;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tdb_array::{
-    Array, ArrayError, ArrayOptions, Names, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn,
+    Array, ArrayError, ArrayOptions, Order, Query, QueryBox, QueryPart, TimeRange, WriteBatch, WriteColumn, WriteIds,
 };
 use tdb_condition::field;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::Storage;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// Returns the cells of each part, after a round trip through bytes.
 fn rows_of(parts: &[QueryPart], array: &tdb_array::Snapshot) -> Vec<Vec<Row>> {
@@ -261,10 +261,10 @@ fn parts_are_of_one_snapshot() {
     // Written at the same time as existing fragments.
     let time = array.time().end;
     let cells = || WriteBatch::new().with("y", &[10i32]).with("x", &[20i32]).with("a", &[-1i32]);
-    Array::open(&path).unwrap().write().names(Names::new().at(time)).cells(cells()).unwrap();
+    Array::open(&path).unwrap().write().ids(WriteIds::new().at(time)).cells(cells()).unwrap();
     Array::open(&path).unwrap().write().cells(cells()).unwrap();
     assert_eq!(read(), all);
-    Array::open(&path).unwrap().reopened().unwrap().delete_cells(&field("a").gt(3000), &Names::new()).unwrap();
+    Array::open(&path).unwrap().reopened().unwrap().delete_cells(&field("a").gt(3000), &WriteIds::new()).unwrap();
     assert_eq!(read(), all);
     // The original array, opened at another time.
     let later = Array::open(&path).unwrap().reopened().unwrap();

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use tdb_aggregate::{Measured, Sum, Summary, Total, ValueKind};
 use tdb_array::{
-    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Exactness, InexactReason, Names, Query, WriteBatch,
-    WriteColumn,
+    Aggregate, Array, ArrayError, ArrayOptions, Batch, CellsError, Exactness, InexactReason, Query, WriteBatch,
+    WriteColumn, WriteIds,
 };
 use tdb_condition::field;
-use tdb_fragment::Distrust;
+use tdb_fragment::UntrustedReason;
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
 use tdb_storage::{CountingStorage, Storage};
 use tdb_testkit::{copy_files, fixtures};
-use tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_types::{CellValNum, Datatype};
 
 use crate::arrays::{self, open, open_fixture};
 
@@ -177,15 +177,15 @@ fn why_it_is_not_known() {
     write(&storage, &[20, 21], &[f64::NAN, 2.0], &[i64::MAX, i64::MAX]);
     let found = query(&storage).statistics("f").unwrap();
     assert_eq!((found.cells, found.nulls), (Exactness::Exact(10), Exactness::Exact(0)));
-    assert_eq!(found.min, Exactness::Unknown(InexactReason::Distrusted(Distrust::MayHideNan)));
+    assert_eq!(found.min, Exactness::Unknown(InexactReason::Distrusted(UntrustedReason::MayHideNan)));
     let found = query(&storage).statistics("i").unwrap();
-    assert_eq!(found.sum, Exactness::Unknown(InexactReason::Distrusted(Distrust::Saturated)));
+    assert_eq!(found.sum, Exactness::Unknown(InexactReason::Distrusted(UntrustedReason::Saturated)));
     assert_eq!(query(&storage).filter(field("i").ge(6)).statistics("i").unwrap().cells, Exactness::Exact(2));
     write(&storage, &[3], &[1.0], &[9]);
     assert_eq!(query(&storage).statistics("i").unwrap().cells, Exactness::Unknown(InexactReason::Overlap));
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
-    open(&storage).delete_cells(&field("i").eq(6), &Names::new()).unwrap();
+    open(&storage).delete_cells(&field("i").eq(6), &WriteIds::new()).unwrap();
     let later = open(&storage).reopened().unwrap().read();
     assert_eq!(later.statistics("i").unwrap().cells, Exactness::Unknown(InexactReason::Deletes));
     assert!(matches!(later.statistics("nothing"), Err(ArrayError::Cells(CellsError::UnknownField { .. }))));
@@ -222,7 +222,7 @@ fn ends_of_dimensions_are_those_of_boxes() {
     // Metadata does not identify deleted cells.
     let storage = create(SchemaBuilder::sparse());
     write(&storage, &[1, 2, 3], &[1.0; 3], &[5, 6, 7]);
-    open(&storage).delete_cells(&field("i").eq(7), &Names::new()).unwrap();
+    open(&storage).delete_cells(&field("i").eq(7), &WriteIds::new()).unwrap();
     assert_eq!(ends(&open(&storage)).1, Exactness::Unknown(InexactReason::Deletes));
     // The MBRs of dense tiles extend beyond the written cells.
     let storage = create(SchemaBuilder::dense());
@@ -286,7 +286,7 @@ fn what_totals_hide() {
     write(&storage, &[1, 2, 3], &[1.0; 3], &[i64::MAX, 5, -7]);
     assert_eq!(
         open(&storage).statistics("i").unwrap().sum,
-        Exactness::Unknown(InexactReason::Distrusted(Distrust::Saturated))
+        Exactness::Unknown(InexactReason::Distrusted(UntrustedReason::Saturated))
     );
     let storage = create(SchemaBuilder::sparse().capacity(2));
     write(&storage, &[1, 2, 3, 4], &[1.0; 4], &[i64::MAX - 9, 5, -i64::MAX, 4]);
@@ -378,7 +378,7 @@ fn fields_that_came_later_and_nulls() {
         };
         put(false, 0);
         let added = Attribute::new("n", Datatype::Int32).nullable(true);
-        open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &Names::new()).unwrap();
+        open(&storage).evolve(&SchemaEvolution::new().add_attribute(added), &WriteIds::new()).unwrap();
         put(true, 20);
         let array = open(&storage);
         let found = array.statistics("n").unwrap();
@@ -529,7 +529,7 @@ fn dense_fragments() {
     let found = open(&storage).statistics("i").unwrap();
     assert_eq!(
         (found.count, found.max),
-        (Exactness::Exact(3), Exactness::Unknown(InexactReason::Distrusted(Distrust::EdgeTile)))
+        (Exactness::Exact(3), Exactness::Unknown(InexactReason::Distrusted(UntrustedReason::EdgeTile)))
     );
 }
 
@@ -556,7 +556,7 @@ fn strings_with_nul_and_empty_arrays() {
     assert_eq!((found.min, found.max), (Exactness::Exact(Some(Vec::new())), Exactness::Exact(Some(b"zz".to_vec()))));
     put(&[11, 12, 13], &["zz\0a", "zz\0", "zzz"]);
     let found = open(&storage).statistics("s").unwrap();
-    let why = Exactness::Unknown(InexactReason::Distrusted(Distrust::ComparedUpToNul));
+    let why = Exactness::Unknown(InexactReason::Distrusted(UntrustedReason::ComparedUpToNul));
     assert!(found.max == why || found.max == Exactness::Exact(Some(b"zzz".to_vec())), "{found:?}");
     put(&[21, 22], &["\0", "zzz\0b"]);
     assert_eq!(open(&storage).statistics("s").unwrap().max, why);

@@ -138,7 +138,7 @@ fn consolidation_refuses_to_change_values() {
     for (second, is_refused) in [(2..=3, false), (5..=6, true)] {
         let storage = create(&schema(true, scaled(0.0)));
         let write = |time, y: std::ops::RangeInclusive<i32>, value: f32| {
-            let write = array_on(&storage, 1).write().names(names(time)).range("y", y).unwrap();
+            let write = array_on(&storage, 1).write().ids(names(time)).range("y", y).unwrap();
             write.cells([("a", WriteColumn::values(&[value; 16]))]).unwrap();
         };
         write(10, 0..=1, 127.3);

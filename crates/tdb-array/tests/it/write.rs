@@ -33,7 +33,7 @@ proptest! {
         let rows = unique(rows);
         let schema = sparse_schema(false, order);
         let storage = create(&schema);
-        let written = array_on(&storage, 1).write().names(names(5)).budget(budget).cells(columns(&rows)).unwrap();
+        let written = array_on(&storage, 1).write().ids(names(5)).budget(budget).cells(columns(&rows)).unwrap();
         prop_assert_eq!(written.cells, rows.len() as u64);
         prop_assert_eq!(written.fragments.len(), usize::from(!rows.is_empty()));
         let in_order = rows_of(&array_on(&storage, 1));
@@ -44,10 +44,10 @@ proptest! {
         prop_assert_eq!(sort(in_order.clone()), sort(rows.clone()));
 
         let streamed = create(&schema);
-        stream(array_on(&streamed, 2).write().names(names(5)).budget(budget), &in_order, batch).unwrap();
+        stream(array_on(&streamed, 2).write().ids(names(5)).budget(budget), &in_order, batch).unwrap();
         prop_assert_eq!(files_of(&*storage), files_of(&*streamed));
         let again = create(&schema);
-        array_on(&again, 2).write().names(names(5)).cells(columns(&rows)).unwrap();
+        array_on(&again, 2).write().ids(names(5)).cells(columns(&rows)).unwrap();
         prop_assert_eq!(files_of(&*storage), files_of(&*again));
     }
 
@@ -110,7 +110,7 @@ proptest! {
             let ranges = [y, x, z].map(|(a, b)| (a.min(b), a.max(b)));
             let (places, cells) = box_cells(ranges, col_major, i32::try_from(number + 7).unwrap());
             for (threads, storage) in storages.iter().enumerate() {
-                let mut write = array_on(storage, threads + 1).write().names(names(10 + number as u64)).budget(budget);
+                let mut write = array_on(storage, threads + 1).write().ids(names(10 + number as u64)).budget(budget);
                 for (name, (low, high)) in ["y", "x", "z"].into_iter().zip(ranges) {
                     write = write.range(name, low..=high).unwrap();
                 }
@@ -135,7 +135,7 @@ proptest! {
         let storage = create(&schema);
         let ranges = [(-3, 8), (-3, 5), (-3, 2)];
         let (places, cells) = box_cells(ranges, false, 11);
-        array_on(&storage, 1).write().names(names(5)).cells(grid_columns(&cells)).unwrap();
+        array_on(&storage, 1).write().ids(names(5)).cells(grid_columns(&cells)).unwrap();
         // Stored order, tile by tile.
         let tile = |place: &[i64; 3]| [(place[0] + 3) / 4, (place[1] + 3) / 3, (place[2] + 3) / 2];
         let mut order: Vec<usize> = (0..places.len()).collect();
@@ -148,7 +148,7 @@ proptest! {
         });
         let in_order: Vec<_> = order.iter().map(|cell| cells[*cell].clone()).collect();
         let streamed = create(&schema);
-        let mut write = array_on(&streamed, 2).write().names(names(5)).budget(budget);
+        let mut write = array_on(&streamed, 2).write().ids(names(5)).budget(budget);
         if let Some(max) = max {
             write = write.max_fragment_size(max);
         }

@@ -26,7 +26,7 @@ fn bounded_schema() -> ArraySchema {
 }
 
 fn stream_with(array: &Array, rows: &[Row], with_empty: bool) -> Result<u64, ArrayError> {
-    let mut writer = array.write().names(names(3)).duplicates(Duplicates::KeepLast).global_order()?;
+    let mut writer = array.write().ids(names(3)).duplicates(Duplicates::KeepLast).global_order()?;
     let push_empty = |writer: &mut GlobalWriter| match with_empty {
         true => writer.push(columns(&[])),
         false => Ok(()),
@@ -68,7 +68,7 @@ fn empty_batches_of_dense_streams_change_nothing() {
     let (_, cells) = box_cells([(-3, 8), (-3, 5), (-3, 2)], false, 3);
     let written = |with_empty: bool| {
         let storage = create(&schema);
-        let mut writer = array_on(&storage, 1).write().names(names(3)).global_order().unwrap();
+        let mut writer = array_on(&storage, 1).write().ids(names(3)).global_order().unwrap();
         for cells in cells.chunks(100) {
             if with_empty {
                 writer.push(grid_columns(&[])).unwrap();

@@ -10,7 +10,7 @@ use tdb_array::{
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::{FaultyStorage, files_of};
-use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits, Scalar};
+use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits};
 
 fn some_rows() -> Vec<Row> {
     let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
@@ -191,12 +191,12 @@ fn what_breaks_at_any_moment_leaves_all_or_nothing() {
         let prepare = |storage: &Arc<dyn Storage>| {
             let sparse = sparse_schema(false, Layout::RowMajor);
             let schema = if is_dense { dense_schema(Layout::RowMajor, Layout::ColMajor) } else { sparse };
-            faults::create(storage, schema).unwrap();
+            faults::create(storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
             if !is_dense {
-                faults::open(storage).unwrap().write().names(names(3)).cells(columns(&some_rows())).unwrap();
+                faults::open(storage).unwrap().write().ids(names(3)).cells(columns(&some_rows())).unwrap();
             }
         };
-        let write = |storage: &Arc<dyn Storage>| change(faults::open(storage)?.write().names(names(5))).map(drop);
+        let write = |storage: &Arc<dyn Storage>| change(faults::open(storage)?.write().ids(names(5))).map(drop);
         faults::interrupt(what, faults::state, true, prepare, write);
     }
 }

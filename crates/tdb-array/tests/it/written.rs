@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tdb_array::{
     Array, ArrayError, ArrayOptions, Batch, Coordinate, CreateOptions, Group, GroupOptions, Metadata, MetadataValue,
-    MetadataWriter, Names, Order,
+    MetadataWriter, Order, WriteIds,
 };
 use tdb_condition::Condition;
 use tdb_filters::{EncryptionKey, Filter, WebPFormat, WebPOptions};
@@ -277,7 +277,7 @@ fn evolved_schemas() {
         let dropped = before.schema().attributes()[0].name().to_owned();
         let added = Attribute::new("added", Datatype::Int32);
         let evolution = SchemaEvolution::new().add_attribute(added).drop_attribute(&dropped);
-        before.evolve(&evolution, &Names::new()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        before.evolve(&evolution, &WriteIds::new()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         let after = copy.array();
         let version = after.schema().version();
         let kept = version == before.schema().version();
@@ -306,7 +306,7 @@ fn arrays_without_a_current_domain_get_one() {
             continue;
         };
         let evolution = SchemaEvolution::new().expand_current_domain(NdRange(whole.clone()));
-        before.evolve(&evolution, &Names::new()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
+        before.evolve(&evolution, &WriteIds::new()).unwrap_or_else(|error| panic!("{}: {error}", fixture.name()));
         let after = copy.array();
         assert_eq!(after.schema().current_domain(), Some(&NdRange(whole)), "{}", fixture.name());
         assert!(after.schema().version().has(tdb_types::Feature::CurrentDomain), "{}", fixture.name());
@@ -336,7 +336,7 @@ fn deletes() {
         let mut sorted = before.clone();
         sorted.sort_unstable();
         let middle = sorted[sorted.len() / 2];
-        let deleted = array.delete_cells(&Condition::field(&name).ge(middle), &Names::new());
+        let deleted = array.delete_cells(&Condition::field(&name).ge(middle), &WriteIds::new());
         if array.schema().version().number() < 16 {
             assert!(deleted.is_err(), "{}: a delete in format {}", fixture.name(), array.schema().version());
             continue;

@@ -46,7 +46,7 @@ pub(super) fn version(text: &str) -> Result<FormatVersion, String> {
 pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     let storage = target::storage(&args.array)?;
     let definition = parsed(&args.schema, |text| from_toml_as(text, args.format_version))?;
-    Ok(key.create_options().names(args.stamp.names()).create_on(&storage, &definition)?)
+    Ok(key.create_options().ids(args.stamp.names()).create_on(&storage, &definition)?)
 }
 
 /// Parses the TOML in a file or from standard input.

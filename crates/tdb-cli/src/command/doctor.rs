@@ -29,7 +29,7 @@ use tdb_print::{Entry, RowFormat, Sheet};
 /// files, and group members with outdated paths. Reports only, unless --fix is given. The exit code
 /// is 1 if a problem was found and not repaired.
 ///
-/// With --fix nothing is deleted. Superfluous files move to the quarantine folder .tdb-aside of the
+/// With --fix nothing is deleted. Superfluous files move to the quarantine folder .tdb-quarantine of the
 /// array or group, which readers ignore, and --undo moves the files back. A running write looks
 /// like an interrupted one. Therefore --fix repairs only problems of files without recent changes.
 /// Repairs that change the results of readers also need --only.
@@ -223,7 +223,7 @@ fn tell_undone(path: &Path, undone: &Restored, format: RowFormat, terminal: Term
         return Ok(());
     }
     let what = format!("{}: cannot move quarantined files back: their former paths are occupied", path.display());
-    Err(Failure::new(Exit::Finding, what).with_hint("see .tdb-aside/*/where-from.txt for the former paths"))
+    Err(Failure::new(Exit::Finding, what).with_hint("see .tdb-quarantine/*/where-from.txt for the former paths"))
 }
 
 /// `true` if the finding may be a running write.

@@ -63,11 +63,11 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
         Action::Create { group } => Ok(key.create_options().create_group_on(&target::storage(group)?)?),
         Action::Add { group, member, name, absolute, stamp } => {
             let uri = if *absolute { whole(member)? } else { member.clone() };
-            let change = open(group, key)?.change().names(stamp.names());
+            let change = open(group, key)?.change().ids(stamp.names());
             Ok(change.add(uri, !absolute, name.as_deref()).commit()?)
         }
         Action::Remove { group, member, stamp } => {
-            Ok(open(group, key)?.change().names(stamp.names()).remove(member.as_str()).commit()?)
+            Ok(open(group, key)?.change().ids(stamp.names()).remove(member.as_str()).commit()?)
         }
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
             eprintln!("schema, inferred from {}:\n\n{text}", import.source.name());
         }
         if !args.dry_run {
-            key.create_options().names(import.names.clone()).create_on(&storage, &definition)?;
+            key.create_options().ids(import.names.clone()).create_on(&storage, &definition)?;
             let array = open()?.1;
             let written = import.write(&array, &definition, &mut checked, &mut imported, &mut reports);
             written

@@ -97,7 +97,7 @@ fn change(args: &Args, key: &Key) -> Result<()> {
             array.write_metadata()
         }
     };
-    let mut writer = writer.names(args.stamp.names());
+    let mut writer = writer.ids(args.stamp.names());
     for put in &args.put {
         let parts = put.split_once('=').and_then(|(key, value)| Some((key, value.split_once(':')?)));
         let (key, (datatype, text)) = parts.ok_or_else(|| {

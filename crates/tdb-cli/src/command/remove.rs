@@ -31,9 +31,9 @@ pub(crate) struct Args {
     recursive: bool,
 
     /// Also remove files that tdb doctor has quarantined. Without this option, nothing is removed
-    /// if .tdb-aside contains files
+    /// if .tdb-quarantine contains files
     #[arg(long)]
-    with_aside: bool,
+    with_quarantine: bool,
 
     /// Do not ask for confirmation
     #[arg(short, long)]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     let place = Place::of(&args.path)?;
-    let remove = Remove::new().recursive(args.recursive).with_aside(args.with_aside);
+    let remove = Remove::new().recursive(args.recursive).with_quarantine(args.with_quarantine);
     let plan = match &place {
         Place::Local(path) => remove.plan_folder(path)?,
         Place::Store(place) => remove.plan(&place.parent, &place.name)?,

@@ -125,8 +125,8 @@ fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
             "if the owner has certainly ended, run `tdb doctor PATH --fix --only .tdb-maintain.tmp`; or pass --take-over to `tdb consolidate` or `tdb vacuum`"
         }
         MaintainError::Unsettled { .. } => "run `tdb vacuum` with write access to the array",
-        MaintainError::Place { why: PlaceProblem::Aside, .. } => {
-            "run `tdb doctor PATH --undo` to move the files back, or pass --with-aside to remove them, too"
+        MaintainError::Place { why: PlaceProblem::Quarantined, .. } => {
+            "run `tdb doctor PATH --undo` to move the files back, or pass --with-quarantine to remove them, too"
         }
         MaintainError::Refused { why, .. } => refusal_hint(why)?,
         MaintainError::CannotMigrate { against, .. } if against.iter().any(is_of_history) => {

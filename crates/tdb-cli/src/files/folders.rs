@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, Coordinate, Group, Names};
+use tdb_array::{Array, ArrayOptions, Coordinate, Group, WriteIds};
 use tdb_filters::EncryptionKey;
 use tdb_storage::Storage;
 
@@ -86,7 +86,7 @@ pub struct FolderImport {
     /// The key of the new arrays, or `None` for unencrypted arrays.
     pub key: Option<EncryptionKey>,
     /// The source of names and timestamps of new files.
-    pub names: Names,
+    pub names: WriteIds,
     /// Approximate memory limit for cells in bytes.
     pub budget: usize,
     /// Number of threads, or 0 for one per processor.

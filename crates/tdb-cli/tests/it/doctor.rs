@@ -140,7 +140,7 @@ fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
     fixture.unpack_into(folder.path());
     change(&array);
-    let is_aside = |path: &String| path.contains(".tdb-aside");
+    let is_aside = |path: &String| path.contains(".tdb-quarantine");
     let count =
         || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_aside(path)).count();
     let before = count();
@@ -214,7 +214,7 @@ fn what_is_set_aside_comes_back() {
     let run = doctor(&["--undo"]);
     assert_eq!((run.code, run.stdout.lines().count()), (Some(0), 2), "{run}");
     assert!(array.join("__fragments").join(&name).exists() && list.exists());
-    assert!(!array.join(".tdb-aside").exists());
+    assert!(!array.join(".tdb-quarantine").exists());
     doctor(&["--fix", "--only=__commits/nothing"]).exits(2);
 }
 

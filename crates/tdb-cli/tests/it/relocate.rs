@@ -98,17 +98,17 @@ fn groups_hear_of_members_that_go() {
 #[test]
 fn what_was_set_aside_is_kept() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let aside = copy.path().join("array/.tdb-aside/1");
+    let aside = copy.path().join("array/.tdb-quarantine/1");
     std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
     let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
     assert!(run.code == Some(0) && aside.exists(), "{run}");
     let run = copy.run("move --by-copying", ARRAY, &copy.at("other"));
-    assert!(run.code == Some(0) && copy.path().join("other/.tdb-aside/1/1-.tdb-4711-0.tmp").exists(), "{run}");
+    assert!(run.code == Some(0) && copy.path().join("other/.tdb-quarantine/1/1-.tdb-4711-0.tmp").exists(), "{run}");
     for words in ["remove --plan", "remove --yes"] {
-        copy.run(words, "other", "").exits(2).says("--with-aside").says("--undo");
+        copy.run(words, "other", "").exits(2).says("--with-quarantine").says("--undo");
     }
     assert!(copy.path().join("other/__schema").exists());
-    let run = copy.run("remove --yes --with-aside", "other", "");
+    let run = copy.run("remove --yes --with-quarantine", "other", "");
     assert!(run.code == Some(0) && !copy.path().join("other").exists(), "{run}");
 }
 

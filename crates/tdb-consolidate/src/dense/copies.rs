@@ -69,7 +69,7 @@ impl<'a> Copies<'a> {
         match newest {
             // The newest fragment owns all cells of the box. Tiles that extend beyond the domain
             // are recomputed: only fragments written directly by newer releases have statistics
-            // without the cells outside of the domain (`Distrust::EdgeTile`).
+            // without the cells outside of the domain (`UntrustedReason::EdgeTile`).
             Some((source, Source { bounds, fields: Some(_), .. })) if bounds.contains(&region) => {
                 if is_whole {
                     return vec![(tiles, Part::Copied(source))];

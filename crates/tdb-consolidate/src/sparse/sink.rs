@@ -7,7 +7,7 @@ use tdb_cells::CellBuffers;
 use tdb_cells::order::key::Key;
 use tdb_snapshot::{ArrayError, Result};
 use tdb_types::saturating_len;
-use tdb_write::{EncodedTile, FragmentWriter, Names, Run, SealedFragment, Target};
+use tdb_write::{EncodedTile, FragmentWriter, Run, SealedFragment, Target, WriteIds};
 
 use super::columns::Column;
 use super::gather::{append, append_fixed, fill_of, reserve};
@@ -19,7 +19,7 @@ use crate::join::TileCounts;
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) target: Arc<Target>,
-    pub(super) names: Names,
+    pub(super) names: WriteIds,
     /// `true` if cells have timestamps, and data about their deletion.
     pub(super) times: bool,
     pub(super) deletes: bool,

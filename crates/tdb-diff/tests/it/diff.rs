@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, WriteBatch, WriteColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, WriteBatch, WriteColumn, WriteIds};
 use tdb_diff::{Diff, DiffCounts, Difference};
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
@@ -50,7 +50,7 @@ fn sparse(capacity: u64, duplicates: bool, writes: &[&[(i32, i32, Option<&str>)]
         let s = WriteColumn::optional_strings(cells.iter().map(|cell| cell.2));
         let array = ArrayOptions::new().open_on(Arc::clone(&storage)).unwrap();
         let cells = WriteBatch::new().with("x", &x).with("a", &a).with("s", s);
-        array.write().names(Names::new().at(time as u64 + 1)).cells(cells).unwrap();
+        array.write().ids(WriteIds::new().at(time as u64 + 1)).cells(cells).unwrap();
     }
     ArrayOptions::new().open_on(storage).unwrap()
 }

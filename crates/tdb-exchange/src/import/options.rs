@@ -1,6 +1,6 @@
 //! Options of an import.
 
-use tdb_array::Names;
+use tdb_array::WriteIds;
 use tdb_schema::ArrayDefinition;
 
 use super::source::{Source, Target};
@@ -26,7 +26,7 @@ pub struct Import {
     /// `true` to keep only the last of the rows with equal coordinates.
     pub keep_last: bool,
     /// The source of names of new files.
-    pub names: Names,
+    pub names: WriteIds,
     /// Bytes of cells per fragment. The import writes a fragment after reading this many bytes.
     pub budget: usize,
 }
@@ -36,7 +36,7 @@ impl Import {
     #[must_use]
     pub fn new(source: Source) -> Self {
         let (ignore_others, skip_rejects, keep_last) = (false, false, false);
-        Self { source, ignore_others, skip_rejects, keep_last, names: Names::new(), budget: BUDGET }
+        Self { source, ignore_others, skip_rejects, keep_last, names: WriteIds::new(), budget: BUDGET }
     }
 
     pub(super) fn target<'a>(&self, definition: &'a ArrayDefinition) -> Target<'a> {

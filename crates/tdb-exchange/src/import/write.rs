@@ -177,7 +177,7 @@ impl Writer<'_> {
     /// Writes the first `count` cells as a fragment.
     fn flush(&mut self, cells: &mut Cells, count: usize) -> Result<()> {
         let (checked, schema) = (self.checked, self.array.schema());
-        let mut write = self.array.write().names(self.import.names.clone()).any_utf8();
+        let mut write = self.array.write().ids(self.import.names.clone()).any_utf8();
         let order = self.order()?;
         if schema.is_dense() {
             write = checked.bounds.place(count, self.imported.cells, write, schema)?;

@@ -1,6 +1,6 @@
 //! Minimums, maximums, sums and null counts, per tile and for the whole fragment.
 //!
-//! Some statistics computed by the reference library are wrong (see [`Distrust`]). Reliable
+//! Some statistics computed by the reference library are wrong (see [`UntrustedReason`]). Reliable
 //! statistics are returned as [`Statistic::Present`], and only these may affect the result of a
 //! query.
 
@@ -14,7 +14,7 @@ use tdb_types::{ByteReader, ByteWriter, Result};
 use judge::{Source, Stored};
 pub use known::{Sum, ValueStatistics};
 pub use rules::StatisticsRules;
-pub use trust::{Distrust, Statistic};
+pub use trust::{Statistic, UntrustedReason};
 
 use super::TileValues;
 use crate::tiles::Tiles;

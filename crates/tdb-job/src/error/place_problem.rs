@@ -32,7 +32,7 @@ pub enum PlaceProblem {
     LinkedTemporary,
     /// The array or group has quarantined files, possibly the only copy of the data.
     #[error("contains quarantined files that may be the only copy of data; nothing was removed")]
-    Aside,
+    Quarantined,
     /// The file is not part of the format and would be deleted with the folder.
     #[error("not part of the format, and would be deleted with its folder; move it elsewhere first")]
     Foreign,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tdb_array::{Array, CommitInventory, CommitList, Names, TimeRange};
+use tdb_array::{Array, CommitInventory, CommitList, TimeRange, WriteIds};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
 use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
@@ -23,7 +23,7 @@ struct Commit<'a> {
     bytes: Option<Vec<u8>>,
 }
 
-pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     let files = array.small_files();
     let version = files.version();
     if !version.has(Feature::CommitsFolder) {
@@ -72,7 +72,7 @@ pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
 /// Returns an ignore file for writes whose separate commits were deleted during the consolidation.
 ///
 /// The fragments of such writes were deleted too, and only the new file still lists the commits.
-pub(crate) fn settle(array: &Array, names: &Names, done: &Draft) -> Result<Option<Planned>> {
+pub(crate) fn settle(array: &Array, names: &WriteIds, done: &Draft) -> Result<Option<Planned>> {
     let Some(written) = done.steps.first() else { return Ok(None) };
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;

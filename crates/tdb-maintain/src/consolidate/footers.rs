@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tdb_array::{Array, Fragment, Names, SmallFiles, TimeRange};
+use tdb_array::{Array, Fragment, SmallFiles, TimeRange, WriteIds};
 use tdb_storage::at_once;
 use tdb_types::names::{FOOTERS_EXTENSION, FRAGMENT_META_FOLDER};
 use tdb_types::{Feature, NameForm};
@@ -18,7 +18,7 @@ const WHAT: &str = "consolidated fragment metadata";
 /// A fragment and its footer.
 type Footer<'a> = (&'a Fragment, Vec<u8>);
 
-pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     // Fragments may have been deleted since the array was opened. Footers never change.
     let array = &array.reopened_after(array)?;
     let files = array.small_files();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tdb_array::{Names, TimeRange};
+use tdb_array::{TimeRange, WriteIds};
 use tdb_metadata::{MetadataChange, PathList};
 use tdb_types::names::{METADATA_FOLDER, VACUUM_EXTENSION};
 use tdb_types::{ByteWriter, NameForm};
@@ -13,7 +13,7 @@ use tdb_job::Target;
 use tdb_job::{MaintainError, Result};
 use tdb_job::{MetadataFile, MetadataFiles, merged};
 
-pub(crate) fn draft(target: &Target, names: &Names, time: TimeRange) -> Result<Draft> {
+pub(crate) fn draft(target: &Target, names: &WriteIds, time: TimeRange) -> Result<Draft> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
     let hidden = all.hidden(time);

@@ -30,7 +30,7 @@ impl ConsolidateFragments {
     /// Consolidates the chosen fragments.
     pub(super) fn join(&self, array: &Array, chosen: &[&Facts], lock: &Lock) -> Result<ConsolidatedStep> {
         let names: Vec<TimestampedName> = chosen.iter().map(|facts| facts.name.clone()).collect();
-        let mut join = array.join(&names)?.names(self.names.clone()).budget(self.budget);
+        let mut join = array.join(&names)?.ids(self.names.clone()).budget(self.budget);
         if let Some(bytes) = self.max_fragment_size {
             join = join.max_fragment_size(bytes);
         }

@@ -42,7 +42,7 @@ pub(super) fn verdicts<T>(
             let held = next(index).is_some_and(|next| matches!(verdicts[next], Some(Ok(()))));
             let is_in_circle = is_behind_circle && place >= circle;
             verdicts[index] = Some(is_sane(&all[index]).and_then(|()| match is_in_circle {
-                true => Err(Reason::Circle),
+                true => Err(Reason::Cycle),
                 false => check(&all[index], held),
             }));
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::Dimension;
 use tdb_array::{
-    Array, ArrayError, CommitInventory, CommittedFragment, Fragment, FragmentEntry, Listing, Names, TimeRange,
+    Array, ArrayError, CommitInventory, CommittedFragment, Fragment, FragmentEntry, Listing, TimeRange, WriteIds,
 };
 use tdb_metadata::CommitKind;
 use tdb_storage::{EntryKind, at_once};
@@ -63,7 +63,7 @@ pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     Ok(vacuums.iter().zip(there.verdicts(array, &vacuums)).map(of).collect())
 }
 
-pub(crate) fn draft(array: &Array, names: &Names) -> Result<Draft> {
+pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
     let there = There::of(array, &listing, &inventory)?;
@@ -171,7 +171,7 @@ impl<'a> There<'a> {
             let is_there = self.folders.contains_key(&vacuum.folder);
             let targets = vacuum.targets.iter().filter_map(|folder| self.committed.get(folder.as_str()));
             let targets = targets.map(|fragment| fragment.entry.clone()).collect();
-            return if is_there { Err(Reason::Circle) } else { show_nothing(array, targets) };
+            return if is_there { Err(Reason::Cycle) } else { show_nothing(array, targets) };
         }
         let is_sound = |entry: &FragmentEntry| array.check_files_of(entry).is_ok();
         let Some(family) = families.of(vacuum, is_sound) else { return Err(Reason::NoReplacement) };
@@ -210,7 +210,7 @@ impl<'a> There<'a> {
     fn removal(
         &self,
         array: &Array,
-        names: &Names,
+        names: &WriteIds,
         inventory: &CommitInventory,
         removed: &BTreeMap<&TimestampedName, &str>,
     ) -> Result<Vec<Planned>> {
@@ -293,7 +293,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
 /// ignored.
 pub fn ignoring_commits(
     array: &Array,
-    names: &Names,
+    names: &WriteIds,
     inventory: &CommitInventory,
     commits: &HashSet<&str>,
 ) -> Result<Option<IgnoreFile>> {
@@ -303,7 +303,7 @@ pub fn ignoring_commits(
 
 fn planned_to_ignore(
     array: &Array,
-    names: &Names,
+    names: &WriteIds,
     inventory: &CommitInventory,
     commits: &HashSet<&str>,
 ) -> Result<Option<Planned>> {

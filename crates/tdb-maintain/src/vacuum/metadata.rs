@@ -123,7 +123,7 @@ fn replaces(
     targets: &[&MetadataFile],
 ) -> Result<(), Reason> {
     if targets.iter().any(|target| target.name == file.name) {
-        return Err(Reason::Circle);
+        return Err(Reason::Cycle);
     }
     let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;

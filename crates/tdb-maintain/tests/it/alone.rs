@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::fragments_support::{cells_at, create, open, storage_of};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{ArrayOptions, Names, WriteBatch};
+use tdb_array::{ArrayOptions, WriteBatch, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Result, Storage, StorageError, WriteFile, forward_storage};
@@ -101,7 +101,7 @@ fn array(version: u32, duplicates: bool) -> Arc<dyn Storage> {
 fn write(storage: &Arc<dyn Storage>, time: u64, first: i32) {
     let (x, a): (Vec<i32>, Vec<i32>) = (first..first + 12).map(|x| (x, x * 10)).unzip();
     let cells = WriteBatch::new().with("x", &x).with("a", &a);
-    open(storage).write().names(Names::new().at(time).seeded(time)).cells(cells).unwrap();
+    open(storage).write().ids(WriteIds::new().at(time).seeded(time)).cells(cells).unwrap();
 }
 
 fn entries(storage: &Arc<dyn Storage>, folder: &str) -> Vec<String> {
@@ -212,7 +212,7 @@ fn a_vacuum_wants_all_new_dense_fragments() {
         create(&storage, schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
         for number in 0..2 {
             let a: Vec<i32> = (0..35).collect();
-            let write = open(&storage).write().names(Names::new().at(11 + number).seeded(number));
+            let write = open(&storage).write().ids(WriteIds::new().at(11 + number).seeded(number));
             let first = 5 + 35 * i32::try_from(number).unwrap();
             write.range("x", first..=first + 34).unwrap().cells(WriteBatch::new().with("a", &a)).unwrap();
         }
@@ -633,9 +633,9 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32)).drop_attribute("a");
         // The fragment is between the consolidated ones in time, and overlaps them.
         let (x, a): (Vec<i32>, Vec<i32>) = (0..20).map(|x| (x, 7)).unzip();
-        let names = Names::new().at(12).seeded(99);
-        open(storage).write().names(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
-        open(storage).evolve(&evolution, &Names::new().at(13).seeded(9)).unwrap();
+        let names = WriteIds::new().at(12).seeded(99);
+        open(storage).write().ids(names).cells(WriteBatch::new().with("x", &x).with("a", &a)).unwrap();
+        open(storage).evolve(&evolution, &WriteIds::new().at(13).seeded(9)).unwrap();
     };
     let before = entries(&storage, "__fragments").len();
     let made = meanwhile(&storage, Moment::Begins, "__fragments", other);
@@ -652,7 +652,7 @@ fn deleted_keys_of_joined_metadata_stay_deleted() {
     // Some keys are left, or all are deleted.
     for left in [&["other"][..], &[]] {
         let storage = array(22, false);
-        let change = |time| open(&storage).write_metadata().names(Names::new().at(time).seeded(time));
+        let change = |time| open(&storage).write_metadata().ids(WriteIds::new().at(time).seeded(time));
         change(21).put("k", value("a")).commit().unwrap();
         left.iter().fold(change(25), |change, key| change.put(*key, value("b"))).delete("k").commit().unwrap();
         Consolidate::metadata().plan(&open(&storage)).unwrap().run().unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{Case, Files, Placed, copy_fragment, differences, on, open, try_open};
-use tdb_array::{CreateOptions, MetadataValue, Names, TimeRange, WriteColumn};
+use tdb_array::{CreateOptions, MetadataValue, TimeRange, WriteColumn, WriteIds};
 use tdb_condition::Condition;
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, Consolidation, Report, Vacuum};
@@ -77,19 +77,19 @@ fn written(version: u32) -> Files {
     let rows = Dimension::new("row", 1i32..=100);
     let schema = SchemaBuilder::sparse().version(version).dimension(rows);
     let schema = schema.attribute(Attribute::new("a", Datatype::Int32)).build().unwrap();
-    let names = Names::new().seeded(1);
+    let names = WriteIds::new().seeded(1);
     let definition = ArrayDefinition::new(schema).unwrap();
-    CreateOptions::new().names(names.clone().at(1)).create_on(&storage, &definition).unwrap();
+    CreateOptions::new().ids(names.clone().at(1)).create_on(&storage, &definition).unwrap();
     for time in 2..5u64 {
         let names = names.clone().at(time * 10);
         let (rows, values) = ([1i32, time as i32], [time as i32; 2]);
         let cells = [("row", WriteColumn::values(&rows)), ("a", WriteColumn::values(&values))];
-        open(&storage).write().names(names.clone()).cells(cells).unwrap();
+        open(&storage).write().ids(names.clone()).cells(cells).unwrap();
         let value = MetadataValue::text(&format!("at {time}")).unwrap();
-        let change = open(&storage).write_metadata().names(names).put("k", value.clone());
+        let change = open(&storage).write_metadata().ids(names).put("k", value.clone());
         change.put(format!("{time}"), value).commit().unwrap();
     }
-    open(&storage).write_metadata().names(names.clone().at(45)).delete("2").commit().unwrap();
+    open(&storage).write_metadata().ids(names.clone().at(45)).delete("2").commit().unwrap();
     if version.has(Feature::DeleteCommits) {
         open(&storage).delete_cells(&Condition::field("a").lt(3i32), &names.at(50)).unwrap();
     }
@@ -131,7 +131,7 @@ fn joining_and_vacuuming_small_files() {
                 // superfluous.
                 let storage = on(&joined);
                 let cells = [("row", &[7i32]), ("a", &[7i32])];
-                open(&storage).write().names(Names::new().seeded(2).at(60)).cells(cells).unwrap();
+                open(&storage).write().ids(WriteIds::new().seeded(2).at(60)).cells(cells).unwrap();
                 joined = then(&support::files(&*storage), consolidate(joining));
             }
             operations += check(&format!("vacuum of {what} of {version}"), &joined, vacuum(vacuuming));
@@ -145,7 +145,7 @@ fn commits_that_were_joined_twice() {
     let files = then(&written(22), consolidate(Consolidate::commits()));
     let storage = on(&files);
     let cells = [("row", &[7i32]), ("a", &[7i32])];
-    open(&storage).write().names(Names::new().seeded(2).at(60)).cells(cells).unwrap();
+    open(&storage).write().ids(WriteIds::new().seeded(2).at(60)).cells(cells).unwrap();
     let files = then(&support::files(&*storage), consolidate(Consolidate::commits()));
     assert_eq!(files.keys().filter(|path| path.ends_with(".con")).count(), 2);
     check("commits, twice", &files, vacuum(Vacuum::commits().delete_files(true)));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::support::{Case, Placed, differences, group_history};
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::{GroupOptions, MetadataValue, Names, TimeRange};
+use tdb_array::{GroupOptions, MetadataValue, TimeRange, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, Vacuum};
 use tdb_storage::Storage;
@@ -83,10 +83,10 @@ fn groups_read_as_before_at_every_time() {
         let options = GroupOptions::new().between(TimeRange::ALL).key(key.clone());
         let open = || options.open_on(storage.clone()).unwrap();
         // No fixture has more than one metadata file.
-        let seeded = Names::new().seeded(7);
+        let seeded = WriteIds::new().seeded(7);
         for (time, text) in [(5, "spring"), (5, "summer"), (1_800_000_000_000, "autumn")] {
             let value = MetadataValue::text(text).unwrap();
-            let change = open().write_metadata().names(seeded.clone().at(time)).put("season", value).delete("number");
+            let change = open().write_metadata().ids(seeded.clone().at(time)).put("season", value).delete("number");
             change.put(text, MetadataValue::text("").unwrap()).commit().unwrap();
         }
         let before = group_history(&storage, key.as_ref());

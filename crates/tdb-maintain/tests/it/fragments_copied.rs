@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::fragments_support::{Random, cells_at, create, dense, open, storage_of, write_dense, write_dense_box};
 use tdb_array::tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Array, Names, TileCounts, WriteBatch, WriteColumn};
+use tdb_array::{Array, TileCounts, WriteBatch, WriteColumn, WriteIds};
 use tdb_filters::{Filter, FilterPipeline};
 use tdb_job::MaintainError;
 use tdb_maintain::ConsolidateFragments;
@@ -50,8 +50,8 @@ fn append(storage: &Arc<dyn Storage>, random: &mut Random, (start, count): (u32,
         };
         cells = cells.with(attribute.name().to_owned(), column);
     }
-    let names = Names::new().seeded(random.below(1 << 20)).at(time);
-    array.write().names(names).cells(cells).unwrap();
+    let names = WriteIds::new().seeded(random.below(1 << 20)).at(time);
+    array.write().ids(names).cells(cells).unwrap();
 }
 
 /// Consolidates all fragments. Checks the cells at all times from `from` on, and all statistics.
@@ -62,7 +62,7 @@ fn join(storage: &Arc<dyn Storage>, from: u64) -> TileCounts {
         times.iter().filter(|time| **time >= from).map(|time| cells_at(storage, *time)).collect()
     };
     let before = read();
-    let consolidate = ConsolidateFragments::new().names(Names::new().seeded(fragments.len() as u64 + 9_000));
+    let consolidate = ConsolidateFragments::new().ids(WriteIds::new().seeded(fragments.len() as u64 + 9_000));
     let report = consolidate.amplification(f64::INFINITY).plan(&open(storage)).unwrap().run().unwrap();
     assert_eq!(read(), before);
     let verified = Verify::new().threads(1).storage(storage.clone()).unwrap();
@@ -134,7 +134,7 @@ fn dense_fragments() {
             for seed in 0..6 {
                 let (_disk, storage) = array_of(dense(version, cells, tiles));
                 let mut random = Random(seed);
-                let names = Names::new().seeded(seed);
+                let names = WriteIds::new().seeded(seed);
                 let steps = 2 + random.below(4);
                 // Writes the whole domain first, so most tiles have cells of a single fragment.
                 write_dense_box(&storage, &mut random, &names.clone().at(20), [-5..=5, 1..=10]);
@@ -153,10 +153,10 @@ fn tiles_that_reach_out_of_the_domain_are_made_anew() {
     let x = Dimension::new("x", 0i32..=26).with_tile(11);
     let schema = SchemaBuilder::dense().dimension(x).attribute(number()).build().unwrap();
     let (_disk, storage) = array_of(schema);
-    let names = Names::new().seeded(7);
+    let names = WriteIds::new().seeded(7);
     for (range, time) in [(0..=26, 20), (3..=3, 21)] {
         let values: Vec<i32> = range.clone().collect();
-        let write = open(&storage).write().names(names.clone().at(time)).range("x", range).unwrap();
+        let write = open(&storage).write().ids(names.clone().at(time)).range("x", range).unwrap();
         write.cells(WriteBatch::new().with("a", WriteColumn::values(&values))).unwrap();
     }
     // Copies the middle one of three tiles. The first tile has cells of two fragments.
@@ -168,7 +168,7 @@ fn fields_with_other_filters_are_made_anew() {
     let (_disk, storage) = array_of(line(22));
     let mut random = Random(1);
     append(&storage, &mut random, (0, CAPACITY), 20);
-    let names = Names::new().seeded(7);
+    let names = WriteIds::new().seeded(7);
     open(&storage).evolve(&SchemaEvolution::new().drop_attribute("a"), &names.clone().at(21)).unwrap();
     let again = Attribute::new("a", Datatype::Int32).with_filters(FilterPipeline::new(vec![ZSTD]));
     open(&storage).evolve(&SchemaEvolution::new().add_attribute(again), &names.at(22)).unwrap();
@@ -184,7 +184,7 @@ fn tiles_of_other_formats_are_made_anew() {
     append(&storage, &mut random, (0, CAPACITY), 20);
     // The array has the current format from here on.
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
-    open(&storage).evolve(&evolution, &Names::new().seeded(7).at(21)).unwrap();
+    open(&storage).evolve(&evolution, &WriteIds::new().seeded(7).at(21)).unwrap();
     append(&storage, &mut random, (100, CAPACITY), 23);
     assert_eq!(counts(join(&storage, 22)), (5, 12));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::fragments_support::{
     Kind, Random, cells_at, cells_of, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
-use tdb_array::Names;
+use tdb_array::WriteIds;
 use tdb_job::Result;
 use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
@@ -18,7 +18,7 @@ fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
     let disk = MemoryStorage::new();
     let storage = storage_of(&disk);
     let mut random = Random(u64::from(version));
-    let names = Names::new().seeded(3);
+    let names = WriteIds::new().seeded(3);
     if is_dense {
         create(&storage, dense(version, Layout::RowMajor, Layout::ColMajor));
         (11..14).for_each(|time| write_dense(&storage, &mut random, &names.clone().at(time)));
@@ -35,7 +35,7 @@ fn prepare(version: u32, duplicates: bool, is_dense: bool) -> MemoryStorage {
 
 fn run(storage: &Arc<dyn Storage>, size: Option<u64>, seed: u64) -> Result<()> {
     let consolidate = ConsolidateFragments::new().amplification(f64::INFINITY);
-    let consolidate = consolidate.names(Names::new().seeded(seed));
+    let consolidate = consolidate.ids(WriteIds::new().seeded(seed));
     let consolidate = match size {
         Some(size) => consolidate.max_fragment_size(size),
         None => consolidate,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::memory_support::{Size, dense, sparse};
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, Names, Order, WriteBatch};
+use tdb_array::{Array, ArrayOptions, Order, WriteBatch, WriteIds};
 use tdb_maintain::ConsolidateFragments;
 use tdb_testkit::allocations::peak_while;
 use tdb_types::{Datatype, Layout};
@@ -37,8 +37,8 @@ fn unordered(path: &Path, Size { cells, fragments }: Size) {
         }
         let a: Vec<i64> = y.iter().zip(&x).map(|(y, x)| y * 7919 + x).collect();
         let cells = WriteBatch::new().with("y", &y).with("x", &x).with("a", &a);
-        let names = Names::new().at(u64::try_from(1000 + fragment).unwrap());
-        Array::open(path).unwrap().write().names(names).cells(cells).unwrap();
+        let names = WriteIds::new().at(u64::try_from(1000 + fragment).unwrap());
+        Array::open(path).unwrap().write().ids(names).cells(cells).unwrap();
     }
     let other = tempfile::tempdir().unwrap();
     let other = other.path().join("other");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::fragments_support::{
     Kind, Random, add_attribute, cells_at, create, delete, dense, open, sparse, storage_of, write_dense, write_sparse,
 };
-use tdb_array::Names;
+use tdb_array::WriteIds;
 use tdb_maintain::ConsolidateFragments;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, Layout};
@@ -14,7 +14,7 @@ use tdb_types::{Datatype, Layout};
 const TIMES: std::ops::Range<u64> = 10..60;
 
 fn consolidate(seed: u64) -> ConsolidateFragments {
-    ConsolidateFragments::new().names(Names::new().seeded(seed + 10_000))
+    ConsolidateFragments::new().ids(WriteIds::new().seeded(seed + 10_000))
 }
 
 fn at_all_times(storage: &Arc<dyn Storage>, from: u64) -> Vec<Vec<String>> {
@@ -27,7 +27,7 @@ fn at_all_times(storage: &Arc<dyn Storage>, from: u64) -> Vec<Vec<String>> {
 
 fn history(storage: &Arc<dyn Storage>, random: &mut Random, kind: Kind, (mut time, steps): (u64, u64)) {
     // Later writes of one millisecond have larger names, as from one writer.
-    let names = Names::new().seeded(random.below(1000));
+    let names = WriteIds::new().seeded(random.below(1000));
     for step in 0..steps {
         time += random.below(4);
         let names = names.clone().at(time);
@@ -109,7 +109,7 @@ fn check_dense(version: u32, (cells, tiles): (Layout, Layout), seed: u64, consol
     let storage = storage_of(&disk);
     let mut random = Random(seed);
     create(&storage, dense(version, cells, tiles));
-    let names = Names::new().seeded(seed);
+    let names = WriteIds::new().seeded(seed);
     for round in 0..2 {
         for step in 0..2 + random.below(4) {
             let names = names.clone().at(round * 10 + 12 + step / 2);

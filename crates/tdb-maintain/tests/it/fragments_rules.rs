@@ -9,7 +9,7 @@ use crate::fragments_support::{
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Names, TimeRange, WriteBatch, WriteColumn};
+use tdb_array::{TimeRange, WriteBatch, WriteColumn, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{ConsolidateFragments, FragmentPlan, Refusal, Vacuum};
 use tdb_storage::{MemoryStorage, ReadAt, Storage, StorageError, forward_storage};
@@ -30,10 +30,10 @@ fn simple(version: u32, is_dense: bool) -> Arc<dyn Storage> {
 /// Writes one value to consecutive cells.
 fn write(storage: &Arc<dyn Storage>, time: u64, x: std::ops::RangeInclusive<i32>, value: i32) -> String {
     let array = open(storage);
-    let names = Names::new().at(time).seeded(time * 100 + u64::try_from(value).unwrap());
+    let names = WriteIds::new().at(time).seeded(time * 100 + u64::try_from(value).unwrap());
     let count = x.clone().count();
     let values = vec![value; count];
-    let write = array.write().names(names);
+    let write = array.write().ids(names);
     let written = if array.schema().is_dense() {
         write.range("x", x).unwrap().cells([("a", WriteColumn::values(&values))])
     } else {
@@ -82,7 +82,7 @@ fn with_repeated_coordinates(version: u32, newer: std::ops::RangeInclusive<i32>)
         storage
     });
     let cells = WriteBatch::new().with("x", &[1, 5, 5, 5]).with("a", &[10, 51, 52, 53]);
-    open(&twin).write().names(Names::new().at(20).seeded(1)).cells(cells).unwrap();
+    open(&twin).write().ids(WriteIds::new().at(20).seeded(1)).cells(cells).unwrap();
     for folder in ["__fragments", "__commits"] {
         copy_files(&*twin.sub(folder).unwrap(), &*storage.sub(folder).unwrap());
     }
@@ -118,7 +118,7 @@ fn fragments_that_repeat_coordinates_stay_as_they_are() {
 #[test]
 fn a_purge_of_surplus_cells_makes_their_fragment_one_to_be_joined() {
     let storage = with_repeated_coordinates(22, 6..=7);
-    let names = Names::new().at(40).seeded(4);
+    let names = WriteIds::new().at(40).seeded(4);
     open(&storage).delete_cells(&Condition::field("a").gt(51).and(Condition::field("a").lt(54)), &names).unwrap();
     let before: Vec<_> = [15, 45].map(|time| cells_at(&storage, time)).to_vec();
     ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap_err();
@@ -233,7 +233,7 @@ fn groups_of_dense_fragments_change_nothing_for_readers() {
         let mut random = Random(seed);
         for time in 11..11 + 2 * (2 + random.below(5)) {
             // Some writes have the same time.
-            let names = Names::new().seeded(time).at(11 + (time - 11) * 2 / 3);
+            let names = WriteIds::new().seeded(time).at(11 + (time - 11) * 2 / 3);
             let (x, y) = (random.number(2) * 9 - 5, 1 + random.number(3) * 4);
             let (to_x, to_y) = (x + random.number(2), (y + random.number(6)).min(10));
             write_dense_box(&storage, &mut random, &names, [x..=to_x, y..=to_y]);
@@ -290,7 +290,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
         for time in 11..11 + count {
             // One of eight writes is distant, and some have the same time.
             let start = if random.below(8) == 0 { most - 12 } else { 0 };
-            let mut write = open(&storage).write().names(Names::new().seeded(time).at(11 + (time - 11) * 3 / 4));
+            let mut write = open(&storage).write().ids(WriteIds::new().seeded(time).at(11 + (time - 11) * 3 / 4));
             let mut cells = 1;
             for name in &["x", "y"][..sides] {
                 let from = start + random.number(8);
@@ -335,7 +335,7 @@ fn values_of_dropped_attributes_stay_unless_they_may_go() {
     write(&storage, 11, 0..=1, 1);
     write(&storage, 12, 1..=2, 2);
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32)).drop_attribute("a");
-    open(&storage).evolve(&evolution, &Names::new().at(13).seeded(9)).unwrap();
+    open(&storage).evolve(&evolution, &WriteIds::new().at(13).seeded(9)).unwrap();
     let why = refused(&ConsolidateFragments::new(), &storage);
     assert_eq!(why, Refusal::DroppedAttributes { names: vec!["a".to_owned()] });
     let before = cells_at(&storage, 50);
@@ -353,13 +353,13 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
         Vacuum::fragments().plan(&open(&storage)).unwrap().run().unwrap();
         // From here on the array has the current format, with cell timestamps.
         let evolution = SchemaEvolution::new().add_attribute(Attribute::new("b", Datatype::Int32));
-        open(&storage).evolve(&evolution, &Names::new().at(14).seeded(9)).unwrap();
+        open(&storage).evolve(&evolution, &WriteIds::new().at(14).seeded(9)).unwrap();
         storage
     };
     let later = |storage: &Arc<dyn Storage>, time: u64, x: i32| {
         let column = |value: i32| WriteColumn::owned(value.to_le_bytes().into(), None, None);
         let cells = WriteBatch::new().with("x", column(x)).with("a", column(7)).with("b", column(8));
-        open(storage).write().names(Names::new().at(time).seeded(time)).cells(cells).unwrap().fragments[0].to_string()
+        open(storage).write().ids(WriteIds::new().at(time).seeded(time)).cells(cells).unwrap().fragments[0].to_string()
     };
     let storage = undated();
     later(&storage, 20, 50);
@@ -379,9 +379,9 @@ fn cells_of_a_range_of_time_do_not_show_before_its_end() {
 
 /// Drops the attribute `a` and adds another one with the same name.
 fn replace(storage: &Arc<dyn Storage>, time: u64, attribute: Attribute) {
-    let names = Names::new().seeded(time).at(time);
+    let names = WriteIds::new().seeded(time).at(time);
     open(storage).evolve(&SchemaEvolution::new().drop_attribute("a"), &names).unwrap();
-    let names = Names::new().seeded(time).at(time + 1);
+    let names = WriteIds::new().seeded(time).at(time + 1);
     open(storage).evolve(&SchemaEvolution::new().add_attribute(attribute), &names).unwrap();
 }
 
@@ -402,7 +402,7 @@ fn nulls_of_the_past_stay_nulls() {
                 true => WriteColumn::options([None::<i32>]),
                 false => WriteColumn::owned(5i32.to_le_bytes().into(), None, None),
             };
-            open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells.with("a", value)).unwrap();
+            open(&storage).write().ids(WriteIds::new().seeded(time).at(time)).cells(cells.with("a", value)).unwrap();
         };
         write(11);
         replace(&storage, 12, second);
@@ -427,10 +427,10 @@ fn what_nobody_wrote_keeps_reading_as_it_did() {
     for time in [11, 12] {
         let number = || WriteColumn::owned(1i32.to_le_bytes().into(), None, None);
         let cells = WriteBatch::new().with("x", number()).with("k", number());
-        open(&storage).write().names(Names::new().seeded(time).at(time)).cells(cells).unwrap();
+        open(&storage).write().ids(WriteIds::new().seeded(time).at(time)).cells(cells).unwrap();
     }
     let filled = |fill: i32| Attribute::new("a", Datatype::Int32).with_fill_value(fill.to_le_bytes());
-    let names = Names::new().seeded(9).at(13);
+    let names = WriteIds::new().seeded(9).at(13);
     open(&storage).evolve(&SchemaEvolution::new().add_attribute(filled(7)), &names).unwrap();
     replace(&storage, 14, filled(8));
     let why = refused(&ConsolidateFragments::new(), &storage);
@@ -444,7 +444,7 @@ fn purging_leaves_what_readers_of_today_find() {
             let storage = storage_of(&MemoryStorage::new());
             let kind = Kind { version: 22, order: Layout::RowMajor, duplicates, first: Datatype::Int32 };
             create(&storage, sparse(kind));
-            let (mut random, names) = (Random(seed), Names::new().seeded(seed));
+            let (mut random, names) = (Random(seed), WriteIds::new().seeded(seed));
             for time in 11..18 {
                 write_sparse(&storage, &mut random, kind, &names.clone().at(time));
                 if time % 3 == 0 {
@@ -468,7 +468,7 @@ fn deletes_of_the_future_aren_t_purged() {
     write(&storage, 12, 4..=5, 2);
     let future = 99_999_999_999_999;
     let condition = Condition::field("a").eq(2i32);
-    open(&storage).delete_cells(&condition, &Names::new().at(future).seeded(1)).unwrap();
+    open(&storage).delete_cells(&condition, &WriteIds::new().at(future).seeded(1)).unwrap();
     let before: Vec<_> = [50, future - 1, future].map(|time| cells_at(&storage, time)).into();
     ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!([50, future - 1, future].map(|time| cells_at(&storage, time)).to_vec(), before);
@@ -480,7 +480,7 @@ fn a_purge_brings_no_older_cells_back() {
     let storage = simple(22, false);
     let older = write(&storage, 11, 0..=3, 1);
     let chosen = [write(&storage, 12, 2..=5, 2), write(&storage, 13, 6..=7, 2)];
-    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &Names::new().at(14).seeded(1)).unwrap();
+    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &WriteIds::new().at(14).seeded(1)).unwrap();
     let why = refused(&ConsolidateFragments::new().fragments(chosen).purge(true), &storage);
     assert!(matches!(&why, Refusal::Uncovers { fragment } if fragment.as_str() == older), "{why}");
 }
@@ -490,7 +490,7 @@ fn all_cells_may_be_purged() {
     let storage = simple(22, false);
     write(&storage, 11, 0..=3, 2);
     write(&storage, 12, 2..=5, 2);
-    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &Names::new().at(14).seeded(1)).unwrap();
+    open(&storage).delete_cells(&Condition::field("a").eq(2i32), &WriteIds::new().at(14).seeded(1)).unwrap();
     let report = ConsolidateFragments::new().purge(true).plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!(report.steps[0].fragments, []);
     assert!(open(&storage).fragments().unwrap().is_empty());

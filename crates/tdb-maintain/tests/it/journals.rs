@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
-use tdb_array::{FragmentEntry, Names};
+use tdb_array::{FragmentEntry, WriteIds};
 use tdb_maintain::{ConsolidateFragments, Reason, Vacuum};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{Datatype, Layout, TimestampedName};
@@ -17,7 +17,7 @@ fn array(version: u32) -> Arc<dyn Storage> {
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
     create(&storage, sparse(kind));
     let mut random = Random(5);
-    (11..14).for_each(|time| write_sparse(&storage, &mut random, kind, &Names::new().seeded(3).at(time)));
+    (11..14).for_each(|time| write_sparse(&storage, &mut random, kind, &WriteIds::new().seeded(3).at(time)));
     storage
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{Case, copy_fragment, differences};
-use tdb_array::{ArrayOptions, MetadataValue, Names, TimeRange};
+use tdb_array::{ArrayOptions, MetadataValue, TimeRange, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{Action, Consolidate, ConsolidateFragments, Reason, Report, Vacuum};
 use tdb_metadata::{ConsolidatedCommit, ConsolidatedCommits};
@@ -75,7 +75,7 @@ fn lists_of_other_times_and_circles_are_left() {
     case.storage.create_new(&format!("__commits/{first}.vac"), format!("/__fragments/{name}\n").as_bytes()).unwrap();
     let before = case.files();
     let report = vacuum(&case, &Vacuum::fragments());
-    assert!(report.left.iter().all(|left| matches!(left.why, Reason::Circle)), "{report:?}");
+    assert!(report.left.iter().all(|left| matches!(left.why, Reason::Cycle)), "{report:?}");
     assert_eq!((report.left.len(), case.files()), (2, before));
 
     let case = Case::named(PLAIN);
@@ -208,10 +208,10 @@ fn copy_first_fragment(case: &Case, time: u64) {
 #[test]
 fn names_go_from_the_least_time_to_the_greatest() {
     let case = Case::named(PLAIN);
-    let names = Names::new().seeded(3);
+    let names = WriteIds::new().seeded(3);
     for time in [9, 10, 100] {
         let value = MetadataValue::text("x").unwrap();
-        case.array().write_metadata().names(names.clone().at(time)).put("k", value).commit().unwrap();
+        case.array().write_metadata().ids(names.clone().at(time)).put("k", value).commit().unwrap();
         copy_first_fragment(&case, time);
     }
     for what in [Consolidate::commits(), Consolidate::footers(), Consolidate::metadata()] {
@@ -226,9 +226,9 @@ fn names_go_from_the_least_time_to_the_greatest() {
 /// keys.
 fn with_metadata(writes: &[(u64, &[&str], &[&str])]) -> Case {
     let case = Case::named(PLAIN);
-    let names = Names::new().seeded(1);
+    let names = WriteIds::new().seeded(1);
     for (time, put, delete) in writes {
-        let writer = case.array().write_metadata().names(names.clone().at(*time));
+        let writer = case.array().write_metadata().ids(names.clone().at(*time));
         let value = || MetadataValue::text(&time.to_string()).unwrap();
         let writer = put.iter().fold(writer, |writer, key| writer.put(*key, value()));
         delete.iter().fold(writer, |writer, key| writer.delete(*key)).commit().unwrap();
@@ -273,7 +273,7 @@ fn a_file_that_reaches_out_of_the_range_keeps_its_place() {
     Consolidate::metadata().between(range(2, 5)).plan(&case.array()).unwrap().run().unwrap();
     vacuum(&case, &Vacuum::metadata());
     let value = MetadataValue::text("late").unwrap();
-    case.array().write_metadata().names(Names::new().at(3)).put("a", value).commit().unwrap();
+    case.array().write_metadata().ids(WriteIds::new().at(3)).put("a", value).commit().unwrap();
     let before = case.files();
     let error = Consolidate::metadata().between(range(1, 4)).plan(&case.array()).unwrap_err();
     assert!(matches!(&error, MaintainError::Between { file } if file.contains("__2_5_")), "{error}");
@@ -308,7 +308,7 @@ fn metadata_that_was_joined_twice_before_the_vacuum() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &["a"])]);
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     let value = MetadataValue::text("3").unwrap();
-    case.array().write_metadata().names(Names::new().at(3)).put("c", value).commit().unwrap();
+    case.array().write_metadata().ids(WriteIds::new().at(3)).put("c", value).commit().unwrap();
     let before = case.history();
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
@@ -414,10 +414,10 @@ fn what_a_plan_says() {
 fn two_at_once() {
     for round in 0..20 {
         let case = Case::named(DELETES);
-        let names = Names::new().seeded(round);
+        let names = WriteIds::new().seeded(round);
         for time in 0..20 {
             let value = MetadataValue::text("x").unwrap();
-            case.array().write_metadata().names(names.clone().at(time)).put(format!("{time}"), value).commit().unwrap();
+            case.array().write_metadata().ids(names.clone().at(time)).put(format!("{time}"), value).commit().unwrap();
         }
         let seen = case.seen(TimeRange::ALL);
         let work = || {
@@ -470,8 +470,8 @@ fn joined_metadata_have_what_was_joined() {
         tdb_array::Group::create(&path).unwrap();
         let group = || tdb_array::Group::open(&path).unwrap();
         let put = |key: &str, value: &str, time: u64| {
-            let names = Names::new().at(time).seeded(time);
-            group().write_metadata().names(names).put(key, MetadataValue::text(value).unwrap()).commit().unwrap();
+            let names = WriteIds::new().at(time).seeded(time);
+            group().write_metadata().ids(names).put(key, MetadataValue::text(value).unwrap()).commit().unwrap();
         };
         put("a", "old", 11);
         put("a", "new", 12);

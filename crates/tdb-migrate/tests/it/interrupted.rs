@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::fragments_support::{Kind, Random, cells_at, create, open, sparse, storage_of, write_sparse};
-use tdb_array::{ArrayOptions, CreateOptions, Names};
+use tdb_array::{ArrayOptions, CreateOptions, WriteIds};
 use tdb_job::{MaintainError, Result};
 use tdb_maintain::{ConsolidateFragments, FragmentPlan};
 use tdb_migrate::Migrate;
@@ -26,12 +26,12 @@ fn fill(storage: &Arc<dyn Storage>, version: u32) {
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
     create(storage, sparse(kind));
     let mut random = Random(u64::from(version));
-    (11..14).for_each(|time| write_sparse(storage, &mut random, kind, &Names::new().seeded(3).at(time)));
+    (11..14).for_each(|time| write_sparse(storage, &mut random, kind, &WriteIds::new().seeded(3).at(time)));
 }
 
 fn consolidate(storage: &Arc<dyn Storage>, size: Option<u64>) -> Result<()> {
     let array = ArrayOptions::new().threads(1).open_on(storage.clone())?;
-    let consolidate = ConsolidateFragments::new().names(Names::new().seeded(4));
+    let consolidate = ConsolidateFragments::new().ids(WriteIds::new().seeded(4));
     let consolidate = size.into_iter().fold(consolidate, ConsolidateFragments::max_fragment_size);
     consolidate.plan(&array).and_then(FragmentPlan::run).map(drop)
 }
@@ -241,7 +241,7 @@ fn what_was_never_committed_is_told() {
             false => Vec::new(),
         };
         let report =
-            ConsolidateFragments::new().names(Names::new().seeded(5)).plan(&open(&storage)).unwrap().run().unwrap();
+            ConsolidateFragments::new().ids(WriteIds::new().seeded(5)).plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(report.uncommitted, left, "at {n}");
         assert_eq!(left.iter().filter(|path| report.to_string().contains(path.as_str())).count(), left.len());
         assert_eq!(cells_at(&storage, 50), cells, "at {n}");

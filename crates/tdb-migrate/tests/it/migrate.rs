@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::support::unpack;
 use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_schema::{self, Attribute, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, Names, TimeRange};
+use tdb_array::{Array, ArrayOptions, CreateOptions, ErrorCategory, MetadataValue, TimeRange, WriteIds};
 use tdb_diff::{Diff, Difference};
 use tdb_job::MaintainError;
 use tdb_maintain::ConsolidateFragments;
@@ -16,7 +16,7 @@ use tdb_relocate::PlaceProblem;
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_testkit::{Fault, FaultyStorage};
-use tdb_types::{Datatype, FormatVersion, Layout, Scalar, TimestampedName};
+use tdb_types::{Datatype, FormatVersion, Layout, TimestampedName};
 
 /// Returns options to open a fixture and to create similar arrays.
 fn options(fixture: &Fixture) -> (ArrayOptions, CreateOptions) {
@@ -172,8 +172,8 @@ fn all_reasons_are_told_at_once() {
 /// The format must support all past metadata, or only the current metadata without history.
 #[test]
 fn metadata_that_came_later() {
-    let put = |names: &Names, storage: &Arc<dyn Storage>, value: Option<MetadataValue>| {
-        let writer = ArrayOptions::new().open_on(storage.clone()).unwrap().write_metadata().names(names.clone());
+    let put = |names: &WriteIds, storage: &Arc<dyn Storage>, value: Option<MetadataValue>| {
+        let writer = ArrayOptions::new().open_on(storage.clone()).unwrap().write_metadata().ids(names.clone());
         match value {
             Some(value) => writer.put("k", value).commit().unwrap(),
             None => writer.delete("k").commit().unwrap(),
@@ -191,13 +191,13 @@ fn metadata_that_came_later() {
     let storage = fixture("v22-by-2.30.0-sparse-2d");
     let later = Obstacle::Feature { what: "metadata \"k\" of datatype geom_wkb".to_owned(), since: 21 };
     let value = MetadataValue::new(Datatype::GeomWkb, vec![1, 2, 3]).unwrap();
-    put(&Names::new().at(1_750_000_000_000), &storage, Some(value));
+    put(&WriteIds::new().at(1_750_000_000_000), &storage, Some(value));
     assert_eq!(refused(&storage, 21, false), []);
     for flatten in [false, true] {
         assert!(refused(&storage, 20, flatten).contains(&later), "{:?}", refused(&storage, 20, flatten));
     }
     // A deleted key remains part of the history.
-    put(&Names::new().at(1_750_000_000_001), &storage, None);
+    put(&WriteIds::new().at(1_750_000_000_001), &storage, None);
     assert_eq!(refused(&storage, 20, false), [later]);
     assert_eq!(refused(&storage, 20, true), []);
     let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
@@ -347,7 +347,7 @@ fn written_to_meanwhile() {
         },
         &|array| {
             let attribute = Attribute::new("later", Datatype::Int32);
-            array.evolve(&SchemaEvolution::new().add_attribute(attribute), &Names::new()).unwrap();
+            array.evolve(&SchemaEvolution::new().add_attribute(attribute), &WriteIds::new()).unwrap();
         },
         &|_| std::fs::write(place.join("notes.txt"), "somebody's").unwrap(),
     ];

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tdb_array::tdb_schema::{Attribute, DimensionLabel, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, TimeRange, WriteBatch, WriteIds};
 use tdb_diff::{Diff, Difference};
 use tdb_job::MaintainError;
 use tdb_migrate::{Migrate, Obstacle};
@@ -36,12 +36,12 @@ fn labelled() -> Disk {
     let own = array.array_of_label(&label(&array)).unwrap();
     for (time, text) in [(MADE + 1, "metres"), (MADE + 3, "feet")] {
         let value = MetadataValue::text(text).unwrap();
-        own.write_metadata().names(Names::new().at(time)).put("unit", value).commit().unwrap();
+        own.write_metadata().ids(WriteIds::new().at(time)).put("unit", value).commit().unwrap();
     }
     let values = [-3.0, -1.0, 1.0, 3.0];
-    own.write().names(Names::new().at(MADE + 2)).cells(WriteBatch::new().with("label", &values[..])).unwrap();
+    own.write().ids(WriteIds::new().at(MADE + 2)).cells(WriteBatch::new().with("label", &values[..])).unwrap();
     let note = SchemaEvolution::new().add_attribute(Attribute::new("note", Datatype::Int32));
-    own.evolve(&note, &Names::new().at(MADE + 4)).unwrap();
+    own.evolve(&note, &WriteIds::new().at(MADE + 4)).unwrap();
     storage
 }
 

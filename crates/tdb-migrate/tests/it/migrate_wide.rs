@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::fragments_support::Random;
 use crate::migrate::difference;
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names, TimeRange, WriteBatch};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayOptions, CreateOptions, TimeRange, WriteBatch, WriteIds};
 use tdb_job::MaintainError;
 use tdb_migrate::{Migrate, MigrationReport, Obstacle};
 use tdb_storage::{MemoryStorage, Storage};
@@ -25,7 +25,7 @@ fn dense(side: i64, tile: i64, writes: &[Write]) -> Array {
         let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
         let cells = (bottom - top + 1) * (right - left + 1);
         let values: Vec<i32> = (0..cells).map(|cell| i32::try_from(cell).unwrap() + 1000 * number as i32).collect();
-        let write = array.write().names(Names::new().at(number as u64 + 1));
+        let write = array.write().ids(WriteIds::new().at(number as u64 + 1));
         let write = write.range("y", *top..=*bottom).unwrap().range("x", *left..=*right).unwrap();
         write.cells(WriteBatch::new().with("a", &values[..])).unwrap();
     }

@@ -48,7 +48,7 @@ fn set_aside(folder: &Path) -> Vec<String> {
     let found = Doctor::new().plan(&array).unwrap().found().to_vec();
     assert_eq!(Doctor::new().plan(&array).unwrap().run().unwrap().done.len(), 2, "{found:?}");
     // Temporary files in quarantine are not in use.
-    std::fs::write(folder.join(".tdb-aside/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
+    std::fs::write(folder.join(".tdb-quarantine/1/2-__1_1_0123456789abcdef0123456789abcdef_22/.tdb-1-1.tmp"), "kept")
         .unwrap();
     vec![fragment.to_owned(), ".tdb-4711-0.tmp".to_owned()]
 }
@@ -65,10 +65,10 @@ fn migrations_remove_no_more_than_removals() {
         let plan = Migrate::new().to(FormatVersion::new(to).unwrap()).plan(&opened).unwrap();
         plan.in_place(&root.join("a"), &CreateOptions::new(), true)
     };
-    assert!(matches!(why(in_place(21)), PlaceProblem::Aside));
+    assert!(matches!(why(in_place(21)), PlaceProblem::Quarantined));
     assert_eq!(all(&root.join("a")), before);
     // Foreign files stay.
-    std::fs::remove_dir_all(root.join("a/.tdb-aside")).unwrap();
+    std::fs::remove_dir_all(root.join("a/.tdb-quarantine")).unwrap();
     std::fs::write(root.join("a/notes.txt"), "mine").unwrap();
     in_place(21).unwrap();
     let old = root.join("a.before-migration");
@@ -92,12 +92,12 @@ fn what_was_set_aside_goes_along() {
         array(&root, "g/a");
         Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
         let mut aside = set_aside(&root.join("g/a"));
-        let before = all(&root.join("g/a/.tdb-aside"));
+        let before = all(&root.join("g/a/.tdb-quarantine"));
         assert_eq!(before.len(), 4);
         let moved = MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
         assert_eq!(moved.copied.map(|copied| copied.left_out).unwrap_or_default(), [""; 0]);
         assert!(!root.join("g").exists());
-        assert_eq!(all(&root.join("h/a/.tdb-aside")), before, "by copying {by_copying}");
+        assert_eq!(all(&root.join("h/a/.tdb-quarantine")), before, "by copying {by_copying}");
         let mut back = Doctor::new().undo(&Array::open(root.join("h/a")).unwrap()).unwrap().restored;
         aside.sort();
         back.sort();
@@ -112,19 +112,19 @@ fn what_was_set_aside_is_not_removed_without_a_word() {
     array(&root, "a");
     set_aside(&root.join("a"));
     let before = all(&root.join("a"));
-    assert_eq!(why(Remove::new().plan_folder(root.join("a"))), PlaceProblem::Aside);
+    assert_eq!(why(Remove::new().plan_folder(root.join("a"))), PlaceProblem::Quarantined);
     assert_eq!(all(&root.join("a")), before);
     // The same applies to a member of a group and to a label's array.
     Group::create(root.join("g")).unwrap();
     std::fs::rename(root.join("a"), root.join("g/a")).unwrap();
     Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
-    assert_eq!(why(Remove::new().recursive(true).plan_folder(root.join("g"))), PlaceProblem::Aside);
+    assert_eq!(why(Remove::new().recursive(true).plan_folder(root.join("g"))), PlaceProblem::Quarantined);
     array(&root, "b");
-    std::fs::create_dir_all(root.join("b/__labels/l/.tdb-aside/1")).unwrap();
-    std::fs::write(root.join("b/__labels/l/.tdb-aside/1/1-x"), "mine").unwrap();
-    assert_eq!(why(Remove::new().plan_folder(root.join("b"))), PlaceProblem::Aside);
-    Remove::new().with_aside(true).plan_folder(root.join("b")).unwrap().run().unwrap();
-    Remove::new().with_aside(true).recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
+    std::fs::create_dir_all(root.join("b/__labels/l/.tdb-quarantine/1")).unwrap();
+    std::fs::write(root.join("b/__labels/l/.tdb-quarantine/1/1-x"), "mine").unwrap();
+    assert_eq!(why(Remove::new().plan_folder(root.join("b"))), PlaceProblem::Quarantined);
+    Remove::new().with_quarantine(true).plan_folder(root.join("b")).unwrap().run().unwrap();
+    Remove::new().with_quarantine(true).recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
     assert!(!root.join("g").exists() && !root.join("b").exists());
 }
 

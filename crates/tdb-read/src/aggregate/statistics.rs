@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, ValueKind};
-use tdb_fragment::{Distrust, FragmentField};
+use tdb_fragment::{FragmentField, UntrustedReason};
 use tdb_query::InexactReason;
 use tdb_query::scan::{FieldSet, KnownTile};
 use tdb_rtree::DimRange;
@@ -120,7 +120,7 @@ impl KnownTiles {
             KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
                 Ok(()) => Ok(()),
                 // A problem of the totals with an edge tile affects the tile statistics too.
-                Err(Some(why @ Distrust::EdgeTile)) => Err(InexactReason::Distrusted(why)),
+                Err(Some(why @ UntrustedReason::EdgeTile)) => Err(InexactReason::Distrusted(why)),
                 Err(_) => {
                     let folded = self.fragment.folded(stored.field, stored.kind);
                     let known = folded.of(summary.measured()).as_ref();
@@ -132,7 +132,7 @@ impl KnownTiles {
 
     /// Adds all cells from totals. Otherwise returns the reason why the totals are not trusted, if
     /// the totals exist.
-    fn add_totals(&self, field: FragmentField, summary: &mut Summary) -> Result<(), Option<Distrust>> {
+    fn add_totals(&self, field: FragmentField, summary: &mut Summary) -> Result<(), Option<UntrustedReason>> {
         let totals = self.fragment.totals_of(field).ok_or(None)?;
         let found = self.fragment.judged(&totals).ok_or(None)?;
         let known = reliable_statistics(&found, self.fragment.cell_count());
@@ -198,7 +198,7 @@ fn is_nullable(fragment: &Fragment, field: FragmentField) -> bool {
     }
 }
 
-fn unknown(why: Option<Distrust>) -> InexactReason {
+fn unknown(why: Option<UntrustedReason>) -> InexactReason {
     why.map_or(InexactReason::NoStatistics, InexactReason::Distrusted)
 }
 

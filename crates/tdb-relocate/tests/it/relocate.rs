@@ -418,10 +418,10 @@ fn a_move_that_was_overtaken_is_left() {
     });
     job(&(Arc::new(FaultyStorage::new(disk.clone(), Fault::Stops, n.unwrap())) as _)).unwrap_err();
     assert!(disk.exists("new/__schema").unwrap());
-    let names = tdb_array::Names::new();
+    let names = tdb_array::WriteIds::new();
     let array = Case::on(disk.sub("array").unwrap()).array();
     let value = tdb_array::MetadataValue::text("written since").unwrap();
-    array.write_metadata().names(names).put("k", value).commit().unwrap();
+    array.write_metadata().ids(names).put("k", value).commit().unwrap();
     let error = job(&disk).unwrap_err();
     assert!(matches!(error, MaintainError::Place { why: PlaceProblem::Unverified, .. }), "{error}");
     assert!(Case::on(disk.sub("array").unwrap()).array().metadata().unwrap().get("k").is_some());

@@ -1,11 +1,11 @@
 //! Statistics of a field, merged over all tiles of a fragment and cached.
 
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
-use tdb_fragment::{Distrust, Statistic, Sum, ValueStatistics};
+use tdb_fragment::{Statistic, Sum, UntrustedReason, ValueStatistics};
 
 /// Merged statistics of all tiles. The error is the reason why the first unusable tile cannot be
 /// trusted, or `None` if the field has no statistics.
-pub(crate) type Known = Result<Summary, Option<Distrust>>;
+pub(crate) type Known = Result<Summary, Option<UntrustedReason>>;
 
 /// Merged statistics for each kind of aggregate.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ pub fn reliable_statistics<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> 
 }
 
 /// Returns the reason why existing statistics cannot be trusted for `measured`.
-pub fn distrust(found: &ValueStatistics<'_>, measured: Measured) -> Option<Distrust> {
-    fn of<T: Copy>(statistic: Statistic<T>) -> Option<Distrust> {
+pub fn distrust(found: &ValueStatistics<'_>, measured: Measured) -> Option<UntrustedReason> {
+    fn of<T: Copy>(statistic: Statistic<T>) -> Option<UntrustedReason> {
         match statistic {
             Statistic::Untrustworthy(_, why) => Some(why),
             _ => None,

@@ -41,7 +41,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             kind: leftover.kind,
             what: leftover.what,
             why: why.to_owned(),
-            remedy: Remedy::SetAside,
+            remedy: Remedy::Quarantine,
             // A user may miss the cells of a fragment.
             severity: if leftover.kind == EntryKind::File { Severity::Note } else { Severity::Finding },
             files: leftover.files,

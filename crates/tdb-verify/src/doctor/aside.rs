@@ -13,7 +13,7 @@ use super::outdated::is_outdated;
 use tdb_job::{MaintainError, Result};
 
 /// The quarantine folder.
-pub const ASIDE: &str = ".tdb-aside";
+pub const QUARANTINE: &str = ".tdb-quarantine";
 /// The list of former paths in each quarantine folder.
 const TEXT: &str = "where-from.txt";
 const TITLE: &str = "tdb doctor has moved these here; tdb doctor --undo moves them back, and so does mv.";
@@ -64,7 +64,7 @@ impl<'s> Aside<'s> {
             text.push_str(&line);
         }
         loop {
-            let folder = format!("{ASIDE}/{number}");
+            let folder = format!("{QUARANTINE}/{number}");
             storage.create_folder(&folder)?;
             match storage.create_new(&format!("{folder}/{TEXT}"), text.as_bytes()) {
                 Ok(()) => return Ok(Self { storage, folder, moved: 0 }),
@@ -97,7 +97,7 @@ fn name(number: usize, path: &str) -> String {
 
 /// Returns the numbers of the quarantine folders, sorted.
 fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
-    let entries = match storage.list(ASIDE) {
+    let entries = match storage.list(QUARANTINE) {
         Err(StorageError::NotFound { .. }) => return Ok(Vec::new()),
         other => other?,
     };
@@ -126,7 +126,7 @@ pub struct Restored {
 pub(super) fn undo(storage: &dyn Storage) -> Result<Restored> {
     let mut undone = Restored::default();
     for number in folders(storage)?.into_iter().rev() {
-        let folder = format!("{ASIDE}/{number}");
+        let folder = format!("{QUARANTINE}/{number}");
         let text = format!("{folder}/{TEXT}");
         let bytes = match storage.read_up_to(&text, TEXT_BYTES) {
             // Without a list, no file was moved.
@@ -141,8 +141,8 @@ pub(super) fn undo(storage: &dyn Storage) -> Result<Restored> {
             storage.remove_folder(&folder)?;
         }
     }
-    if storage.exists(ASIDE)? && storage.list(ASIDE)?.is_empty() {
-        storage.remove_folder(ASIDE)?;
+    if storage.exists(QUARANTINE)? && storage.list(QUARANTINE)?.is_empty() {
+        storage.remove_folder(QUARANTINE)?;
     }
     Ok(undone)
 }
@@ -249,7 +249,7 @@ mod tests {
         storage.insert("__commits/other.ign", *b"of somebody else").unwrap();
         let mut aside = Aside::begin(&storage, &deeds).unwrap();
         assert_eq!(paths.map(|path| aside.take(path).unwrap()), [true, false, true]);
-        assert!(storage.exists(".tdb-aside/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
+        assert!(storage.exists(".tdb-quarantine/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
         // Another file occupies the path.
         storage.insert("__commits/a.vac", *b"b").unwrap();
         let undone = undo(&storage).unwrap();
@@ -260,7 +260,7 @@ mod tests {
         );
         storage.remove_file("__commits/a.vac").unwrap();
         assert_eq!(undo(&storage).unwrap().restored, ["__commits/a.vac"]);
-        assert!(!storage.exists(ASIDE).unwrap());
+        assert!(!storage.exists(QUARANTINE).unwrap());
         assert_eq!(undo(&storage).unwrap(), Restored::default());
     }
 
@@ -282,7 +282,7 @@ mod tests {
         }
         assert!(parse(b"something else").is_none());
         let storage = MemoryStorage::new();
-        storage.insert(".tdb-aside/1/where-from.txt", *b"wrote\tx\t__schema\n").unwrap();
+        storage.insert(".tdb-quarantine/1/where-from.txt", *b"wrote\tx\t__schema\n").unwrap();
         assert!(matches!(undo(&storage), Err(MaintainError::Array(_))));
     }
 }

@@ -33,7 +33,7 @@ pub struct Diagnosis {
 #[non_exhaustive]
 pub enum Remedy {
     /// Quarantines the file, without an effect on readers.
-    SetAside,
+    Quarantine,
     /// Quarantines the file, with an effect on readers. Runs only on
     /// [request](crate::Doctor::only).
     Reveal,
@@ -71,7 +71,7 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::SetAside | Self::Reveal => "quarantine",
+            Self::Quarantine | Self::Reveal => "quarantine",
             Self::Ignore { .. } => "ignore",
             Self::Finish => "finish",
             Self::TakeOver => "take over",
@@ -97,7 +97,7 @@ impl Diagnosis {
             kind: EntryKind::File,
             what,
             why: why.into(),
-            remedy: Remedy::SetAside,
+            remedy: Remedy::Quarantine,
             severity: Severity::Finding,
             files: vec![path.clone()],
             bytes,

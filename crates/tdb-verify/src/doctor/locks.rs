@@ -18,10 +18,10 @@ pub(super) fn look(storage: &dyn Storage, entry: &Entry) -> Result<Diagnosis> {
         return Ok(Diagnosis::file(entry.name.clone(), entry.size, what, NO_LOCK).with(Remedy::None).of(entry.kind));
     }
     let (why, remedy) = match is_left_behind(storage, &entry.name)? {
-        true => (OF_DEAD, Remedy::SetAside),
+        true => (OF_DEAD, Remedy::Quarantine),
         false => (OF_OTHERS, Remedy::TakeOver),
     };
     let one = Diagnosis::file(entry.name.clone(), entry.size, WHAT, why);
     // The next job takes over the lock of a dead process.
-    Ok(if remedy == Remedy::SetAside { one.harmless() } else { one.with(remedy) })
+    Ok(if remedy == Remedy::Quarantine { one.harmless() } else { one.with(remedy) })
 }

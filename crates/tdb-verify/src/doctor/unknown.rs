@@ -8,7 +8,7 @@ use tdb_types::names::{
     GROUP_MARKER, LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
 };
 
-use super::aside::ASIDE;
+use super::aside::QUARANTINE;
 use super::diagnosis::Diagnosis;
 use super::lists::is_known_list;
 use tdb_job::Result;
@@ -72,7 +72,7 @@ fn is_known(kind: MemberKind, folder: &str, entry: &Entry) -> bool {
             let is_list = CommitKind::of(name).is_some() || extension == Some(FOOTERS_EXTENSION);
             matches!(name, LEGACY_SCHEMA | LOCK_FILE) || has_time && is_list
         }
-        (MemberKind::Array, "") => OF_ARRAY.contains(&name) || name == ASIDE || has_time && extension.is_none(),
+        (MemberKind::Array, "") => OF_ARRAY.contains(&name) || name == QUARANTINE || has_time && extension.is_none(),
         (_, SCHEMA_FOLDER) if is_file => has_time,
         (_, SCHEMA_FOLDER) => name == ENUMERATIONS_FOLDER,
         (_, FRAGMENTS_FOLDER) => !is_file && has_time && extension.is_none(),

@@ -1,8 +1,8 @@
 //! Comparison of stored statistics with those of the cells.
 
 use tdb_array::tdb_fragment::{
-    Distrust, FieldSummarizer, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics,
-    TileSummary, Tiles, ValueStatistics,
+    FieldSummarizer, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics, TileSummary, Tiles,
+    UntrustedReason, ValueStatistics,
 };
 use tdb_types::{Datatype, Scalar};
 
@@ -181,7 +181,7 @@ impl Compared<'_> {
 enum Judged {
     Same,
     /// A known deviation of some writers.
-    Known(Distrust),
+    Known(UntrustedReason),
     Wrong(String),
 }
 
@@ -209,10 +209,10 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
         // changed later.
         (
             theirs @ Statistic::Present(_),
-            ours @ Statistic::Untrustworthy(_, Distrust::MayHideNan | Distrust::Saturated),
+            ours @ Statistic::Untrustworthy(_, UntrustedReason::MayHideNan | UntrustedReason::Saturated),
         ) => Judged::Wrong(differs(theirs, ours)),
         // Statistics that include invisible cells matched above.
-        (_, Statistic::Untrustworthy(_, distrust)) if distrust != Distrust::EdgeTile => Judged::Known(distrust),
+        (_, Statistic::Untrustworthy(_, distrust)) if distrust != UntrustedReason::EdgeTile => Judged::Known(distrust),
         (Statistic::Absent, Statistic::Absent) => Judged::Same,
         (theirs, ours) => Judged::Wrong(differs(theirs, ours)),
     }
@@ -252,13 +252,13 @@ struct Notes(Vec<KnownQuirk>);
 
 struct KnownQuirk {
     kind: FindingKind,
-    distrust: Distrust,
+    distrust: UntrustedReason,
     tiles: u64,
     totals: bool,
 }
 
 impl Notes {
-    fn add(&mut self, kind: FindingKind, tile: Option<u64>, distrust: Distrust) {
+    fn add(&mut self, kind: FindingKind, tile: Option<u64>, distrust: UntrustedReason) {
         let known = self.0.iter().position(|note| note.kind == kind && note.distrust == distrust);
         let index = known.unwrap_or_else(|| {
             self.0.push(KnownQuirk { kind, distrust, tiles: 0, totals: false });

@@ -86,11 +86,11 @@ fn all_of_it_is_found_and_comes_back() {
     assert_eq!((notes.len(), found.len()), (7, 8), "{notes:?}");
     let grave = short_of(&found, Severity::Finding);
     assert_eq!(grave, ["__fragments/__5_5_0123456789abcdef0123456789abcdef_22"]);
-    assert_eq!(found.iter().filter(|one| one.remedy == Remedy::SetAside).count(), 7, "{:#?}", short(&found));
+    assert_eq!(found.iter().filter(|one| one.remedy == Remedy::Quarantine).count(), 7, "{:#?}", short(&found));
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 7);
     assert_eq!(look(&storage).len(), 1, "{:?}", look(&storage));
     assert_eq!(differences(&before, &Case::on(storage.clone()).history(), &[]), [""; 0]);
-    assert!(files(&*storage).keys().any(|path| path == ".tdb-aside/1/where-from.txt"));
+    assert!(files(&*storage).keys().any(|path| path == ".tdb-quarantine/1/where-from.txt"));
     let undone = Doctor::new().undo(&open(&storage)).unwrap();
     assert_eq!((undone.restored.len(), undone.occupied.len()), (7, 0));
     assert_eq!(files(&*storage), ailing);
@@ -257,7 +257,7 @@ fn locks_of_the_living() {
         put(&*storage, process);
         put(&**group().storage(), process);
         let (in_array, in_group) = (look(&storage), Doctor::new().plan(&group()).unwrap().found().to_vec());
-        let expected = if is_dead { Remedy::SetAside } else { Remedy::TakeOver };
+        let expected = if is_dead { Remedy::Quarantine } else { Remedy::TakeOver };
         assert_eq!((&in_array[0].remedy, &in_group[0].remedy), (&expected, &expected));
         assert_eq!(Doctor::new().plan(&open(&storage)).unwrap().run().unwrap().done.len(), usize::from(is_dead));
         assert_eq!(Doctor::new().plan(&group()).unwrap().run().unwrap().done.len(), usize::from(is_dead));

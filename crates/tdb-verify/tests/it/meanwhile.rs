@@ -8,7 +8,7 @@ use crate::support::try_open;
 use tdb_advise::{Advise, Sample};
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{Attribute, Enumeration, SchemaEvolution};
-use tdb_array::{MetadataValue, Names, TimeRange, WriteBatch, WriteColumn};
+use tdb_array::{MetadataValue, TimeRange, WriteBatch, WriteColumn, WriteIds};
 use tdb_job::MaintainError;
 use tdb_maintain::{Consolidate, ConsolidateFragments, FragmentPlan, Plan, Vacuum};
 use tdb_storage::{LocalStorage, MemoryStorage, Storage};
@@ -25,7 +25,7 @@ fn kind(version: u32, duplicates: bool) -> Kind {
 
 /// Writes a fragment.
 fn write(storage: &Arc<dyn Storage>, time: u64) {
-    let (array, mut random, names) = (open(storage), Random(time), Names::new().seeded(time).at(time));
+    let (array, mut random, names) = (open(storage), Random(time), WriteIds::new().seeded(time).at(time));
     match array.schema().is_dense() {
         true => write_dense(storage, &mut random, &names),
         // The format version has no effect here.
@@ -35,7 +35,7 @@ fn write(storage: &Arc<dyn Storage>, time: u64) {
 
 fn put(storage: &Arc<dyn Storage>, time: u64) {
     let value = MetadataValue::text(&format!("at {time}")).unwrap();
-    open(storage).write_metadata().names(Names::new().seeded(time).at(time)).put("k", value).commit().unwrap();
+    open(storage).write_metadata().ids(WriteIds::new().seeded(time).at(time)).put("k", value).commit().unwrap();
 }
 
 /// An array with three fragments and metadata of three times. Sparse arrays of the current format
@@ -56,7 +56,7 @@ fn filled(number: usize) -> Arc<dyn Storage> {
     }
     if number < 2 {
         let few = Condition::field("a").lt(2i32);
-        open(&storage).delete_cells(&few, &Names::new().seeded(20).at(20)).unwrap();
+        open(&storage).delete_cells(&few, &WriteIds::new().seeded(20).at(20)).unwrap();
     }
     storage
 }
@@ -69,7 +69,7 @@ fn run(plan: Plan) {
 }
 
 fn fragments(storage: &Arc<dyn Storage>) {
-    let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
+    let options = ConsolidateFragments::new().ids(WriteIds::new().seeded(30)).amplification(f64::INFINITY);
     options.plan(&open(storage)).unwrap().run().unwrap();
     run(Vacuum::fragments().plan(&open(storage)).unwrap());
 }
@@ -94,7 +94,7 @@ fn everything(storage: &Arc<dyn Storage>) {
 
 fn evolve(storage: &Arc<dyn Storage>) {
     let change = SchemaEvolution::new().add_attribute(Attribute::new("new", Datatype::Int32));
-    open(storage).evolve(&change, &Names::new().at(50)).unwrap();
+    open(storage).evolve(&change, &WriteIds::new().at(50)).unwrap();
     write(storage, 51);
 }
 
@@ -167,7 +167,7 @@ fn a_file_that_is_being_written_is_no_finding() {
     let attribute = Attribute::new("colour", Datatype::UInt8).with_enumeration("colours");
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red", "green"]).unwrap();
     let change = SchemaEvolution::new().add_enumeration(colours).add_attribute(attribute);
-    open(&memory).evolve(&change, &Names::new().at(50)).unwrap();
+    open(&memory).evolve(&change, &WriteIds::new().at(50)).unwrap();
     run(Consolidate::commits().plan(&open(&memory)).unwrap());
     run(Consolidate::footers().plan(&open(&memory)).unwrap());
     run(Consolidate::metadata().plan(&open(&memory)).unwrap());
@@ -274,7 +274,7 @@ fn a_file_that_is_really_missing_is_found_while_others_are_replaced() {
             },
             |storage| {
                 let rest = TimeRange { start: 12, end: u64::MAX };
-                let options = ConsolidateFragments::new().names(Names::new().seeded(30)).between(rest);
+                let options = ConsolidateFragments::new().ids(WriteIds::new().seeded(30)).between(rest);
                 options.plan(&open(storage)).unwrap().run().unwrap();
                 run(Vacuum::fragments().plan(&open(storage)).unwrap());
                 run(Consolidate::footers().plan(&open(storage)).unwrap());
@@ -319,7 +319,7 @@ fn a_write_that_is_going_on_is_a_note() {
         let cells = WriteBatch::new().with("x", &[1i32]).with("y", &[1i32]).with("a", &[1i32]);
         let cells =
             cells.with("s", WriteColumn::optional_strings([Some("s")])).with("n", WriteColumn::options([Some(1.5)]));
-        open(storage).write().names(Names::new().at(60).seeded(60)).cells(cells)
+        open(storage).write().ids(WriteIds::new().at(60).seeded(60)).cells(cells)
     };
     let sound = FaultyStorage::sound(filled(0));
     write(&(Arc::new(sound.clone()) as _)).unwrap();
@@ -347,7 +347,7 @@ fn a_write_that_is_going_on_is_a_note() {
 fn maintenance_that_is_going_on_is_no_finding() {
     let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
         let array = try_open(storage)?;
-        let options = ConsolidateFragments::new().names(Names::new().seeded(30)).amplification(f64::INFINITY);
+        let options = ConsolidateFragments::new().ids(WriteIds::new().seeded(30)).amplification(f64::INFINITY);
         let options = size.into_iter().fold(options, ConsolidateFragments::max_fragment_size);
         options.plan(&array).and_then(FragmentPlan::run).map(drop)
     };

@@ -9,7 +9,7 @@ const DATA: [(&str, &[u8]); 2] = [("a0.tdb", b"01234567"), ("a1.tdb", b"89")];
 
 /// Writes a fragment of two data files.
 fn write(storage: &Arc<dyn Storage>, version: FormatVersion) -> Result<TimestampedName> {
-    let fragment = NewFragment::begin(storage, version, (&Names::new().at(5).seeded(1), &Environment::system()))?;
+    let fragment = NewFragment::begin(storage, version, (&WriteIds::new().at(5).seeded(1), &Environment::system()))?;
     let mut files = Vec::new();
     for (name, bytes) in DATA {
         let mut file = fragment.create(name)?;
@@ -132,7 +132,7 @@ fn breaks_at_any_moment(version: FormatVersion, of: impl Fn(Arc<dyn Storage>) ->
 fn what_is_dropped_is_removed() {
     let disk = MemoryStorage::new();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-    let names = Names::new();
+    let names = WriteIds::new();
     let fragment = NewFragment::begin(&storage, FormatVersion::DEFAULT, (&names, &Environment::system())).unwrap();
     let mut file = fragment.create("a0.tdb").unwrap();
     file.append(b"0").unwrap();

@@ -10,13 +10,13 @@ use crate::encoder::EncodedTile;
 use crate::fragment::FragmentWriter;
 use crate::target::Target;
 use crate::windows::EncodedWindow;
-use crate::{Names, SealedFragment};
+use crate::{SealedFragment, WriteIds};
 
 /// The fragments of a stream.
 #[derive(Debug)]
 pub(super) struct Output {
     target: Arc<Target>,
-    names: Names,
+    names: WriteIds,
     max_fragment_size: Option<u64>,
     /// Possible ends of fragments in a dense region.
     pub(super) slices: Option<Box<Slices>>,
@@ -27,7 +27,7 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn new(
         target: &Arc<Target>,
-        names: &Names,
+        names: &WriteIds,
         slices: Option<Box<Slices>>,
         max_fragment_size: Option<u64>,
     ) -> Self {

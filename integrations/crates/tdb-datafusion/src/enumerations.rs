@@ -4,7 +4,7 @@ use datafusion::arrow::array::{Array as _, RecordBatch};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result;
 use tdb_array::tdb_schema::SchemaEvolution;
-use tdb_array::{Array, Names};
+use tdb_array::{Array, WriteIds};
 
 use crate::definition::Creation;
 use crate::{Opener, error};
@@ -41,7 +41,7 @@ impl Enumerations {
         if !is_new {
             return Ok(array);
         }
-        array.evolve(&evolution, &Names::new()).map_err(failed)?;
+        array.evolve(&evolution, &WriteIds::new()).map_err(failed)?;
         self.opener.array(uri, None)
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum Excess {
     #[error("a listing of more than {0} bytes")]
     Listing(u64),
     #[error("a listing that returns to an earlier page")]
-    Circle,
+    Cycle,
 }
 
 /// State of a listing across pages.
@@ -58,7 +58,7 @@ impl Listing {
     pub(crate) fn page(&self, url: &str) -> Result<(), Excess> {
         let hash = self.hasher.hash_one(url);
         if !self.pages.lock().unwrap_or_else(PoisonError::into_inner).insert(hash) {
-            return Err(Excess::Circle);
+            return Err(Excess::Cycle);
         }
         self.bytes(PAGE)
     }
@@ -79,7 +79,7 @@ mod tests {
         let listing = Listing::new(10 * PAGE);
         assert_eq!(listing.page("a"), Ok(()));
         assert_eq!(listing.page("b"), Ok(()));
-        assert_eq!(listing.page("a"), Err(Excess::Circle));
+        assert_eq!(listing.page("a"), Err(Excess::Cycle));
         assert_eq!(listing.bytes(8 * PAGE), Ok(()));
         assert_eq!(listing.bytes(1), Err(Excess::Listing(10 * PAGE)));
         assert_eq!(listing.page("c"), Err(Excess::Listing(10 * PAGE)));

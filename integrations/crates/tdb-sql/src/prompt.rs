@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use crate::error::Place;
 use crate::run::Runner;
 use crate::statements;
-use completion::Names;
+use completion::WriteIds;
 pub(crate) use completion::quoted;
 
 const HELP: &str = "\
@@ -30,8 +30,8 @@ A statement ends with ; and may span several lines. Tab completes keywords and n
 pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
     let failed = |error: ReadlineError| Failure::new(Exit::Unavailable, format!("cannot use the terminal: {error}"));
     let config = Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
-    let mut editor: Editor<Names, FileHistory> = Editor::with_config(config).map_err(failed)?;
-    editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
+    let mut editor: Editor<WriteIds, FileHistory> = Editor::with_config(config).map_err(failed)?;
+    editor.set_helper(Some(WriteIds::new(runtime.block_on(completion::names(runner)))));
     let history = history::file();
     if let Some(file) = &history {
         // The file may not exist yet.
@@ -53,7 +53,7 @@ pub(crate) fn ask(runtime: &Runtime, runner: &Runner<'_>) -> Result<()> {
                 }
                 if steps.iter().any(|step| matches!(step, Step::Sql(_))) {
                     // A statement may have created tables.
-                    editor.set_helper(Some(Names::new(runtime.block_on(completion::names(runner)))));
+                    editor.set_helper(Some(WriteIds::new(runtime.block_on(completion::names(runner)))));
                 }
             }
             Err(ReadlineError::Interrupted) => typed.clear(),

@@ -12,7 +12,7 @@ mod run;
 use std::sync::Arc;
 
 use tdb_array::tdb_filters::EncryptionKey;
-use tdb_array::{CreateOptions, Names};
+use tdb_array::{CreateOptions, WriteIds};
 
 use crate::options::Work;
 
@@ -23,7 +23,7 @@ use crate::options::Work;
 pub struct Import {
     create: CreateOptions,
     key: Option<EncryptionKey>,
-    names: Names,
+    names: WriteIds,
     work: Work,
 }
 
@@ -55,9 +55,9 @@ impl Import {
     }
 
     /// Sets the names and timestamps of new files.
-    pub fn names(mut self, names: Names) -> Self {
-        self.create = self.create.names(names.clone());
-        self.names = names;
+    pub fn ids(mut self, ids: WriteIds) -> Self {
+        self.create = self.create.ids(ids.clone());
+        self.names = ids;
         self
     }
 

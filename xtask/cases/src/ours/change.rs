@@ -1,6 +1,6 @@
 //! Changes by tdb: new arrays, schema evolution, deletes.
 
-use tdb_array::{Array, Names};
+use tdb_array::{Array, WriteIds};
 use tdb_condition::{Condition, Operator};
 use tdb_schema::SchemaEvolution;
 use tdb_types::FormatVersion;
@@ -41,13 +41,13 @@ pub fn evolve(array: &Array, spec: &Evolution, dimensions: &[model::DimensionSpe
     if let Some(ranges) = &spec.expand_current_domain {
         evolution = evolution.expand_current_domain(build::current_domain(dimensions, ranges));
     }
-    let names = spec.timestamp.map_or_else(Names::new, |time| Names::new().at(time));
+    let names = spec.timestamp.map_or_else(WriteIds::new, |time| WriteIds::new().at(time));
     array.evolve(&evolution, &names).map_err(|error| describe(&error))
 }
 
 /// Deletes the cells that match a condition.
 pub fn delete(array: &Array, condition: &model::Condition, time: u64) -> Result<(), String> {
-    array.delete_cells(&condition_of(condition), &Names::new().at(time)).map_err(|error| describe(&error))
+    array.delete_cells(&condition_of(condition), &WriteIds::new().at(time)).map_err(|error| describe(&error))
 }
 
 /// Converts a condition to tdb's type. Equalities combined by OR become a set, and so do

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use tdb_array::{Array, Names, Order, Write, WriteBatch, WriteColumn};
+use tdb_array::{Array, Order, Write, WriteBatch, WriteColumn, WriteIds};
 use tdb_schema::FieldRef;
 use tdb_types::{FormatVersion, Layout};
 
@@ -46,7 +46,7 @@ pub fn write(uri: &str, case: &Case, spec: &WriteSpec, manner: Manner) -> Result
     let array = open_with(&options(case).threads(manner.threads), uri)?;
     let mut write = array.write().budget(manner.budget).any_utf8();
     if let Some(time) = spec.timestamp {
-        write = write.names(Names::new().at(time));
+        write = write.ids(WriteIds::new().at(time));
     }
     if let Some(version) = manner.version {
         write = write.version(version);

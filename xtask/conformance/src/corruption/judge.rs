@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(of("Error: std::bad_alloc").kind(), 4);
         assert_eq!(of("GZipException: Cannot decompress with GZIP").kind(), 0);
         assert_eq!(of("Tile: Incorrect unfiltered tile size allocated.").kind(), 0);
-        let endless = Error::TimedOut { seconds: 1, job: "read" };
+        let endless = Error::TimedOut { seconds: 1, job: "read".to_owned() };
         assert_eq!(Reading::of_error(endless), Ok(Reading::Endless));
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the operations of a history on either side.
 
-use tdb_array::{Array, ArrayError, Names, TimeRange};
+use tdb_array::{Array, ArrayError, TimeRange, WriteIds};
 use tdb_cases::defects::repeats_times;
 use tdb_cases::entries;
 use tdb_cases::history::{Deed, History, Join, Small, Turn};
@@ -41,7 +41,7 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Result<D
             ours::carry_out(step, &case, uri, manner)?;
         }
         Deed::Metadata { put, delete, time } => {
-            entries::change(open()?.write_metadata().names(Names::new().at(*time)), put, delete)?;
+            entries::change(open()?.write_metadata().ids(WriteIds::new().at(*time)), put, delete)?;
         }
         Deed::DeleteFragments(start, end) => {
             open()?.delete_fragments(time_range((*start, *end))).map_err(failed)?;

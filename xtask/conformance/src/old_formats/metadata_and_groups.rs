@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use tdb_array::{CreateOptions, Group, Names};
+use tdb_array::{CreateOptions, Group, WriteIds};
 use tdb_cases::case::Case;
 use tdb_cases::ours::{self, describe};
 use tdb_cases::random::Random;
@@ -50,8 +50,8 @@ pub(super) fn metadata(
     // The first releases with metadata always use the current time.
     let time = (!shared || release.can(Ability::WriteTimes)).then_some(TIME + 1);
     let array = ours::options(case).open(ours).map_err(|error| Failure::ours(describe(&error)))?;
-    let names = time.map_or_else(Names::new, |time| Names::new().at(time));
-    entries::change(array.write_metadata().names(names), &second, &delete).map_err(Failure::ours)?;
+    let names = time.map_or_else(WriteIds::new, |time| WriteIds::new().at(time));
+    entries::change(array.write_metadata().ids(names), &second, &delete).map_err(Failure::ours)?;
     let job = Job::ChangeMetadata { uri: theirs.to_owned(), put: second, delete, timestamp: time };
     sides.newest.done(job).map_err(by_reference)?;
     let read = |side: &mut Reference| [theirs, ours].map(|uri| side.metadata(uri, None));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tdb_types::{ArrayType, DataOrder, Datatype, Layout};
 
-use super::{Bytes, Pipeline, WriteSpec, names};
+use super::{Bytes, Pipeline, WriteSpec};
 
 /// The schema of a new array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

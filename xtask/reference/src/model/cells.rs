@@ -55,6 +55,13 @@ impl Column {
         }
     }
 
+    /// Returns the size in bytes of values, offsets and validity.
+    pub fn byte_count(&self) -> u64 {
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| size_of_val(&offsets[..]));
+        let validity = self.validity.as_ref().map_or(0, |validity| validity.len());
+        (self.values.len() + offsets + validity) as u64
+    }
+
     /// `true` if the cell is not null.
     pub fn is_valid(&self, cell: usize) -> bool {
         self.validity.as_ref().is_none_or(|validity| validity.get(cell) != Some(&0))

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
-use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, SchemaBuilder};
+use tdb_array::tdb_schema::{ArraySchema, Attribute, SchemaBuilder};
 use tdb_array::tdb_types::{CellValNum, Datatype, Layout};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Names};
+use tdb_array::{Array, ArrayOptions, CreateOptions, WriteIds};
 use tdb_reference::model::Rule;
 
 use crate::cells::{TABLE, columns, new_cells};
@@ -23,8 +23,8 @@ pub const CELLS: u64 = 40_000;
 pub const ROWS: u64 = 10_000;
 
 /// Returns reproducible fragment names.
-pub fn names(number: u64) -> Names {
-    Names::new().at(1_700_000_000_000 + 10 * number).seeded(number)
+pub fn names(number: u64) -> WriteIds {
+    WriteIds::new().at(1_700_000_000_000 + 10 * number).seeded(number)
 }
 
 /// Opens an array with one thread.
@@ -34,7 +34,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Array> {
 
 /// Creates an array with a schema.
 pub fn create(path: impl AsRef<Path>, schema: ArraySchema) -> Result<()> {
-    CreateOptions::new().names(names(0)).create(path, schema)?;
+    CreateOptions::new().ids(names(0)).create(path, schema)?;
     Ok(())
 }
 
@@ -85,7 +85,7 @@ pub fn point_rules(number: u64) -> [(&'static str, Rule); 4] {
 fn dense(path: &Path, filters: Vec<Filter>) -> Result<()> {
     create(path, dense_schema(filters)?)?;
     let cells = columns(&[("value", Rule::Wave { seed: 1 })], (SIDE * SIDE).cast_unsigned());
-    open(path)?.write().names(names(1)).cells(new_cells(&cells))?;
+    open(path)?.write().ids(names(1)).cells(new_cells(&cells))?;
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn words(path: &Path) -> Result<()> {
     let word = Attribute::new("word", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var);
     create(path, square(SchemaBuilder::dense(), SIDE / 2, 64).attribute(word).build()?)?;
     let cells = columns(&[("word", Rule::Word { seed: 2 })], (SIDE * SIDE / 4).cast_unsigned());
-    open(path)?.write().names(names(1)).cells(new_cells(&cells))?;
+    open(path)?.write().ids(names(1)).cells(new_cells(&cells))?;
     Ok(())
 }
 
@@ -104,7 +104,7 @@ fn sparse(path: &Path, fragments: u64, overlap: bool) -> Result<()> {
     for fragment in 0..fragments {
         let seed = if overlap { fragment } else { 0 };
         let cells = columns(&point_rules(seed), CELLS / fragments);
-        open(path)?.write().names(names(1 + fragment)).cells(new_cells(&cells))?;
+        open(path)?.write().ids(names(1 + fragment)).cells(new_cells(&cells))?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ fn row(path: &Path, fragments: i64) -> Result<()> {
     for fragment in 0..fragments {
         let cells = columns(&[("value", Rule::Wave { seed: 3 })], TILE.cast_unsigned());
         let first = fragment * TILE;
-        let write = open(path)?.write().names(names(1 + fragment.cast_unsigned()));
+        let write = open(path)?.write().ids(names(1 + fragment.cast_unsigned()));
         write.range("x", first..first + TILE)?.cells(new_cells(&cells))?;
     }
     Ok(())
@@ -133,7 +133,7 @@ fn wide(path: &Path) -> Result<()> {
     create(path, (0..60).map(attribute).fold(builder, SchemaBuilder::attribute).build()?)?;
     let names_of: Vec<String> = (0..60).map(|number| format!("attribute_{number:02}")).collect();
     let rules: Vec<_> = names_of.iter().map(|name| (name.as_str(), Rule::Ascending { seed: 4 })).collect();
-    open(path)?.write().names(names(1)).cells(new_cells(&columns(&rules, 1000)))?;
+    open(path)?.write().ids(names(1)).cells(new_cells(&columns(&rules, 1000)))?;
     Ok(())
 }
 
@@ -146,6 +146,6 @@ fn table(path: &Path) -> Result<()> {
         ["word", "place"].map(|name| Attribute::new(name, Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
     let builder = SchemaBuilder::sparse().cell_order(Layout::RowMajor).dimension(id).attribute(time);
     create(path, doubles.into_iter().chain(strings).fold(builder, SchemaBuilder::attribute).build()?)?;
-    open(path)?.write().names(names(1)).cells(new_cells(&columns(&TABLE, ROWS)))?;
+    open(path)?.write().ids(names(1)).cells(new_cells(&columns(&TABLE, ROWS)))?;
     Ok(())
 }

@@ -49,7 +49,7 @@ fn into_new(schema: ArraySchema, cells: Vec<Column>) -> Result<Prepared> {
     inputs::create(&folder, schema)?;
     let (array, number) = (open(&folder)?, Cell::new(1));
     Ok(Box::new(move || {
-        array.write().names(names(number.replace(number.get() + 1))).cells(new_cells(&cells))?;
+        array.write().ids(names(number.replace(number.get() + 1))).cells(new_cells(&cells))?;
         Ok(())
     }))
 }
@@ -60,7 +60,7 @@ fn in_global_order() -> Result<Prepared> {
     inputs::create(&folder, inputs::sparse_schema()?)?;
     let (array, number) = (open(&folder)?, Cell::new(1));
     Ok(Box::new(move || {
-        let mut writer = array.write().names(names(number.replace(number.get() + 1))).global_order()?;
+        let mut writer = array.write().ids(names(number.replace(number.get() + 1))).global_order()?;
         writer.push(new_cells(&cells))?;
         writer.commit()?;
         Ok(())
@@ -73,7 +73,7 @@ fn small_write() -> Result<Prepared> {
     copy(Path::new("hundred"), Path::new(&folder))?;
     let (cells, number) = (columns(&[("value", Rule::Wave { seed: 2 })], 10), Cell::new(1000));
     Ok(Box::new(move || {
-        let write = open(&folder)?.write().names(names(number.replace(number.get() + 1)));
+        let write = open(&folder)?.write().ids(names(number.replace(number.get() + 1)));
         write.range("x", 0_i64..10)?.cells(new_cells(&cells))?;
         Ok(())
     }))

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use tdb_array::{ArrayOptions, Names, WriteBatch, WriteColumn};
+use tdb_array::{ArrayOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_reference::model::{ArraySpec, Bytes, Rule, attribute, dimension};
 use tdb_types::Datatype;
 
@@ -79,7 +79,7 @@ impl MaintainedArray {
     /// Writes a fragment.
     pub fn write(&self, uri: &str, number: u64) -> Result<(), Box<dyn Error>> {
         let array = ArrayOptions::new().open(uri)?;
-        let write = array.write().names(Names::new().at(1_700_000_000_000 + 10 * number));
+        let write = array.write().ids(WriteIds::new().at(1_700_000_000_000 + 10 * number));
         let rows = |first: u64, count: u64| (first as i64)..=((first + count) as i64 - 1);
         match self.shape {
             Shape::Rows | Shape::OverlappingRows => {

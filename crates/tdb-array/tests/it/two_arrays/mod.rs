@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tdb_array::{Array, ArrayError, ArrayOptions, Names, Order, Write, WriteBatch, WriteColumn, Written};
+use tdb_array::{Array, ArrayError, ArrayOptions, Order, Write, WriteBatch, WriteColumn, WriteIds, Written};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_types::{CellValNum, Datatype, Layout};
@@ -24,8 +24,8 @@ pub(crate) fn create(schema: &ArraySchema) -> Arc<MemoryStorage> {
 }
 
 /// Returns reproducible names.
-pub(crate) fn names(time: u64) -> Names {
-    Names::new().at(time).seeded(time)
+pub(crate) fn names(time: u64) -> WriteIds {
+    WriteIds::new().at(time).seeded(time)
 }
 
 pub(crate) fn sparse_schema(duplicates: bool, cell_order: Layout) -> ArraySchema {

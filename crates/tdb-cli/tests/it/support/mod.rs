@@ -7,9 +7,9 @@ use std::process::{Command, Output, Stdio};
 use std::{fmt, fs};
 
 use tdb_array::{Array, WriteBatch, WriteColumn};
-use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_testkit::fixtures;
-use tdb_types::{Datatype, Scalar};
+use tdb_types::Datatype;
 
 /// The result of a run of `tdb`.
 pub(crate) struct Run {

@@ -4,7 +4,7 @@ use tdb_types::{PhysicalType, Scalar, ordered_key};
 
 use super::known::{Sum, ValueStatistics};
 use super::rules::{StatisticsRules, SumKind, Values};
-use super::trust::{Distrust, Statistic};
+use super::trust::{Statistic, UntrustedReason};
 
 /// The statistics of some cells, as stored.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +33,8 @@ pub(super) enum Source {
 }
 
 impl Stored<'_> {
-    fn edge(&self) -> Option<Distrust> {
-        self.edge.then_some(Distrust::EdgeTile)
+    fn edge(&self) -> Option<UntrustedReason> {
+        self.edge.then_some(UntrustedReason::EdgeTile)
     }
 }
 
@@ -64,7 +64,7 @@ impl StatisticsRules {
             _ if !self.nullable => Statistic::Present(0),
             None => Statistic::Absent,
             Some(count) => {
-                let impossible = (count > stored.cells).then_some(Distrust::Impossible);
+                let impossible = (count > stored.cells).then_some(UntrustedReason::Impossible);
                 Statistic::new(count, self.all.or(self.null_counts).or(stored.edge()).or(impossible))
             }
         }
@@ -90,22 +90,22 @@ impl StatisticsRules {
         &self,
         value: &[u8],
         sum: Option<Sum>,
-        sum_distrust: Option<Distrust>,
+        sum_distrust: Option<UntrustedReason>,
         stored: &Stored<'_>,
-    ) -> Option<Distrust> {
+    ) -> Option<UntrustedReason> {
         let by_source = if stored.source == Source::Tiles { self.total_bounds } else { self.bounds };
         if let Some(distrust) = self.all.or(by_source) {
             return Some(distrust);
         }
         if self.cell_size.is_some_and(|size| size != value.len() as u64) {
-            return Some(Distrust::Impossible);
+            return Some(UntrustedReason::Impossible);
         }
         let by_value = match self.values {
             Values::Number(physical) if physical.is_float() => {
                 let shows = sum_distrust.is_none() && matches!(sum, Some(Sum::F64(sum)) if !sum.is_nan());
-                (!shows).then_some(Distrust::MayHideNan)
+                (!shows).then_some(UntrustedReason::MayHideNan)
             }
-            Values::String => value.contains(&0).then_some(Distrust::ComparedUpToNul),
+            Values::String => value.contains(&0).then_some(UntrustedReason::ComparedUpToNul),
             Values::Number(_) | Values::Opaque => None,
         };
         by_value.or(stored.edge())
@@ -115,7 +115,7 @@ impl StatisticsRules {
     ///
     /// A sum that overflows stays at the end of the range, where it is detected. In statistics from
     /// several passes, the sum may have left the end of the range again.
-    fn distrust_sum(&self, sum: Sum, bounds: Option<(&[u8], &[u8])>, stored: &Stored<'_>) -> Option<Distrust> {
+    fn distrust_sum(&self, sum: Sum, bounds: Option<(&[u8], &[u8])>, stored: &Stored<'_>) -> Option<UntrustedReason> {
         let at_the_end = match sum {
             Sum::I64(sum) => sum == i64::MAX || sum == i64::MIN,
             Sum::U64(sum) => sum == u64::MAX,
@@ -127,7 +127,7 @@ impl StatisticsRules {
             (Source::Tiles, Sum::F64(_)) => true,
             _ => !self.stays_in_range(bounds, stored.cells),
         };
-        (at_the_end || unnoticed).then_some(Distrust::Saturated)
+        (at_the_end || unnoticed).then_some(UntrustedReason::Saturated)
     }
 
     /// `true` if the sum of `cells` values within `bounds` cannot overflow in any order.

@@ -3,7 +3,7 @@
 use tdb_schema::ArraySchema;
 use tdb_types::{CellValNum, Datatype, Feature, PhysicalType};
 
-use super::trust::Distrust;
+use super::trust::UntrustedReason;
 use crate::field::FragmentField;
 use crate::footer::FragmentFooter;
 use crate::sections::values::ValueShape;
@@ -19,13 +19,13 @@ pub struct StatisticsRules {
     /// The size of a cell in bytes, or `None` if variable.
     pub(super) cell_size: Option<u64>,
     /// The reason to distrust all statistics of the field.
-    pub(super) all: Option<Distrust>,
+    pub(super) all: Option<UntrustedReason>,
     /// The reason to distrust null counts.
-    pub(super) null_counts: Option<Distrust>,
+    pub(super) null_counts: Option<UntrustedReason>,
     /// The reason to distrust minimums and maximums of tiles.
-    pub(super) bounds: Option<Distrust>,
+    pub(super) bounds: Option<UntrustedReason>,
     /// The reason to distrust the minimum and maximum of the fragment.
-    pub(super) total_bounds: Option<Distrust>,
+    pub(super) total_bounds: Option<UntrustedReason>,
 }
 
 /// The comparison of values.
@@ -57,7 +57,7 @@ impl StatisticsRules {
                 let mut rules = Self::of_cells(attribute.datatype(), attribute.cell_val_num());
                 let fixed_string = rules.values == Values::String && !attribute.is_var();
                 if fixed_string && !footer.version().has(Feature::SoundStringStatistics) {
-                    rules.all = Some(Distrust::FixedStringsBefore21);
+                    rules.all = Some(UntrustedReason::FixedStringsBefore21);
                 }
                 if attribute.is_nullable() {
                     rules.nullable(footer);
@@ -77,7 +77,7 @@ impl StatisticsRules {
                 values: Values::Opaque,
                 sum: None,
                 cell_size: None,
-                all: Some(Distrust::NeverFilled),
+                all: Some(UntrustedReason::NeverFilled),
                 ..Self::of_cells(Datatype::UInt64, CellValNum::ONE)
             },
             _ => Self::of_cells(Datatype::UInt64, CellValNum::ONE),
@@ -117,16 +117,16 @@ impl StatisticsRules {
         self.nullable = true;
         let fixed = self.cell_size.is_some();
         if fixed && self.values == Values::String {
-            self.total_bounds = Some(Distrust::NullableStringTotals);
+            self.total_bounds = Some(UntrustedReason::NullableStringTotals);
         }
         if footer.is_dense() && (!fixed || self.values == Values::Opaque) {
-            self.null_counts = Some(Distrust::DenseNullable);
-            self.bounds = Some(Distrust::DenseNullable);
-            self.total_bounds = Some(Distrust::DenseNullable);
+            self.null_counts = Some(UntrustedReason::DenseNullable);
+            self.bounds = Some(UntrustedReason::DenseNullable);
+            self.total_bounds = Some(UntrustedReason::DenseNullable);
         }
         let sound = footer.version().has(Feature::SoundStringStatistics);
         if !self.counted || (self.values == Values::Opaque && !sound) {
-            self.null_counts = Some(Distrust::NeverCounted);
+            self.null_counts = Some(UntrustedReason::NeverCounted);
         }
     }
 
@@ -137,8 +137,8 @@ impl StatisticsRules {
     fn dense_var(&mut self, footer: &FragmentFooter, schema: &ArraySchema) {
         let tiles = footer.tile_count();
         if tiles > 1 && schema.attributes().len() as u64 > tiles {
-            self.bounds = Some(Distrust::DenseVarTiles);
-            self.total_bounds = Some(Distrust::DenseVarTiles);
+            self.bounds = Some(UntrustedReason::DenseVarTiles);
+            self.total_bounds = Some(UntrustedReason::DenseVarTiles);
         }
     }
 
@@ -147,13 +147,13 @@ impl StatisticsRules {
     /// In a larger fragment, the same minimums and maximums would be reliable.
     #[must_use]
     pub fn are_wrong_in_small_fragments(&self) -> bool {
-        self.bounds == Some(Distrust::DenseVarTiles)
+        self.bounds == Some(UntrustedReason::DenseVarTiles)
     }
 
     /// Returns the storage layout of minimums and maximums.
     pub(crate) fn value_shape(&self) -> ValueShape {
         match self.cell_size {
-            _ if self.all == Some(Distrust::NeverFilled) => ValueShape::AnyFixed,
+            _ if self.all == Some(UntrustedReason::NeverFilled) => ValueShape::AnyFixed,
             Some(size) => ValueShape::Fixed(size),
             None => ValueShape::Var,
         }

@@ -68,7 +68,7 @@ fn a_tile_of_nulls_has_no_least_value() {
     assert_eq!((found.min, found.max), (Statistic::Absent, Statistic::Absent));
     let impossible = statistics(&[0; 4], &[0; 4], 0, 11);
     let impossible = impossible.tile(0, footer.tiles(), &rules);
-    assert_eq!(impossible.null_count, Statistic::Untrustworthy(11, Distrust::Impossible));
+    assert_eq!(impossible.null_count, Statistic::Untrustworthy(11, UntrustedReason::Impossible));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn saturated_sums() {
         let (footer, rules) = fragment(22, false, Attribute::new("a", datatype));
         let stored = statistics(&[1], &[2], sum, 0);
         let found = stored.tile(0, footer.tiles(), &rules);
-        assert!(matches!(found.sum, Statistic::Untrustworthy(_, Distrust::Saturated)), "{datatype}: {found:?}");
+        assert!(matches!(found.sum, Statistic::Untrustworthy(_, UntrustedReason::Saturated)), "{datatype}: {found:?}");
         assert_eq!(found.min, Statistic::Present(&[1][..]));
     }
 }
@@ -125,14 +125,14 @@ fn strings() {
         }
     };
     assert_eq!(min(22, false, chars(), b"ab"), None);
-    assert_eq!(min(22, false, chars(), b"a\0"), Some(Distrust::ComparedUpToNul));
+    assert_eq!(min(22, false, chars(), b"a\0"), Some(UntrustedReason::ComparedUpToNul));
     assert_eq!(min(21, false, chars().nullable(false), b"ab"), None);
-    assert_eq!(min(20, false, chars().nullable(false), b"ab"), Some(Distrust::FixedStringsBefore21));
-    assert_eq!(min(20, false, chars(), b"ab"), Some(Distrust::FixedStringsBefore21));
+    assert_eq!(min(20, false, chars().nullable(false), b"ab"), Some(UntrustedReason::FixedStringsBefore21));
+    assert_eq!(min(20, false, chars(), b"ab"), Some(UntrustedReason::FixedStringsBefore21));
     let var = || Attribute::new("a", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
     assert_eq!(min(20, false, var(), b"ab"), None);
     assert_eq!(min(22, false, var().nullable(false), b"ab"), None);
-    assert_eq!(min(22, true, var().nullable(false), b"ab"), Some(Distrust::DenseNullable));
+    assert_eq!(min(22, true, var().nullable(false), b"ab"), Some(UntrustedReason::DenseNullable));
     assert_eq!(min(22, true, var(), b"ab"), None);
 }
 
@@ -145,7 +145,7 @@ fn totals_of_strings() {
     assert_eq!(totals(b"", b"b").judge(footer.tiles(), &rules).min, Statistic::Present(&b""[..]));
     assert_eq!(totals(b"", b"").judge(footer.tiles(), &rules).min, Statistic::Absent);
     let (footer, rules) = fragment_of(22, false, vec![chars().nullable(false)], 2);
-    let why = Distrust::NullableStringTotals;
+    let why = UntrustedReason::NullableStringTotals;
     assert_eq!(totals(b"aa", b"bb").judge(footer.tiles(), &rules).min, Statistic::Untrustworthy(&b"aa"[..], why));
 }
 
@@ -188,7 +188,7 @@ fn edge_tiles_give_bounds_only() {
     };
     let first = stored.tile(0, footer.tiles(), &rules);
     assert_eq!((first.min.trusted(), first.min.bound()), (None, Some(&[1; 4][..])));
-    assert_eq!(first.sum, Statistic::Untrustworthy(Sum::I64(3), Distrust::EdgeTile));
+    assert_eq!(first.sum, Statistic::Untrustworthy(Sum::I64(3), UntrustedReason::EdgeTile));
     assert_eq!(stored.tile(1, footer.tiles(), &rules).min, Statistic::Present(&[1; 4][..]));
 }
 
@@ -214,7 +214,7 @@ fn nulls_that_nobody_counted() {
     for attribute in [wide(CellValNum::ONE), wide(CellValNum::Var)] {
         let (footer, rules) = fragment(22, false, attribute);
         let found = FieldTotals::default().judge(footer.tiles(), &rules).null_count;
-        assert_eq!(found, Statistic::Untrustworthy(0, Distrust::NeverCounted));
+        assert_eq!(found, Statistic::Untrustworthy(0, UntrustedReason::NeverCounted));
     }
 }
 
@@ -222,5 +222,8 @@ fn nulls_that_nobody_counted() {
 fn a_value_of_another_size_is_impossible() {
     let (footer, rules) = fragment(22, false, int32());
     let totals = FieldTotals { min: vec![1, 2], max: vec![3, 4], ..FieldTotals::default() };
-    assert!(matches!(totals.judge(footer.tiles(), &rules).min, Statistic::Untrustworthy(_, Distrust::Impossible)));
+    assert!(matches!(
+        totals.judge(footer.tiles(), &rules).min,
+        Statistic::Untrustworthy(_, UntrustedReason::Impossible)
+    ));
 }

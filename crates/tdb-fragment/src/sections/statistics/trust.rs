@@ -10,7 +10,7 @@ pub enum Statistic<T> {
     /// A reliable value.
     Present(T),
     /// A value that may be wrong.
-    Untrustworthy(T, Distrust),
+    Untrustworthy(T, UntrustedReason),
 }
 
 impl<T> Statistic<T> {
@@ -28,7 +28,7 @@ impl<T> Statistic<T> {
     #[must_use]
     pub fn bound(self) -> Option<T> {
         match self {
-            Self::Present(value) | Self::Untrustworthy(value, Distrust::EdgeTile) => Some(value),
+            Self::Present(value) | Self::Untrustworthy(value, UntrustedReason::EdgeTile) => Some(value),
             Self::Absent | Self::Untrustworthy(..) => None,
         }
     }
@@ -52,7 +52,7 @@ impl<T> Statistic<T> {
         }
     }
 
-    pub(super) fn new(value: T, distrust: Option<Distrust>) -> Self {
+    pub(super) fn new(value: T, distrust: Option<UntrustedReason>) -> Self {
         match distrust {
             Some(distrust) => Self::Untrustworthy(value, distrust),
             None => Self::Present(value),
@@ -63,7 +63,7 @@ impl<T> Statistic<T> {
 /// The reason why a statistic may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Distrust {
+pub enum UntrustedReason {
     /// The slot of `__coords` is filled with zeros.
     NeverFilled,
     /// Before format 21, statistics of fixed-size strings were not computed, or included nulls as
@@ -95,7 +95,7 @@ pub enum Distrust {
     Impossible,
 }
 
-impl fmt::Display for Distrust {
+impl fmt::Display for UntrustedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NeverFilled => "never filled",

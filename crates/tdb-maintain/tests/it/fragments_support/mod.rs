@@ -8,9 +8,9 @@ use crate::support::Placed;
 pub(crate) use crate::support::open;
 use tdb_array::tdb_condition::Condition;
 use tdb_array::tdb_schema::{ArrayDefinition, ArraySchema, Attribute, Dimension, SchemaBuilder, SchemaEvolution};
-use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Names, Order, WriteBatch, WriteColumn};
+use tdb_array::{Array, ArrayOptions, CreateOptions, Duplicates, Order, WriteBatch, WriteColumn, WriteIds};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_types::{CellValNum, Datatype, FormatVersion, Layout, Scalar};
+use tdb_types::{CellValNum, Datatype, FormatVersion, Layout};
 
 /// Reproducible pseudo-random numbers.
 pub(crate) struct Random(pub(crate) u64);
@@ -42,7 +42,7 @@ pub(crate) fn storage_of(disk: &MemoryStorage) -> Arc<dyn Storage> {
 
 pub(crate) fn create(storage: &Arc<dyn Storage>, schema: ArraySchema) {
     let definition = ArrayDefinition::new(schema).unwrap();
-    CreateOptions::new().names(Names::new().at(10).seeded(1)).create_on(storage, &definition).unwrap();
+    CreateOptions::new().ids(WriteIds::new().at(10).seeded(1)).create_on(storage, &definition).unwrap();
 }
 
 fn attributes(schema: SchemaBuilder) -> SchemaBuilder {
@@ -104,7 +104,7 @@ fn values<'a>(random: &mut Random, count: usize, cells: WriteBatch<'a>, array: &
 }
 
 /// Writes random cells of a sparse array.
-pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind: Kind, names: &Names) {
+pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind: Kind, names: &WriteIds) {
     let array = open(storage);
     let count = 1 + usize::try_from(random.below(8)).unwrap();
     let x: Vec<i32> = (0..count).map(|_| random.number(5) - 2).collect();
@@ -122,11 +122,11 @@ pub(crate) fn write_sparse(storage: &Arc<dyn Storage>, random: &mut Random, kind
     let y = WriteColumn::owned(y.iter().flat_map(|y| y.to_le_bytes()).collect(), None, None);
     let cells = values(random, count, WriteBatch::new().with("x", first).with("y", y), &array);
     let keep = if kind.duplicates { Duplicates::Keep } else { Duplicates::KeepLast };
-    array.write().names(names.clone()).duplicates(keep).cells(cells).unwrap();
+    array.write().ids(names.clone()).duplicates(keep).cells(cells).unwrap();
 }
 
 /// Writes a random subarray of a dense array.
-pub(crate) fn write_dense(storage: &Arc<dyn Storage>, random: &mut Random, names: &Names) {
+pub(crate) fn write_dense(storage: &Arc<dyn Storage>, random: &mut Random, names: &WriteIds) {
     let (x, y) = (random.number(11) - 5, 1 + random.number(10));
     let (to_x, to_y) = ((x + random.number(5)).min(5), (y + random.number(6)).min(10));
     write_dense_box(storage, random, names, [x..=to_x, y..=to_y]);
@@ -136,18 +136,18 @@ pub(crate) fn write_dense(storage: &Arc<dyn Storage>, random: &mut Random, names
 pub(crate) fn write_dense_box(
     storage: &Arc<dyn Storage>,
     random: &mut Random,
-    names: &Names,
+    names: &WriteIds,
     [x, y]: [RangeInclusive<i32>; 2],
 ) {
     let array = open(storage);
     let count = x.clone().count() * y.clone().count();
     let cells = values(random, count, WriteBatch::new(), &array);
-    let write = array.write().names(names.clone()).range("x", x).unwrap().range("y", y).unwrap();
+    let write = array.write().ids(names.clone()).range("x", x).unwrap().range("y", y).unwrap();
     write.cells(cells).unwrap();
 }
 
 /// Deletes random cells of a sparse array.
-pub(crate) fn delete(storage: &Arc<dyn Storage>, random: &mut Random, names: &Names) {
+pub(crate) fn delete(storage: &Arc<dyn Storage>, random: &mut Random, names: &WriteIds) {
     let condition = match random.below(3) {
         0 => Condition::field("a").eq(random.number(6)),
         1 => Condition::field("y").lt(random.number(4)),
@@ -156,7 +156,7 @@ pub(crate) fn delete(storage: &Arc<dyn Storage>, random: &mut Random, names: &Na
     open(storage).delete_cells(&condition, names).unwrap();
 }
 
-pub(crate) fn add_attribute(storage: &Arc<dyn Storage>, name: &str, names: &Names) {
+pub(crate) fn add_attribute(storage: &Arc<dyn Storage>, name: &str, names: &WriteIds) {
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new(name, Datatype::Int32));
     open(storage).evolve(&evolution, names).unwrap();
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_array::{Array, Names, WriteBatch, WriteColumn};
+use tdb_array::{Array, WriteBatch, WriteColumn, WriteIds};
 use tdb_types::Datatype;
 
 /// Total number of cells, 24 bytes each, and number of fragments.
@@ -19,8 +19,8 @@ fn create(path: &Path, schema: SchemaBuilder) {
     Array::create(path, schema.build().unwrap()).unwrap();
 }
 
-fn names(fragment: i64) -> Names {
-    Names::new().at(u64::try_from(1000 + fragment).unwrap())
+fn names(fragment: i64) -> WriteIds {
+    WriteIds::new().at(u64::try_from(1000 + fragment).unwrap())
 }
 
 /// Writes points. Each fragment covers the whole domain.
@@ -31,7 +31,7 @@ pub(crate) fn sparse(path: &Path, Size { cells, fragments }: Size) {
         let x: Vec<i64> = (0..cells / fragments).map(|cell| cell * fragments + fragment).collect();
         let a: Vec<i64> = x.iter().map(|x| x * 7919 % 1_000_003).collect();
         let cells = WriteBatch::new().with("x", &x).with("a", &a).with("b", &a);
-        Array::open(path).unwrap().write().names(names(fragment)).cells(cells).unwrap();
+        Array::open(path).unwrap().write().ids(names(fragment)).cells(cells).unwrap();
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn dense(path: &Path, Size { cells, fragments }: Size) {
     for fragment in 0..fragments {
         let a: Vec<i64> = (0..len).map(|x| (x + fragment) * 7919 % 1_000_003).collect();
         let cells = WriteBatch::new().with("a", WriteColumn::values(&a)).with("b", WriteColumn::values(&a));
-        let write = Array::open(path).unwrap().write().names(names(fragment));
+        let write = Array::open(path).unwrap().write().ids(names(fragment));
         write.range("x", fragment * len..=(fragment + 1) * len - 1).unwrap().cells(cells).unwrap();
     }
 }

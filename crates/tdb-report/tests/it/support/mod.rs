@@ -8,7 +8,7 @@ use tdb_array::tdb_filters::EncryptionKey;
 use tdb_array::tdb_schema::{
     ArrayDefinition, ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, Names, TimeRange, WriteBatch};
+use tdb_array::{Array, ArrayOptions, CreateOptions, MetadataValue, TimeRange, WriteBatch, WriteIds};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::Datatype;
@@ -78,11 +78,11 @@ pub fn many_fragments(count: u32) -> Array {
     let storage = create(schema, None);
     let array = array_on(&storage);
     for number in 0..count {
-        let names = Names::new().at(1_700_000_000_000 + u64::from(number) * 60_000);
+        let names = WriteIds::new().at(1_700_000_000_000 + u64::from(number) * 60_000);
         let x = number.wrapping_mul(7919) % 999_000;
         let (x, y, a) = ([x, x + 900], [number * 10, number * 10 + 500], [number, number + 1]);
         let cells = WriteBatch::new().with("x", &x).with("y", &y).with("a", &a);
-        array.write().names(names).cells(cells).unwrap();
+        array.write().ids(names).cells(cells).unwrap();
     }
     array_on(&storage)
 }

@@ -21,7 +21,7 @@ use futures_util::TryStreamExt;
 use tdb_array::tdb_condition::{Condition, field};
 use tdb_array::tdb_schema::FieldRef;
 use tdb_array::tdb_types::{PhysicalType, Scalar};
-use tdb_array::{Aggregate, Exactness, Names};
+use tdb_array::{Aggregate, Exactness, WriteIds};
 
 use super::insert::refuse_past;
 use crate::opened::{Opened, nothing};
@@ -112,7 +112,7 @@ fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     let counted = opened.array.read().filter(condition.clone()).aggregate([Aggregate::count()]).map_err(failed)?;
     let count = counted.value::<u64>("count").map_err(failed)?.unwrap_or(0);
     if count > 0 {
-        opened.array.delete_cells(condition, &Names::new()).map_err(failed)?;
+        opened.array.delete_cells(condition, &WriteIds::new()).map_err(failed)?;
         pass_the_moment();
     }
     Ok(count)

@@ -2,7 +2,7 @@
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteIds};
 
 use crate::support::{local, rows};
 
@@ -21,9 +21,9 @@ fn cells(path: &std::path::Path) {
     // 2024-04-01 and 2024-06-01.
     let (before, after) = (1_711_929_600_000, 1_717_200_000_000);
     let definition = ArrayDefinition::new(schema).unwrap();
-    CreateOptions::new().names(Names::new().at(before)).create(path, &definition).unwrap();
+    CreateOptions::new().ids(WriteIds::new().at(before)).create(path, &definition).unwrap();
     for (time, x) in [(before, [1, 2]), (after, [3, 4])] {
-        let write = Array::open(path).unwrap().write().names(Names::new().at(time));
+        let write = Array::open(path).unwrap().write().ids(WriteIds::new().at(time));
         write.cells(WriteBatch::new().with("x", &x).with("a", &x)).unwrap();
     }
 }

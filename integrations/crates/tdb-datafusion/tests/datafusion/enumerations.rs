@@ -14,7 +14,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 use tempfile::TempDir;
 
@@ -124,7 +124,7 @@ async fn ordered_ones_compare_as_their_values_do_in_sql() {
     assert_eq!(rows(&session, &sql).await.unwrap(), ["high | middle | 3"]);
     // Adds a value, and rows with it.
     let evolution = SchemaEvolution::new().extend_enumeration("values", ["more"]);
-    Array::open(&path).unwrap().evolve(&evolution, &Names::new()).unwrap();
+    Array::open(&path).unwrap().evolve(&evolution, &WriteIds::new()).unwrap();
     rows(&session, &format!("INSERT INTO '{}' VALUES (7, 'more'), (8, NULL)", path.display())).await.unwrap();
     assert_eq!(ask("e = 'more'").await, ["7"]);
     assert_eq!(ask("e IS NULL").await, ["8"]);

@@ -3,7 +3,7 @@
 use tdb_datafusion::datafusion::error::DataFusionError;
 use tdb_datafusion::tdb_array::tdb_schema::{Attribute, SchemaEvolution};
 use tdb_datafusion::tdb_array::tdb_types::Datatype;
-use tdb_datafusion::tdb_array::{Array, Names};
+use tdb_datafusion::tdb_array::{Array, WriteIds};
 use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
 
 use crate::support::{create, local, rows, sparse};
@@ -64,7 +64,7 @@ async fn rows_without_a_column_are_not_deleted_by_it() {
     create(&session, &path, "x INT NOT NULL", "").await;
     rows(&session, "INSERT INTO t VALUES (1), (2)").await.unwrap();
     let late = SchemaEvolution::new().add_attribute(Attribute::new("late", Datatype::Int16));
-    Array::open(&path).unwrap().evolve(&late, &Names::new()).unwrap();
+    Array::open(&path).unwrap().evolve(&late, &WriteIds::new()).unwrap();
     // The session continues with the new schema.
     rows(&session, "INSERT INTO t VALUES (3, 7), (4, 8)").await.unwrap();
     let error = rows(&session, "DELETE FROM t WHERE late = 7").await.unwrap_err().to_string();

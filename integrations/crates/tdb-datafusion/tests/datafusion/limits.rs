@@ -7,7 +7,7 @@ use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_condition::field;
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage};
 use tdb_datafusion::{Opener, SessionOptions, session};
 
@@ -24,12 +24,12 @@ fn make(path: &Path) {
         .capacity(1000)
         .attribute(Attribute::new("value", Datatype::Float64))
         .attribute(Attribute::new("name", Datatype::StringUtf8).with_cell_val_num(CellValNum::Var));
-    CreateOptions::new().names(Names::new().at(1000)).create(path, schema.build().unwrap()).unwrap();
+    CreateOptions::new().ids(WriteIds::new().at(1000)).create(path, schema.build().unwrap()).unwrap();
     let x: Vec<i64> = (0..ROWS).collect();
     let value: Vec<f64> = x.iter().map(|x| (x * 7919 % ROWS) as f64).collect();
     let name = WriteColumn::strings(x.iter().map(|x| format!("name number {x}")));
     let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
-    Array::open(path).unwrap().write().names(Names::new().at(1010)).cells(cells).unwrap();
+    Array::open(path).unwrap().write().ids(WriteIds::new().at(1010)).cells(cells).unwrap();
 }
 
 /// Creates a session that counts bytes read. The array is the table `t`.
@@ -90,11 +90,11 @@ async fn limits_of_nothing_of_all_and_of_more() {
     let path = folder.path().join("t");
     make(&path);
     // Deletes the first rows, and replaces others.
-    Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &Names::new().at(1020)).unwrap();
+    Array::open(&path).unwrap().delete_cells(&field("x").lt(150_000i64), &WriteIds::new().at(1020)).unwrap();
     let (x, value) = ([160_000i64, 10], [-1.0f64, -2.0]);
     let name = WriteColumn::strings(["new", "back again"]);
     let cells = WriteBatch::new().with("x", &x).with("value", &value).with("name", name);
-    Array::open(&path).unwrap().write().names(Names::new().at(1030)).cells(cells).unwrap();
+    Array::open(&path).unwrap().write().ids(WriteIds::new().at(1030)).cells(cells).unwrap();
     let (session, storage) = counted(&path).await;
     let left = 50_001;
     for (limit, expected) in [(0, 0), (1, 1), (4096, 4096), (left, left), (left + 1, left), (10 * left, left)] {

@@ -15,7 +15,7 @@ use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_datafusion::tdb_array::{Array, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
 
 /// Runs a future.
@@ -251,7 +251,7 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
     let y = Dimension::new("y", -100.0f64..=100.0);
     let builder = SchemaBuilder::sparse().dimension(x).dimension(Dimension::string("name")).dimension(y);
     let definition = with_attributes(builder.capacity(7).allows_duplicates(duplicates));
-    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
+    CreateOptions::new().ids(WriteIds::new().at(1000)).create(path, &definition).unwrap();
     let fragments = 1 + random.below(4);
     for fragment in 0..fragments {
         let time = 1000 + 10 * (fragment as u64 + 1);
@@ -266,15 +266,15 @@ pub(crate) fn sparse(path: &Path, seed: u64, duplicates: bool) {
         if has_late {
             cells = cells.with("late", &late);
         }
-        array.write().names(Names::new().at(time)).cells(cells).unwrap();
+        array.write().ids(WriteIds::new().at(time)).cells(cells).unwrap();
         if random.below(3) == 0 {
             let condition = field("u").lt(random.below(80) as u8);
-            Array::open(path).unwrap().delete_cells(&condition, &Names::new().at(time + 1)).unwrap();
+            Array::open(path).unwrap().delete_cells(&condition, &WriteIds::new().at(time + 1)).unwrap();
         }
         if !has_late && random.below(2) == 0 {
             let array = Array::open(path).unwrap();
             let evolution = SchemaEvolution::new().add_attribute(Attribute::new("late", Datatype::Int16));
-            array.evolve(&evolution, &Names::new().at(time + 2)).unwrap();
+            array.evolve(&evolution, &WriteIds::new().at(time + 2)).unwrap();
         }
     }
 }
@@ -284,12 +284,12 @@ pub(crate) fn dense(path: &Path, seed: u64) {
     let mut random = Random::new(seed);
     let side = |name: &str, extent: i32| Dimension::new(name, -20i32..=1_000_000).with_tile(extent);
     let definition = with_attributes(SchemaBuilder::dense().dimension(side("x", 4)).dimension(side("y", 3)));
-    CreateOptions::new().names(Names::new().at(1000)).create(path, &definition).unwrap();
+    CreateOptions::new().ids(WriteIds::new().at(1000)).create(path, &definition).unwrap();
     for fragment in 0..random.below(4) {
         let (x, y) = (random.below(30) as i32 - 20, random.below(30) as i32 - 20);
         let (width, height) = (1 + random.below(9) as i32, 1 + random.below(9) as i32);
         let filled = Filled::new(&mut random, (width * height) as usize);
-        let write = Array::open(path).unwrap().write().names(Names::new().at(1000 + 10 * (fragment as u64 + 1)));
+        let write = Array::open(path).unwrap().write().ids(WriteIds::new().at(1000 + 10 * (fragment as u64 + 1)));
         let write = write.range("x", x..x + width).unwrap().range("y", y..y + height).unwrap();
         write.cells(filled.cells()).unwrap();
     }

@@ -58,7 +58,7 @@ impl FolderFormat for ZarrFolders {
     fn import(&self, import: FolderImport) -> Result<FolderImported> {
         foreign::hush();
         let FolderImport { path, target, key, names, budget, threads, observer, .. } = import;
-        let from = Import::new().names(names).budget(budget).threads(threads).observer(observer);
+        let from = Import::new().ids(names).budget(budget).threads(threads).observer(observer);
         let from = match key {
             Some(key) => from.key(key),
             None => from,

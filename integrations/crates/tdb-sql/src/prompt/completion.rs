@@ -76,7 +76,7 @@ const KEYWORDS: [&str; 62] = [
 
 /// The known names.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct WriteIds {
     names: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ pub(super) async fn names(runner: &Runner<'_>) -> Vec<String> {
     names
 }
 
-impl Names {
+impl WriteIds {
     pub(super) fn new(names: Vec<String>) -> Self {
         Self { names }
     }
@@ -149,7 +149,7 @@ pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.binary_search(&&*name.to_ascii_uppercase()).is_ok()
 }
 
-impl Completer for Names {
+impl Completer for WriteIds {
     type Candidate = String;
 
     /// Completes paths within single quotes, and names elsewhere.
@@ -162,15 +162,15 @@ impl Completer for Names {
     }
 }
 
-impl Hinter for Names {
+impl Hinter for WriteIds {
     type Hint = String;
 }
 
-impl Highlighter for Names {}
+impl Highlighter for WriteIds {}
 
-impl Validator for Names {}
+impl Validator for WriteIds {}
 
-impl Helper for Names {}
+impl Helper for WriteIds {}
 
 /// Returns a name as SQL: in double quotes, unless it consists of lower-case letters, digits and
 /// underscores, and is no keyword.
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn words_are_completed() {
-        let names = Names::new(["chrom", "café", "select_me"].map(str::to_owned).to_vec());
+        let names = WriteIds::new(["chrom", "café", "select_me"].map(str::to_owned).to_vec());
         assert_eq!(names.of("SEL", 3), (0, vec!["select_me".to_owned(), "SELECT".to_owned()]));
         assert_eq!(names.of("select ch", 9), (7, vec!["chrom".to_owned()]));
         assert_eq!(names.of("é caf, b", 6), (3, vec!["\"café\"".to_owned()]));
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn names_that_need_quotes_get_them() {
-        let names = Names::new(["soma_dim_0", "Soma", "order", "a\"b"].map(str::to_owned).to_vec());
+        let names = WriteIds::new(["soma_dim_0", "Soma", "order", "a\"b"].map(str::to_owned).to_vec());
         assert_eq!(names.of("SELECT so", 9), (7, vec!["soma_dim_0".to_owned(), "\"Soma\"".to_owned()]));
         assert_eq!(names.of("SELECT \"So", 10), (7, vec!["\"soma_dim_0\"".to_owned(), "\"Soma\"".to_owned()]));
         assert_eq!(names.of("SELECT \"a\"\"", 11), (7, vec!["\"a\"\"b\"".to_owned()]));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustyline::Editor;
 use rustyline::history::FileHistory;
 
-use super::completion::Names;
+use super::completion::WriteIds;
 
 /// Returns `TDB_SQL_HISTORY`, or a file in the user's state folder. `None` if the variable is empty
 /// or the folder is unknown.
@@ -21,7 +21,7 @@ pub(super) fn file() -> Option<PathBuf> {
 }
 
 /// Saves the history. Ignores errors.
-pub(super) fn keep(editor: &mut Editor<Names, FileHistory>, file: &Path) {
+pub(super) fn keep(editor: &mut Editor<WriteIds, FileHistory>, file: &Path) {
     if let Some(folder) = file.parent() {
         let _ = fs::create_dir_all(folder);
     }

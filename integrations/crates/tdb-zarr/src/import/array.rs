@@ -62,7 +62,7 @@ pub(super) fn make(
 ) -> Result<()> {
     import.create.create_on(storage, &plan.definition)?;
     let array: Array = import.create.array_options().threads(import.work.threads).open_on(Arc::clone(storage))?;
-    let metadata = array.write_metadata().names(import.names.clone());
+    let metadata = array.write_metadata().ids(import.names.clone());
     let put = attributes::to_metadata(told, mark).into_iter();
     put.fold(metadata, |all, (key, value)| all.put(key, value)).commit()?;
     imported.cells += write(import, path, plan, &array)?;
@@ -108,7 +108,7 @@ fn write(import: &Import, path: &Path, plan: &Plan, array: &Array) -> Result<u64
             })?;
             cells = cells.with(field.attribute.as_str(), column);
         }
-        let mut write = array.write().names(import.names.clone());
+        let mut write = array.write().ids(import.names.clone());
         for ((dimension, start), range) in array.schema().dimensions().iter().zip(&first).zip(&in_box) {
             let last = start + i128::from(range.end - range.start) - 1;
             write = write.range(dimension.name(), Coordinate::Integer(*start)..=Coordinate::Integer(last))?;

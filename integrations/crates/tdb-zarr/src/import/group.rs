@@ -43,14 +43,14 @@ pub(super) fn import(
     import.create.create_group_on(storage)?;
     let options = import.key.iter().cloned().fold(GroupOptions::new(), GroupOptions::key);
     let group = options.open_on(Arc::clone(storage))?;
-    let metadata = group.write_metadata().names(import.names.clone());
+    let metadata = group.write_metadata().ids(import.names.clone());
     let put = attributes::to_metadata(&told, &mark).into_iter();
     put.fold(metadata, |all, (key, value)| all.put(key, value)).commit()?;
     // Frees the attributes before the members are read, to limit memory on untrusted input.
     let members = mark.members;
     drop(told);
     imported.groups += 1;
-    let mut change = group.change().names(import.names.clone());
+    let mut change = group.change().ids(import.names.clone());
     let mut names = BTreeSet::new();
     for node_name in children {
         let folder = path.join(&node_name);

@@ -9,7 +9,7 @@ use tdb_ballista::tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
 use tdb_ballista::tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
-use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, Names, WriteBatch, WriteColumn};
+use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_ballista::tdb_datafusion::tdb_storage::{LocalStorage, Storage};
 use tempfile::TempDir;
 
@@ -73,10 +73,10 @@ pub(crate) fn sparse(storage: &Arc<dyn Storage>, cells: i64) {
             .with("depth", WriteColumn::options(pos.iter().map(|pos| (pos % 5 != 3).then_some((pos * 13 % 97) as i32))))
             .with("alt", WriteColumn::optional_strings(pos.iter().map(|pos| alts.get((pos % 5) as usize))))
             .with("kind", WriteColumn::values(&kind));
-        open(storage).write().names(Names::new().at(1000 + fragment as u64)).cells(cells).unwrap();
+        open(storage).write().ids(WriteIds::new().at(1000 + fragment as u64)).cells(cells).unwrap();
     }
     let deleted = field("pos").ge(100).and(field("pos").lt(150));
-    open(storage).delete_cells(&deleted, &Names::new().at(2000)).unwrap();
+    open(storage).delete_cells(&deleted, &WriteIds::new().at(2000)).unwrap();
 }
 
 /// Creates a small array for joins.
