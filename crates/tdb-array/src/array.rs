@@ -144,7 +144,7 @@ impl Array {
     /// # Array::create(&path, schema)?;
     ///
     /// let evolution = SchemaEvolution::new().add_attribute(Attribute::new("quality", Datatype::Float32));
-    /// Array::open(&path)?.evolve(&evolution, &Names::new())?;
+    /// Array::open(&path)?.evolve(&evolution, &WriteIds::new())?;
     /// assert_eq!(Array::open(&path)?.schema().attr_count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -175,7 +175,7 @@ impl Array {
     /// # let schema = SchemaBuilder::sparse().dimension(rows).attribute(quality).build()?;
     /// # Array::create(&path, schema)?;
     ///
-    /// Array::open(&path)?.delete_cells(&Condition::field("quality").lt(10.0f32), &Names::new())?;
+    /// Array::open(&path)?.delete_cells(&Condition::field("quality").lt(10.0f32), &WriteIds::new())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

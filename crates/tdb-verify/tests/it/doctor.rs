@@ -208,7 +208,7 @@ fn what_is_outdated_stays_aside() {
     assert_eq!(mend(&storage, &Doctor::new()).unwrap(), 1);
     ConsolidateFragments::new().amplification(f64::INFINITY).plan(&open(&storage)).unwrap().run().unwrap();
     Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
-    assert!(!files(&*storage).keys().any(|path| path.ends_with(".con") && !path.contains("aside")));
+    assert!(!files(&*storage).keys().any(|path| path.ends_with(".con") && !path.contains("quarantine")));
     assert_eq!(open(&storage).fragments().unwrap().len(), 1);
     let before = Case::on(storage.clone()).seen(TimeRange::ALL);
     let undone = Doctor::new().undo(&open(&storage)).unwrap();
