@@ -202,14 +202,6 @@ fn wrong_use(error: clap::Error) -> Parsed {
     Parsed::Failed(failure.with_hint(hint))
 }
 
-/// Calls a setter of a builder, if a value is given.
-pub(crate) fn with<B, V>(builder: B, value: Option<V>, set: impl FnOnce(B, V) -> B) -> B {
-    match value {
-        Some(value) => set(builder, value),
-        None => builder,
-    }
-}
-
 /// The names of the commands of this crate.
 fn commands() -> Vec<String> {
     let names = Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();

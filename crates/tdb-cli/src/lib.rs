@@ -34,6 +34,7 @@ mod new_file;
 mod place;
 mod progress;
 mod session;
+mod setter;
 mod size;
 mod stores;
 mod suggest;

@@ -10,9 +10,9 @@ use tdb_array::{Array, ArrayError, ArrayOptions, Group, GroupOptions};
 use tdb_storage::{Entry, EntryKind, LocalStorage, Storage};
 use tdb_types::names;
 
-use crate::args::with;
 use crate::failure::{Exit, Failure, Result, interrupted_migration};
 use crate::key::Key;
+use crate::setter::with;
 use crate::time::TimeArgs;
 use crate::{location, session, stores, suggest};
 

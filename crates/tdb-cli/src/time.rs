@@ -3,7 +3,7 @@
 use tdb_array::{TimeRange, WriteIds};
 use tdb_exchange::time::{at, between, moment};
 
-use crate::args::with;
+use crate::setter::with;
 
 /// The time to read an array or group at.
 #[derive(Debug, Default, clap::Args)]

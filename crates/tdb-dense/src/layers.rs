@@ -8,7 +8,7 @@ use std::ops::Range;
 use tdb_fragment::Tiles;
 use tdb_snapshot::{Result, Snapshot};
 
-use crate::narrow::lows;
+use crate::domain_cells::lows;
 
 pub(super) use layer::{Layer, TilePlace};
 

@@ -22,6 +22,7 @@ mod boxes;
 mod coordinates;
 mod copy;
 mod cursor;
+mod domain_cells;
 mod fields;
 mod filter;
 mod fixed;

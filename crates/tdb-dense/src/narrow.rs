@@ -12,6 +12,7 @@ use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::{ArrayError, Result};
 
+use crate::domain_cells::{cells, lows};
 use crate::layers::Layers;
 use crate::shape::volume;
 
@@ -102,19 +103,6 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
     }
     let sides = lows.iter().enumerate();
     Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
-}
-
-/// Returns the keys of the low ends of the domain.
-pub(super) fn lows(schema: &ArraySchema) -> Vec<u64> {
-    schema.dimensions().iter().map(|dimension| dimension.domain_keys().unwrap_or_default().0).collect()
-}
-
-/// Returns the cells of a range along a dimension, counted from the low end of the domain.
-pub(super) fn cells(range: &DimRange, low: u64) -> Range<u128> {
-    match *range {
-        DimRange::Fixed { lo, hi } => u128::from(lo.saturating_sub(low))..u128::from(hi.saturating_sub(low)) + 1,
-        DimRange::Var { .. } => 0..0,
-    }
 }
 
 /// Returns the range of such cells. `cells` must not be empty.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdb_query::CheckedQuery;
 use tdb_rtree::{Boxes, DimRange};
 
-use crate::narrow::lows;
+use crate::domain_cells::lows;
 use crate::shape::{Positions, Shape};
 
 /// First and last cell of a range along a dimension, counted from the low end of the domain.

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use tdb_array::{ArrayError, ErrorCategory, MemberKind};
-use tdb_storage::{LocalStorage, Storage, StorageError, at_once, check_path, copy_file};
+use tdb_storage::{LocalStorage, Storage, StorageError, at_once, copy_file};
 
 use crate::local::{check_not_in_array, named};
 use crate::removing::gone;
 use crate::rewrite::{Kind, Places, Rewritten};
-use crate::staged::{is_unfinished, staged};
+use crate::staged::staged;
 use crate::walk::{Tree, is_aside, walk_with};
-use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
 use tdb_job::links::unlisted;
 use tdb_job::settle_all;
@@ -323,29 +322,6 @@ fn strangers(from: &dyn Storage, tree: &Tree) -> Result<Vec<String>> {
 
 fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
     tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
-}
-
-/// Checks that a copy is possible.
-pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
-    let problem = |path: String, why: PlaceProblem| Err(MaintainError::Place { path, why });
-    if name.is_empty() || name.contains('/') || check_path(name).is_err() {
-        return problem(parent.describe(name), PlaceProblem::NoName);
-    }
-    if kind_of(from)? == MemberKind::Invalid {
-        return problem(from.describe(""), PlaceProblem::Neither);
-    }
-    if let (Some(from), Some(to)) = (from.uri(""), parent.uri(""))
-        && (to == from || to.starts_with(&format!("{from}/")))
-    {
-        return problem(parent.describe(name), PlaceProblem::InSource);
-    }
-    if parent.exists(name)? && !is_unfinished(parent, name)? {
-        return problem(parent.describe(name), PlaceProblem::Occupied);
-    }
-    if parent.exists("")? && kind_of(parent)? == MemberKind::Array {
-        return problem(parent.describe(name), PlaceProblem::InArray);
-    }
-    Ok(())
 }
 
 /// Returns `true` if the group is unreadable, with unknown members.

@@ -11,10 +11,10 @@ mod walk;
 
 /// Parts of a copy, for jobs with a staged result next to the destination.
 pub mod building {
-    pub use crate::copying::check;
     pub use crate::local::{check_not_in_array, named};
     pub use crate::removing::REMOVED;
     pub use crate::rewrite::{Kind, Places, Rewritten};
+    pub use crate::staged::check;
     pub use crate::staged::staged;
     pub use crate::walk::{Tree, walk};
 }

@@ -7,11 +7,12 @@ use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, T
 use tdb_storage::Storage;
 use tdb_types::names::{MAINTENANCE_LOCK, file_name};
 
-use crate::copying::{Copied, CopyTo, LIST_BYTES, check, is_closed};
+use crate::copying::{Copied, CopyTo, LIST_BYTES, is_closed};
 use crate::held::{Held, objects};
 use crate::local::{check_not_in_array, common, holders, is_one_disk, named, place};
 use crate::removing::{REMOVED, Remove, check_nameable};
 use crate::rewrite::{Kind, Places, Rewritten};
+use crate::staged::check;
 use crate::walk::{is_aside, walk};
 use tdb_job::PlaceProblem;
 use tdb_job::journal::is_journal;

@@ -6,7 +6,6 @@ use tdb_array::MemberKind;
 use tdb_storage::{EntryKind, Storage, check_path};
 use tdb_types::names::{GROUP_FOLDER, GROUP_MARKER, LEGACY_SCHEMA, SCHEMA_FOLDER};
 
-use crate::copying::check;
 use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
 use tdb_job::links::is_link;
@@ -21,6 +20,29 @@ const UNFINISHED: &str = ".tdb-unfinished.tmp";
 
 /// Maximum size of the list of files.
 const LIST_BYTES: u64 = 64 << 20;
+
+/// Checks that a copy is possible.
+pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<()> {
+    let problem = |path: String, why: PlaceProblem| Err(MaintainError::Place { path, why });
+    if name.is_empty() || name.contains('/') || check_path(name).is_err() {
+        return problem(parent.describe(name), PlaceProblem::NoName);
+    }
+    if kind_of(from)? == MemberKind::Invalid {
+        return problem(from.describe(""), PlaceProblem::Neither);
+    }
+    if let (Some(from), Some(to)) = (from.uri(""), parent.uri(""))
+        && (to == from || to.starts_with(&format!("{from}/")))
+    {
+        return problem(parent.describe(name), PlaceProblem::InSource);
+    }
+    if parent.exists(name)? && !is_unfinished(parent, name)? {
+        return problem(parent.describe(name), PlaceProblem::Occupied);
+    }
+    if parent.exists("")? && kind_of(parent)? == MemberKind::Array {
+        return problem(parent.describe(name), PlaceProblem::InArray);
+    }
+    Ok(())
+}
 
 /// Fills a temporary folder next to the destination and moves the content to the destination, after
 /// a check of the source and the destination.

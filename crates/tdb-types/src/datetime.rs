@@ -14,6 +14,7 @@
 mod count;
 mod plain;
 
+use count::Unit;
 pub use count::WrittenError;
 
 use jiff::civil::{Date, DateTime, Time};
@@ -29,19 +30,6 @@ pub const NOT_A_TIME: &str = "NaT";
 /// exact.
 const PER_SECOND: i128 = 1_000_000_000_000_000_000;
 const EPOCH: Date = Date::constant(1970, 1, 1);
-
-/// The length of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Years,
-    Months,
-    /// A fixed number of seconds, at least one day.
-    Days(i64),
-    /// A fixed number of seconds, less than one day.
-    Seconds(i64),
-    /// A fraction of a second, as a power of ten per second.
-    Fraction(u32),
-}
 
 fn unit(datatype: Datatype) -> Option<Unit> {
     count::row(datatype).map(|(_, unit, ..)| *unit)

@@ -23,11 +23,9 @@ use super::random::Random;
 pub use aggregates::is_theirs;
 use axis::Axis;
 pub use changes::AFTER_ALL;
+use changes::FIRST_TIMESTAMP;
 pub use maintained::{maintained, migrated};
 use tdb_reference::model::{ArraySpec, AttributeSpec, Evolution};
-
-/// Timestamp of the first write. Each further step follows ten milliseconds later.
-const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 
 /// Number of questions per array.
 const QUESTIONS: usize = 6;

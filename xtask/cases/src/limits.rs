@@ -4,6 +4,7 @@ mod order;
 mod steps;
 
 pub use order::orders_otherwise;
+use steps::names;
 
 use tdb_types::{ArrayType, Datatype, Layout, PhysicalType};
 
@@ -65,11 +66,6 @@ pub fn fit(mut case: Case, release: Release) -> Option<Case> {
         case.questions.iter_mut().for_each(|question| question.query.timestamps = None);
     }
     Some(case)
-}
-
-/// Returns the names of some attributes.
-fn names(attributes: &[AttributeSpec], wanted: impl Fn(&AttributeSpec) -> bool) -> Vec<String> {
-    attributes.iter().filter(|attribute| wanted(attribute)).map(|attribute| attribute.name.clone()).collect()
 }
 
 fn change_attributes(case: &mut Case, mut change: impl FnMut(&mut AttributeSpec)) {

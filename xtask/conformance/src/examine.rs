@@ -15,6 +15,7 @@ use tdb_cases::{defects, evaluation};
 use tdb_reference::{Error, Reference, Release};
 use tdb_types::FormatVersion;
 
+use super::selected::NOT_OF_WIDE;
 use super::{aggregates, facts, selected};
 
 /// Runs a case in a new folder below `folder`. The writer creates the array, or else the reading
@@ -178,9 +179,6 @@ fn compare_with_wide(
     compare_cells(case, question, uri, &expected)?;
     Ok(expected.cells)
 }
-
-/// The excuse for questions with a condition about a wide array.
-pub const NOT_OF_WIDE: &str = "not asked about a condition where the wide array replaces this one";
 
 /// Returns the library's defect that explains different cells, or `None`. A question that avoids
 /// the defect must return tdb's cells.

@@ -6,13 +6,12 @@ mod carry_out;
 mod defects;
 mod groups;
 mod meanwhile;
+mod names;
 mod run;
 mod smaller;
 mod state;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use tdb_cases::case::seed_of;
 use tdb_cases::generate;
@@ -23,10 +22,10 @@ use tdb_cases::tally::Counts;
 use tdb_cases::verdict::{End, Failure, Verdict};
 use tdb_cases::writer::start;
 use tdb_reference::{NEWEST, Reference};
-use tdb_types::TimestampedName;
 
 pub use carry_out::{by_them, by_us};
 pub use defects::refused;
+pub use names::names_in;
 pub use run::date_schema;
 pub use smaller::{ATTEMPTS, smaller_histories};
 pub use state::{Differing, Window, other_metadata, windows};
@@ -137,11 +136,4 @@ pub fn text_of(history: &History) -> String {
         }
     }
     text
-}
-
-/// Returns the timestamped names of files and folders with a suffix, without that suffix.
-pub fn names_in(folder: &Path, end: &str) -> Vec<TimestampedName> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| TimestampedName::parse(name.strip_suffix(end)?)).collect()
 }

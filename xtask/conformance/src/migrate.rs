@@ -6,6 +6,7 @@
 //! original. The newest release must read the same cells from the new array, and also after a
 //! migration back. tdb may refuse a migration only if the format cannot represent the array.
 
+mod counters;
 mod made;
 mod moved;
 mod refusal;
@@ -19,26 +20,8 @@ use tdb_reference::Release;
 
 use super::by_release::Sides;
 use super::maintain;
+use counters::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
 use moved::Moved;
-
-/// Names of counters, and headings of their columns.
-const MIGRATED: &str = "migrated";
-/// Arrays that the format cannot represent.
-const REFUSED: &str = "rightly refused";
-/// Migrated arrays without their history.
-const FLATTENED: &str = "without history";
-/// Migrated arrays with other tiles, orders or filters.
-const CHANGED: &str = "changed";
-/// Migrated arrays that the release might not be able to create.
-const ALL_OTHERS: &str = "made without regard to the release";
-/// Times at which the release read the new array.
-const OLDER: &str = "times read by the release";
-/// Times at which the newest release read the new array.
-const NEWEST: &str = "times read by 2.30.0";
-/// Times at which the newest release read the array after the migration back.
-const BACK: &str = "times read after the way back";
-/// Times at which the release also misreads an array by the release itself.
-const NEITHER: &str = "reads its own no better";
 
 pub fn row(name: &str, tally: &Tally) -> Vec<(&'static str, String)> {
     let count = |name: &'static str| (name, tally.counts.get(name).to_string());

@@ -5,6 +5,7 @@
 //! of tdb. The newest release must read the same from both arrays. So must the older release, as
 //! far as it reads arrays of the newest release.
 
+mod counters;
 mod labels;
 mod made_twice;
 mod metadata_and_groups;
@@ -19,27 +20,8 @@ use tdb_reference::{Ability, Release};
 use tdb_types::Layout;
 
 use super::by_release::Sides;
+use counters::{CREATED, DELETED, FIRST_FORMATS, GROUPS, LABELS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use made_twice::Share;
-
-/// Names of counters, and headings of their columns.
-/// Arrays created by tdb with the same files as the release's arrays.
-const CREATED: &str = "made by ours";
-const WRITES: &str = "writes by ours";
-/// Writes of fragments in the formats 2 to 6. No release writes these formats for later releases.
-const FIRST_FORMATS: &str = "in formats 2 to 6";
-/// Reads by the newest release.
-const NEWEST: &str = "reads by 2.30.0";
-/// Reads by the older release.
-const OLDER: &str = "reads by the release";
-/// Reads in which the older release also fails on the array of the newest release.
-const NEITHER: &str = "also rejects 2.30.0's";
-const GROUPS: &str = "groups";
-const LABELS: &str = "arrays with labels";
-/// Fragments deleted by tdb.
-const DELETED: &str = "fragments deleted";
-/// Reads of the past by the older release, also counted as its reads.
-const PAST: &str = "reads of the past";
-const VACUUMED: &str = "vacuumed";
 
 /// One in `GROUP` cases also writes a group, if the release supports groups. The case after it also
 /// writes an array with dimension labels.

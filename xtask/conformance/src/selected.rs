@@ -20,7 +20,9 @@ use tdb_reference::model::{QuerySpec, RangesSpec, ReadResult};
 use tdb_types::Layout;
 
 use super::aggregates;
-use super::examine::NOT_OF_WIDE;
+
+/// The excuse for questions with a condition about a wide array.
+pub const NOT_OF_WIDE: &str = "not asked about a condition where the wide array replaces this one";
 
 /// Compares the results of both sides for a question with points or boxes. Returns the number of
 /// compared cells, or the verdict that ends the case. The library reads the first array or the wide

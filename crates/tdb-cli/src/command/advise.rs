@@ -10,9 +10,9 @@ use tdb_array::{Array, Group, Monitor, NodeKind};
 use tdb_maintain::tdb_job::Target;
 
 use super::maintained;
-use crate::args::with;
 use crate::failure::Result;
 use crate::key::Key;
+use crate::setter::with;
 use crate::size::{Bytes, counted};
 use crate::time::TimeArgs;
 use crate::{interrupt, session, size, target};

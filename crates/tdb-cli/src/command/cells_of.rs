@@ -11,10 +11,10 @@ use tdb_exchange::{points, range};
 use tdb_schema::ArraySchema;
 use tdb_types::saturating_len;
 
-use crate::args::with;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 use crate::progress::QueryProgress;
+use crate::setter::with;
 use crate::time::TimeArgs;
 use crate::{condition, interrupt, location, size, target};
 use tdb_print::Terminal;

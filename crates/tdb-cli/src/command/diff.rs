@@ -10,9 +10,9 @@ use tdb_types::saturating_len;
 
 use super::describe::json_of;
 use super::meta;
-use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
+use crate::setter::with;
 use crate::size;
 use crate::target;
 use crate::time::TimeArgs;

@@ -13,10 +13,10 @@ use tdb_types::Scalar;
 use tdb_verify::{Diagnosis, Doctor, Rebuild, Remedy, Repaired, Restored, Severity};
 
 use super::maintained;
-use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::session;
+use crate::setter::with;
 use crate::size::{Bytes, counted};
 use crate::target;
 use crate::time::TimeArgs;

@@ -10,9 +10,9 @@ use tdb_array::{Array, Query};
 pub(crate) use args::Args;
 
 use super::selection::{Selected, selected};
-use crate::args::with;
 use crate::failure::Result;
 use crate::key::Key;
+use crate::setter::with;
 use crate::{session, target};
 use cost::Cost;
 use tdb_print::Terminal;

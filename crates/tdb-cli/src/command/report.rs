@@ -9,9 +9,9 @@ use tdb_report::Report;
 
 use super::advise::{CostArgs, sample};
 use super::maintained;
-use crate::args::with;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
+use crate::setter::with;
 use crate::time::TimeArgs;
 use crate::{session, target};
 use tdb_print::Terminal;

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use tdb_array::{Array, GroupTree, MemberPlace, NodeKind, TreeNode};
 use tdb_exchange::range;
 
-use crate::args::with;
 use crate::failure::{Exit, Failure, Result};
 use crate::key::Key;
 use crate::session;
+use crate::setter::with;
 use crate::target::{self, Kind};
 use crate::time::TimeArgs;
 use tdb_print::Terminal;

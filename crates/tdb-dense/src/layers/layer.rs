@@ -5,7 +5,7 @@ use std::ops::Range;
 use tdb_fragment::DenseGrid;
 use tdb_snapshot::Fragment;
 
-use crate::narrow::cells;
+use crate::domain_cells::cells;
 
 /// A fragment, or a cell of a sparse fragment, as a box of the domain.
 #[derive(Clone, Debug)]

@@ -2,8 +2,20 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::Unit;
 use crate::Datatype;
+
+/// The length of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Years,
+    Months,
+    /// A fixed number of seconds, at least one day.
+    Days(i64),
+    /// A fixed number of seconds, less than one day.
+    Seconds(i64),
+    /// A fraction of a second, as a power of ten per second.
+    Fraction(u32),
+}
 
 /// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix of the unit and
 /// the unit's plural.

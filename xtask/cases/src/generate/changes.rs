@@ -6,10 +6,12 @@ use tdb_types::ArrayType;
 use super::super::case::{Case, Step};
 use super::super::random::Random;
 use super::axis::Axis;
-use super::{FIRST_TIMESTAMP, conditions, writes};
+use super::{conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
+/// Timestamp of the first write. Each further step follows ten milliseconds later.
+pub(super) const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 /// Timestamp of the last writes.
 const LATE: u64 = FIRST_TIMESTAMP + 1000;
 

@@ -3,7 +3,6 @@
 use tdb_types::{ArrayType, Datatype, Layout};
 
 use super::super::case::{Case, Step};
-use super::names;
 use super::order::orders_otherwise;
 use tdb_reference::model::{AttributeSpec, Column, Condition};
 use tdb_reference::{Ability, NEWEST, Release};
@@ -94,4 +93,9 @@ fn fill_empty_cells(column: &mut Column, size: usize, first: usize) {
         starts.push(values.len() as u64);
     }
     (column.values, column.offsets) = (values.into(), Some(starts));
+}
+
+/// Returns the names of some attributes.
+pub(super) fn names(attributes: &[AttributeSpec], wanted: impl Fn(&AttributeSpec) -> bool) -> Vec<String> {
+    attributes.iter().filter(|attribute| wanted(attribute)).map(|attribute| attribute.name.clone()).collect()
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Amount, CaseKind, Run, Settings};
+use super::kind::{CaseKind, Run};
+use super::settings::{Amount, Settings};
 use crate::ours::describe;
 use crate::tally::{Counts, Tally};
 use crate::verdict::{Failure, Kind, Verdict, verdict_of};

@@ -8,7 +8,7 @@ use tdb_types::names::file_name;
 use tdb_types::{ArrayType, Feature, TimestampedName};
 use tdb_verify::{Finding, FindingKind};
 
-use super::names_in;
+use super::names::names_in;
 use super::state::{Counted, Differing, Ties, Window};
 
 /// Returns why a consolidation by the library changes the cells or metadata. Returns `None` if

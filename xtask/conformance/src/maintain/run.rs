@@ -18,7 +18,7 @@ use tdb_verify::Severity;
 use super::carried::{self, Carried};
 use super::carry_out::{Done, by_them};
 use super::defects::Misread;
-use super::names_in;
+use super::names::names_in;
 use super::state::{
     Compared, Counted, Differing, State, Ties, Window, compare, counted, other_cells, other_metadata, our_view, windows,
 };

@@ -20,10 +20,10 @@ use tdb_reference::model::{MetadataEntry, ReadResult};
 use tdb_reference::{Ability, Reference, Release};
 use tdb_types::{ArrayType, FormatVersion};
 
+use super::counters::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
 use super::made::{self, Moment, Seen};
 use super::moved::Moved;
 use super::refusal;
-use super::{ALL_OTHERS, BACK, CHANGED, FLATTENED, MIGRATED, NEITHER, NEWEST, OLDER, REFUSED};
 use crate::by_release::Sides;
 use crate::maintain::{Differing, Window, other_metadata};
 

@@ -16,8 +16,9 @@ use tdb_reference::model::{
 };
 use tdb_types::{DataOrder, Datatype, FormatVersion, Layout};
 
+use super::counters::{NEITHER, NEWEST, OLDER};
 use super::made_twice::Share;
-use super::{NEITHER, NEWEST, OLDER};
+use super::metadata_and_groups::by_reference;
 use crate::by_release::Sides;
 use crate::create;
 
@@ -41,10 +42,6 @@ pub(super) fn labels(index: u64, sides: &mut Sides, folder: &Path, counts: &mut 
     let mut array = Pair { index, labelled, case, sides, theirs, ours, counts };
     let outcome = array.make().and_then(|()| array.read());
     outcome.map_err(|failure| Failure { detail: format!("{:?}: {}", array.labelled, failure.detail), ..failure })
-}
-
-pub(super) fn by_reference(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Kind::TheirError, error.to_string())
 }
 
 /// A dense array of 32-bit integers in ascending row-major order from zero, and the lengths of the

@@ -17,8 +17,8 @@ use tdb_reference::Error;
 use tdb_reference::model::ReadResult;
 use tdb_types::FormatVersion;
 
+use super::counters::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use super::metadata_and_groups;
-use super::{CREATED, DELETED, FIRST_FORMATS, NEITHER, NEWEST, OLDER, PAST, VACUUMED, WRITES};
 use crate::both_write::{ask, cannot_be_the_same};
 use crate::by_release::Sides;
 use crate::create;

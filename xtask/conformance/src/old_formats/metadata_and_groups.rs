@@ -16,7 +16,6 @@ use tdb_reference::model::{Bytes, GroupMember, MetadataEntry, ObjectKind};
 use tdb_reference::{Ability, Job, Reference};
 use tdb_types::Datatype;
 
-use super::labels::by_reference;
 use crate::by_release::Sides;
 
 /// Timestamp of the metadata, after all other operations.
@@ -155,4 +154,8 @@ fn listed(side: &mut Reference, path: &Path) -> tdb_reference::Result<Listed> {
     let folder = |uri: &str| uri.rsplit('/').next().unwrap_or_default().to_owned();
     let members = told.members.iter().map(|member| (member.name.clone().unwrap_or_default(), folder(&member.uri)));
     Ok((members.collect(), told.metadata))
+}
+
+pub(super) fn by_reference(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::TheirError, error.to_string())
 }

@@ -4,9 +4,9 @@ use tdb_array::{Array, TimeRange};
 use tdb_maintain::ConsolidateFragments;
 use tdb_types::saturating_len;
 
-use crate::args::with;
 use crate::failure::Result;
 use crate::session;
+use crate::setter::with;
 use crate::size;
 use tdb_print::Terminal;
 use tdb_print::print_text;

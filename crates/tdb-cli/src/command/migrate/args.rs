@@ -9,10 +9,10 @@ use tdb_array::tdb_filters::FilterPipeline;
 use tdb_migrate::Migrate;
 use tdb_types::{FormatVersion, Layout, PhysicalType, Scalar, saturating_len};
 
-use crate::args::with;
 use crate::command::create::version;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
+use crate::setter::with;
 use crate::size;
 use crate::time::TimeArgs;
 use tdb_print::RowFormat;
