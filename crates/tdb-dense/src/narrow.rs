@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tdb_query::{CheckedQuery, with_fill_values};
 use tdb_rtree::{Boxes, DimRange};
-use tdb_schema::{ArraySchema, FieldRef};
+use tdb_schema::FieldRef;
 use tdb_snapshot::{ArrayError, Result};
 
 use crate::domain_cells::{cells, lows};

@@ -35,14 +35,17 @@ macro_rules! with_physical {
     };
     (@ $physical:expr, $T:ident, $body:expr, $($integer:ident $type:ident)*, $float:expr) => {
         match $physical {
-            $($crate::PhysicalType::$integer => { type $T = $type; $body })*
+            $(#[allow(clippy::unnecessary_cast, clippy::useless_conversion)] // for some of the types
+            $crate::PhysicalType::$integer => { type $T = $type; $body })*
             $crate::PhysicalType::F32 | $crate::PhysicalType::F64 => $float,
         }
     };
     (@ $physical:expr, $T:ident, $body:expr, $($integer:ident $type:ident)*,) => {
         match $physical {
-            $($crate::PhysicalType::$integer => { type $T = $type; $body })*
+            $(#[allow(clippy::unnecessary_cast, clippy::useless_conversion)] // for some of the types
+            $crate::PhysicalType::$integer => { type $T = $type; $body })*
             $crate::PhysicalType::F32 => { type $T = f32; $body }
+            #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
             $crate::PhysicalType::F64 => { type $T = f64; $body }
         }
     };

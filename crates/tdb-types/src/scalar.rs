@@ -90,7 +90,7 @@ impl Scalar {
     pub fn to_integer(self) -> Option<i128> {
         let is_float = self.physical().is_float();
         #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)] // an integer
-        (!is_float).then(|| with_value!(self, value => value as i128))
+        (!is_float).then_some(with_value!(self, value => value as i128))
     }
 
     /// Converts the value to a double, rounding if necessary.

@@ -195,7 +195,10 @@ fn simpler_questions(index: usize, smaller: &mut Smaller<'_>) {
     ask(&|question| question.query.layout = Layout::RowMajor);
 }
 
-fn simpler_selections(selection: &Selection, ask: &mut dyn FnMut(&dyn Fn(&mut Question))) {
+/// A function that tries a change of a question.
+type Ask<'a> = dyn FnMut(&dyn Fn(&mut Question)) + 'a;
+
+fn simpler_selections(selection: &Selection, ask: &mut Ask<'_>) {
     ask(&|question| question.selection.forms.clear());
     ask(&|question| question.selection.outside = None);
     ask(&|question| question.selection.points = None);
@@ -257,7 +260,9 @@ fn simpler_attribute(index: usize, smaller: &mut Smaller<'_>) {
     let attribute = &smaller.case.array.attributes[index];
     smaller.add(|case| case.array.attributes[index].filters = Pipeline::default());
     for filter in 0..attribute.filters.filters.len() {
-        smaller.add(|case| drop(case.array.attributes[index].filters.filters.remove(filter)));
+        smaller.add(|case| {
+            case.array.attributes[index].filters.filters.remove(filter);
+        });
     }
     smaller.add(|case| case.array.attributes[index].datatype = plain_type(attribute.datatype));
     smaller.add(|case| case.array.attributes[index].fill = None);

@@ -114,7 +114,7 @@ impl Places {
     fn create(&self) -> Result<(), ArrayError> {
         let options = CreateOptions::new().environment(self.environment.clone()).key(self.key.clone());
         options.create_group_on(&self.group)?;
-        options.create_on(&self.array, &definition())
+        options.create_on(&self.array, definition())
     }
 
     fn open(&self) -> Array {

@@ -329,7 +329,7 @@ fn definitions_of_other_formats() {
     for version in FormatVersion::all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
-        Array::create(&path, &definition.clone().with_version(version).unwrap()).unwrap();
+        Array::create(&path, definition.clone().with_version(version).unwrap()).unwrap();
         let array = Array::open(&path).unwrap();
         assert_eq!(array.schema().version(), version);
         array.write().cells(&batch(&named("v22-by-2.30.0-sparse-2d"), &names(&array))).unwrap();

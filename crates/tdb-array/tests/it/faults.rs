@@ -234,7 +234,7 @@ fn creations_at_once_lose_nothing() {
     for round in 0..40 {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("array");
-        let make = |maker: i32| match Array::create(&place, &definition(22)) {
+        let make = |maker: i32| match Array::create(&place, definition(22)) {
             Ok(()) => {
                 let array = ArrayOptions::new().threads(1).open(&place).unwrap();
                 array.write().cells([("row", &[maker]), ("a", &[maker])]).unwrap();

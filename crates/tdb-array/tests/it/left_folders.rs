@@ -63,7 +63,7 @@ fn nothing_is_in_a_folder_that_a_store_names() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let store = naming(&inner, FOLDERS, STORE);
     // An array with folders of a deleted array.
-    CreateOptions::new().create_on(&store, &definition()).unwrap();
+    CreateOptions::new().create_on(&store, definition()).unwrap();
     let array: Array = ArrayOptions::new().open_on(store).unwrap();
     assert!(array.fragments().unwrap().is_empty() && array.listing().unwrap().commits.is_empty());
     assert_eq!(array.metadata().unwrap().len(), 0);
@@ -81,7 +81,7 @@ fn a_group_without_members_is_one() {
 #[test]
 fn a_folder_that_goes_from_the_disk_is_missed() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-    CreateOptions::new().create_on(&inner, &definition()).unwrap();
+    CreateOptions::new().create_on(&inner, definition()).unwrap();
     let error = ArrayOptions::new().open_on(naming(&inner, &["__commits"], ReadProfile::LOCAL)).unwrap_err();
     assert!(matches!(error, ArrayError::Storage(StorageError::NotFound { .. })), "{error}");
 }

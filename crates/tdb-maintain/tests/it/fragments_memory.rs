@@ -28,7 +28,7 @@ fn unordered(path: &Path, Size { cells, fragments }: Size) {
         let schema = schema.capacity(10_000).attribute(Attribute::new("a", Datatype::Int64));
         ArrayDefinition::new(schema.build().unwrap()).unwrap()
     };
-    Array::create(path, &schema(Layout::RowMajor)).unwrap();
+    Array::create(path, schema(Layout::RowMajor)).unwrap();
     for fragment in 0..fragments {
         let (mut y, mut x) = (Vec::new(), Vec::new());
         for cell in 0..cells / fragments {
@@ -42,7 +42,7 @@ fn unordered(path: &Path, Size { cells, fragments }: Size) {
     }
     let other = tempfile::tempdir().unwrap();
     let other = other.path().join("other");
-    Array::create(&other, &schema(Layout::ColMajor)).unwrap();
+    Array::create(&other, schema(Layout::ColMajor)).unwrap();
     let schema_of = |path: &Path| {
         let mut files = std::fs::read_dir(path.join("__schema")).unwrap().map(|entry| entry.unwrap().path());
         files.find(|path| path.is_file()).unwrap()
