@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tdb_array::tdb_filters::FilterPipeline;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_array::tdb_storage::{MemoryStorage, Storage};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_arrow::{ArrowOptions, Conversion, Reader};
 
@@ -116,7 +116,7 @@ fn array(cells: u64, is_packed: bool) -> Result<Array, Box<dyn Error>> {
         .build()?;
     let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let kinds = Enumeration::strings("kinds", "", Datatype::StringUtf8, (0..200).map(|kind| format!("kind-{kind}")))?;
-    CreateOptions::new().create_on(&storage, schema.with_enumeration(kinds)?)?;
+    CreateOptions::new().create_on(&storage, ArrayDefinition::new(schema)?.with_enumeration(kinds)?)?;
     let places: Vec<u64> = (0..cells).collect();
     let numbers: Vec<f64> = (0..cells).map(|cell| mixed(cell) as f64 / 8.0).collect();
     let kinds: Vec<u8> = (0..cells).map(|cell| (mixed(cell) % 200) as u8).collect();

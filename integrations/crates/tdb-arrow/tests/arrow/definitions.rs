@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use tdb_arrow::tdb_array::Order;
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::{ArrowOptions, Error, NewArray, Reader, SCHEMA_KEY, definition, schema};
 
 use crate::support::{InMemory, of_attribute};

@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Fields, IntervalUnit, Schema, UnionFields, UnionMode};
 use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, Enumeration, SchemaBuilder};
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, NewArray, Problem, Reader};
 

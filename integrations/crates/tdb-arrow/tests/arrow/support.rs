@@ -8,7 +8,7 @@ use tdb_arrow::tdb_array::tdb_filters::EncryptionKey;
 use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};

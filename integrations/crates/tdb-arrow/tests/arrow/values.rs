@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, SchemaBuilder};
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::tdb_array::{Order, WriteColumn};
 use tdb_arrow::{ArrowOptions, Error, Problem, Reader};
 

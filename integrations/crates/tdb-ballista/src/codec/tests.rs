@@ -7,8 +7,8 @@ use datafusion::prelude::SessionContext;
 use datafusion_proto::bytes::{
     physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
 };
-use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
 use tdb_datafusion::tdb_array::{Array, WriteBatch};
 use tdb_datafusion::{SessionOptions, TableOptions};
 

@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::{
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::scalar::ScalarValue;
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn};
 use tdb_storage::{MemoryStorage, Storage};
 

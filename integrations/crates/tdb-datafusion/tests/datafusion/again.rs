@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_filters::EncryptionKey;
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
 use tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch};
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage, MemoryStorage, Storage};
 use tdb_datafusion::{Opener, SessionOptions, session};
@@ -29,7 +29,7 @@ fn schema(attribute: Attribute) -> ArrayDefinition {
 
 fn create(path: &std::path::Path, attribute: Attribute) {
     let storage = Arc::new(LocalStorage::new(path)) as Arc<dyn Storage>;
-    CreateOptions::new().create_on(&storage, &schema(attribute)).unwrap();
+    CreateOptions::new().create_on(&storage, schema(attribute)).unwrap();
 }
 
 fn write(path: &std::path::Path, x: &[i32], a: &[i64]) {
@@ -101,7 +101,7 @@ async fn a_key_that_is_no_longer_given_opens_nothing() {
     let key = EncryptionKey::new([7; 32]);
     let on = storage.clone() as Arc<dyn Storage>;
     let create = CreateOptions::new().key(key.clone());
-    create.create_on(&on, &schema(Attribute::new("a", Datatype::Int64))).unwrap();
+    create.create_on(&on, schema(Attribute::new("a", Datatype::Int64))).unwrap();
     let array = ArrayOptions::new().key(key.clone()).open_on(on).unwrap();
     array.write().cells(WriteBatch::new().with("x", &[1i32]).with("a", &[2i64])).unwrap();
     let gives = Arc::new(AtomicBool::new(true));

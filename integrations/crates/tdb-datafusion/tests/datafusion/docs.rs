@@ -1,7 +1,7 @@
 //! Runs the statements in `docs/guides/sql.md`.
 
 use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
 use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteIds};
 
 use crate::support::{local, rows};

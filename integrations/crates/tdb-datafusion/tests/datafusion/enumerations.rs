@@ -13,7 +13,7 @@ use tdb_datafusion::datafusion::physical_plan::collect;
 use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
-use tdb_datafusion::tdb_array::tdb_types::{Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_types::Datatype;
 use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 use tempfile::TempDir;

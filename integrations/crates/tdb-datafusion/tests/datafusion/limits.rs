@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tdb_datafusion::datafusion::prelude::SessionContext;
 use tdb_datafusion::tdb_array::tdb_condition::field;
-use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::tdb_storage::{CountingStorage, LocalStorage};
 use tdb_datafusion::{Opener, SessionOptions, session};

@@ -14,7 +14,7 @@ use tdb_datafusion::tdb_array::tdb_condition::field;
 use tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder, SchemaEvolution,
 };
-use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_datafusion::tdb_array::{Array, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_datafusion::{Opener, Scan, SessionOptions, TableOptions, session};
 

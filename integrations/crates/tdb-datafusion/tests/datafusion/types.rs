@@ -90,7 +90,8 @@ async fn check(session: &SessionContext, known: &Known) {
     for wanted in [sorted[0], sorted[sorted.len() / 2], sorted[sorted.len() - 1]] {
         let place = known.cells.iter().position(|cell| cell.as_ref() == Some(wanted)).unwrap();
         let value = || lit(values[place].clone());
-        let tests: [(&str, Expr, fn(&Key, &Key) -> bool); 4] = [
+        type Compare = fn(&Key, &Key) -> bool;
+        let tests: [(&str, Expr, Compare); 4] = [
             ("=", column().eq(value()), |cell, wanted| cell == wanted),
             ("<", column().lt(value()), |cell, wanted| cell < wanted),
             (">=", column().gt_eq(value()), |cell, wanted| cell >= wanted),

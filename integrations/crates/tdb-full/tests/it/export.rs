@@ -199,8 +199,8 @@ fn streams_go_to_standard_output() {
 fn an_export_that_is_ended_leaves_nothing() {
     use std::process::{Command, Stdio};
 
-    use tdb_arrow::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-    use tdb_arrow::tdb_array::tdb_types::{Datatype, Scalar};
+    use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+    use tdb_arrow::tdb_array::tdb_types::Datatype;
     use tdb_arrow::tdb_array::{WriteBatch, WriteColumn};
 
     const CELLS: i64 = 2_000_000;

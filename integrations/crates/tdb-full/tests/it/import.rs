@@ -17,7 +17,7 @@ use tdb_arrow::arrow_schema::{DataType, Field};
 use tdb_arrow::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_arrow::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_arrow::tdb_array::{Array, WriteBatch, WriteColumn};
 
 const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{ArrayError, ArrayOptions, CreateOptions, Order, WriteBatch, WriteColumn};
 use tdb_object_store::StoreOptions;
 use tdb_storage::Storage;

@@ -1,7 +1,6 @@
 //! Array definitions for Zarr arrays without a mark.
 
 use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder, SchemaError};
-use tdb_array::tdb_types::{Datatype, Scalar};
 
 use super::field::{Field, Source};
 use crate::codecs;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
-use tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_array::{Array, MetadataValue};
 use tdb_zarr::{Error, Export, Import};
 

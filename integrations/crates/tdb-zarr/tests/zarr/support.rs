@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tdb_array::tdb_filters::{Filter, FilterPipeline};
-use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_array::tdb_types::{Datatype, Scalar};
 use tdb_array::{Array, Order, Query, WriteBatch};
 use tempfile::TempDir;

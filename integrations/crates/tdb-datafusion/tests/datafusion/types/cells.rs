@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use tdb_datafusion::tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+use tdb_datafusion::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, PhysicalType, Scalar};
 use tdb_datafusion::tdb_array::{Array, WriteBatch, WriteColumn};
 

@@ -8,7 +8,7 @@ use tdb_ballista::tdb_datafusion::tdb_array::tdb_filters::EncryptionKey;
 use tdb_ballista::tdb_datafusion::tdb_array::tdb_schema::{
     ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder,
 };
-use tdb_ballista::tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype, Scalar};
+use tdb_ballista::tdb_datafusion::tdb_array::tdb_types::{CellValNum, Datatype};
 use tdb_ballista::tdb_datafusion::tdb_array::{Array, ArrayOptions, CreateOptions, WriteBatch, WriteColumn, WriteIds};
 use tdb_ballista::tdb_datafusion::tdb_storage::{LocalStorage, Storage};
 use tempfile::TempDir;
