@@ -123,8 +123,14 @@ fn maintain(path: &Path, counts: &Counts, turn: usize) {
     };
     match done {
         Ok(()) => add(if matches!(turn % 9, 0..4 | 7) { &counts.consolidations } else { &counts.vacuums }),
-        // Another process holds the lock, or has written or deleted a fragment.
-        Err(MaintainError::Busy { .. } | MaintainError::Conflict { .. } | MaintainError::Refused { .. }) => {
+        // Another process holds the lock, has written or deleted a fragment, or has consolidated
+        // metadata beyond the time at which the array was opened.
+        Err(
+            MaintainError::Busy { .. }
+            | MaintainError::Conflict { .. }
+            | MaintainError::Refused { .. }
+            | MaintainError::Between { .. },
+        ) => {
             add(&counts.gave_way);
         }
         Err(error) => {
