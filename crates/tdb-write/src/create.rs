@@ -123,7 +123,7 @@ impl CreateOptions {
     }
 
     /// Adds a past or current schema to an array under construction, to copy an array that evolved.
-    /// The name, taken from [`names`](Self::names), determines when the schema applies. The folders
+    /// The name, taken from [`ids`](Self::ids), determines when the schema applies. The folders
     /// of the array must exist.
     ///
     /// # Errors

@@ -72,7 +72,7 @@
 //! | [`metadata`] | `tdb-metadata` | commit files, metadata of arrays and groups |
 //! | [`condition`] | `tdb-condition` | conditions on cells: build, parse, evaluate |
 //! | [`fragment`] | `tdb-fragment` | fragment metadata |
-//! | [`array`] | `tdb-array` | arrays and groups: all items of queries, writes and snapshots |
+//! | [`array`](mod@array) | `tdb-array` | arrays and groups: all items of queries, writes and snapshots |
 //! | [`cells`] | `tdb-cells` | cells in memory: columns, orders, threads |
 //! | [`schema_text`] | `tdb-schema-text` | schemas to and from TOML |
 //! | [`job`] | `tdb-job` | the basis of maintenance jobs: lock, journal, errors |

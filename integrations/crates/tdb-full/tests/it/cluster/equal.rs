@@ -110,7 +110,7 @@ impl Client {
 
     /// Inserts the folder for `AT`.
     pub(crate) fn placed(&self, statement: &str) -> String {
-        statement.replace("AT", self.folder.path().to_str().unwrap())
+        statement.replace("'AT", &format!("'{}", self.folder.path().display()))
     }
 
     /// Returns the rows of a statement on the cluster, with `AT` in place of the folder.
