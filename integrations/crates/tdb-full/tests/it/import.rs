@@ -38,7 +38,7 @@ fn what_was_exported_is_the_same_array_again() {
             }
             let import = tdb(&["import", path(&again), path(&file)]);
             let said = text(&import.stderr);
-            if said.contains("0 cells written") || said.contains("no encoder for lossy webp") {
+            if said.contains("0 cells written") || said.contains("encoder for lossy webp") {
                 continue;
             }
             assert!(import.status.success(), "{}: {said}", file.display());
