@@ -12,7 +12,7 @@ use crate::local::{check_not_in_array, named};
 use crate::removing::gone;
 use crate::rewrite::{Kind, Places, Rewritten};
 use crate::staged::staged;
-use crate::walk::{Tree, is_aside, walk_with};
+use crate::walk::{Tree, is_quarantined, walk_with};
 use tdb_job::kind_of;
 use tdb_job::links::unlisted;
 use tdb_job::settle_all;
@@ -56,7 +56,7 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 pub struct CopyTo {
     observer: Option<Observer>,
     take_over: bool,
-    has_aside: bool,
+    with_quarantine: bool,
 }
 
 /// Result of a copy.
@@ -107,7 +107,7 @@ impl CopyTo {
 
     /// Also copies quarantined files, because the source will be removed.
     pub(super) fn with_quarantine(mut self) -> Self {
-        self.has_aside = true;
+        self.with_quarantine = true;
         self
     }
 
@@ -143,7 +143,7 @@ impl CopyTo {
         let mut done = Tree::new();
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
-            let (tree, left_out) = walk_with(&**from, self.has_aside)?;
+            let (tree, left_out) = walk_with(&**from, self.with_quarantine)?;
             // A copy would keep the leftovers of an interrupted consolidation for good.
             if settle_all(from, &left_out, self.take_over)? {
                 continue;
@@ -283,7 +283,7 @@ fn copy_one(
     size: u64,
     passed: &Passed<'_>,
 ) -> Result<Option<(u64, How)>> {
-    let rewritten = match places.filter(|_| !is_aside(path)).and_then(|places| Some((places, Kind::of(path)?))) {
+    let rewritten = match places.filter(|_| !is_quarantined(path)).and_then(|places| Some((places, Kind::of(path)?))) {
         Some((places, kind)) => match from.read_up_to(path, LIST_BYTES) {
             Ok(bytes) => places.rewrite(path, kind, &bytes),
             Err(error) if error.is_not_found() => return Ok(None),

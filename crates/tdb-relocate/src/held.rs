@@ -10,7 +10,7 @@ use tdb_types::names::{
     SCHEMA_FOLDER, file_name,
 };
 
-use crate::walk::{Tree, is_aside};
+use crate::walk::{Tree, is_quarantined};
 use tdb_job::kind_of;
 use tdb_job::links::link_on;
 use tdb_job::lock::Lock;
@@ -84,7 +84,7 @@ pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<
     let marks = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
     let parts = [FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER];
     let mut objects = BTreeSet::from([String::new()]);
-    for path in tree.keys().filter(|path| marks.contains(&file_name(path)) && !is_aside(path)) {
+    for path in tree.keys().filter(|path| marks.contains(&file_name(path)) && !is_quarantined(path)) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let is_part = folder.split('/').any(|part| parts.contains(&part));
         if !is_part

@@ -14,8 +14,7 @@ pub mod building {
     pub use crate::local::{check_not_in_array, named};
     pub use crate::removing::REMOVED;
     pub use crate::rewrite::{Kind, Places, Rewritten};
-    pub use crate::staged::check;
-    pub use crate::staged::staged;
+    pub use crate::staged::{check, staged};
     pub use crate::walk::{Tree, walk};
 }
 

@@ -13,7 +13,7 @@ use crate::local::{check_not_in_array, common, holders, is_one_disk, named, plac
 use crate::removing::{REMOVED, Remove, check_nameable};
 use crate::rewrite::{Kind, Places, Rewritten};
 use crate::staged::check;
-use crate::walk::{is_aside, walk};
+use crate::walk::{is_quarantined, walk};
 use tdb_job::PlaceProblem;
 use tdb_job::journal::is_journal;
 use tdb_job::kind_of;
@@ -337,14 +337,14 @@ impl Ends {
         let (before, after) = (manifest(&source)?, manifest(&copy)?);
         let is_left_out = |path: &String| {
             left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
-                || !is_aside(path) && path.split('/').any(tdb_storage::is_temporary)
+                || !is_quarantined(path) && path.split('/').any(tdb_storage::is_temporary)
         };
         for (path, change) in before.changes(&after) {
             // An interrupted removal has deleted files of the source.
             if is_left_out(&path) || change == FileChange::New {
                 continue;
             }
-            let expected = match Kind::of(&path).filter(|_| !is_aside(&path)) {
+            let expected = match Kind::of(&path).filter(|_| !is_quarantined(&path)) {
                 Some(kind) => places.rewrite(&path, kind, &source.read_up_to(&path, LIST_BYTES)?),
                 None => Rewritten::Same,
             };

@@ -117,8 +117,8 @@ impl Remove {
     }
 
     /// Sets whether to delete files in quarantine by the [doctor](tdb_verify::Doctor). By default,
-    /// an array with quarantined files is refused ([`PlaceProblem::Quarantined`]). The files may be the
-    /// only copy.
+    /// an array with quarantined files is refused ([`PlaceProblem::Quarantined`]). The files may be
+    /// the only copy.
     pub fn with_quarantine(mut self, with_quarantine: bool) -> Self {
         self.with_quarantine = with_quarantine;
         self
@@ -154,7 +154,8 @@ impl Remove {
     /// # Errors
     /// [`MaintainError::Place`] in four cases. The folder is neither an array nor a group. The
     /// folder, or a folder of the format inside, is a symbolic link. A folder of the format
-    /// contains unknown or unlisted files. The doctor has [quarantined files](Self::with_quarantine).
+    /// contains unknown or unlisted files. The doctor has [quarantined
+    /// files](Self::with_quarantine).
     pub fn plan(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<RemovalPlan> {
         check_named(&**parent, name)?;
         let mut removed = self.check(parent, name)?;
@@ -251,7 +252,7 @@ impl Remove {
         }
         if !self.is_copied
             && !self.with_quarantine
-            && let Some(path) = set_aside(&*storage, kind)?
+            && let Some(path) = quarantined_file(&*storage, kind)?
         {
             return Err(MaintainError::Place { path: storage.describe(&path), why: PlaceProblem::Quarantined });
         }
@@ -316,7 +317,7 @@ fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
 }
 
 /// Returns the quarantine folder of an array or group, or of a dimension label's array.
-fn set_aside(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
+fn quarantined_file(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     let mut places = vec![QUARANTINE.to_owned()];
     if kind == MemberKind::Array {
         let labels = list(storage, LABELS_FOLDER)?.into_iter();

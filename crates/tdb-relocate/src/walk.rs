@@ -18,12 +18,12 @@ pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
 }
 
 /// Returns `true` if a path is or is inside of the quarantine folder.
-pub(super) fn is_aside(path: &str) -> bool {
+pub(super) fn is_quarantined(path: &str) -> bool {
     path.split('/').any(|part| part == QUARANTINE)
 }
 
 /// Lists a folder recursively, optionally with all quarantined files.
-pub(super) fn walk_with(storage: &dyn Storage, has_aside: bool) -> Result<(Tree, Vec<String>)> {
+pub(super) fn walk_with(storage: &dyn Storage, with_quarantine: bool) -> Result<(Tree, Vec<String>)> {
     let (mut tree, mut left) = (Tree::new(), Vec::new());
     let mut folders = vec![(String::new(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -33,8 +33,8 @@ pub(super) fn walk_with(storage: &dyn Storage, has_aside: bool) -> Result<(Tree,
         for entry in list(storage, &folder)? {
             let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
             match entry.kind {
-                _ if is_aside(&path) && !has_aside => left.push(path),
-                _ if is_temporary(&entry.name) && !is_aside(&path) => left.push(path),
+                _ if is_quarantined(&path) && !with_quarantine => left.push(path),
+                _ if is_temporary(&entry.name) && !is_quarantined(&path) => left.push(path),
                 EntryKind::File => {
                     tree.insert(path, Some(entry.size));
                 }

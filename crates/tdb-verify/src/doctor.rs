@@ -1,7 +1,6 @@
 //! Repair of leftovers from killed writers, interrupted vacuums and moved folders.
 
 mod array;
-mod aside;
 mod commits;
 mod diagnosis;
 mod labels;
@@ -9,6 +8,7 @@ mod lists;
 mod locks;
 mod members;
 mod outdated;
+mod quarantine;
 mod unknown;
 
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use tdb_storage::Storage;
 use tdb_types::names::{COMMITS_FOLDER, GROUP_FOLDER, MAINTENANCE_LOCK, is_of_maintenance};
 
 use crate::verify::Severity;
-use aside::{Aside, Deed};
 use diagnosis::Remedy as R;
 use labels::Labels;
+use quarantine::{Deed, Quarantine};
 use tdb_job::Result;
 use tdb_job::journal;
 use tdb_job::lock::Lock;
@@ -28,9 +28,8 @@ use tdb_job::{Target, list};
 use tdb_job::{is_gone, until_settled};
 use tdb_maintain::ignoring_commits;
 
-pub use aside::QUARANTINE;
-pub use aside::Restored;
 pub use diagnosis::{Diagnosis, Remedy};
+pub use quarantine::{QUARANTINE, Restored};
 pub use unknown::first_unknown;
 
 /// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
@@ -79,7 +78,7 @@ pub struct Repaired {
     /// The repaired problems.
     pub done: Vec<Diagnosis>,
     /// Folder of the quarantined files, if any.
-    pub aside: Option<String>,
+    pub quarantine: Option<String>,
 }
 
 impl Doctor {
@@ -150,7 +149,7 @@ impl Doctor {
             return Ok(Restored::default());
         }
         let _lock = Lock::take(storage, self.take_over)?;
-        aside::undo(&**storage)
+        quarantine::undo(&**storage)
     }
 
     fn sees_to(&self, diagnosis: &Diagnosis) -> bool {
@@ -184,7 +183,7 @@ impl Doctor {
         let is_wanted =
             |one: &&Diagnosis| wanted.iter().any(|other| one.is_same(other)) && one.path != MAINTENANCE_LOCK;
         let rest: Vec<&Diagnosis> = still.iter().filter(is_wanted).collect();
-        self.set_aside(target, &rest, &mut mended)?;
+        self.quarantine(target, &rest, &mut mended)?;
         if let Target::Group(group) = target {
             self.make_relative(group, &rest, &mut mended)?;
         }
@@ -192,7 +191,7 @@ impl Doctor {
     }
 
     /// Quarantines files and writes ignore files.
-    fn set_aside(&self, target: &Target, found: &[&Diagnosis], mended: &mut Repaired) -> Result<()> {
+    fn quarantine(&self, target: &Target, found: &[&Diagnosis], mended: &mut Repaired) -> Result<()> {
         let storage = &**target.storage();
         let mut deeds = Vec::new();
         let mut writes = Vec::new();
@@ -212,10 +211,10 @@ impl Doctor {
         if deeds.is_empty() {
             return Ok(());
         }
-        let mut aside = Aside::begin(storage, &deeds)?;
-        mended.aside = Some(aside.folder().to_owned());
+        let mut quarantine = Quarantine::begin(storage, &deeds)?;
+        mended.quarantine = Some(quarantine.folder().to_owned());
         for one in found.iter().filter(|one| matches!(one.remedy, R::Quarantine | R::Reveal)) {
-            if aside.take(&one.path)? {
+            if quarantine.take(&one.path)? {
                 mended.done.push((*one).clone());
             }
         }
@@ -242,8 +241,8 @@ impl Doctor {
         if let [entry] = &new[..] {
             let path = format!("{GROUP_FOLDER}/{}", entry.name);
             let bytes = group.storage().read(&path)?;
-            let aside = Aside::begin(&**group.storage(), &[Deed::wrote(path, &bytes)])?;
-            mended.aside.get_or_insert_with(|| aside.folder().to_owned());
+            let quarantine = Quarantine::begin(&**group.storage(), &[Deed::wrote(path, &bytes)])?;
+            mended.quarantine.get_or_insert_with(|| quarantine.folder().to_owned());
         }
         mended.done.extend(members.into_iter().map(|one| (*one).clone()));
         Ok(())
@@ -292,7 +291,8 @@ impl RepairPlan {
             }
             let done = Doctor { only, ..doctor.clone() }.run(label, &of_label)?;
             mended.done.extend(done.done.into_iter().map(|one| one.in_folder(folder)));
-            mended.aside = mended.aside.or(done.aside.map(|aside| format!("{folder}/{aside}")));
+            mended.quarantine =
+                mended.quarantine.or(done.quarantine.map(|quarantine| format!("{folder}/{quarantine}")));
         }
         Ok(mended)
     }
@@ -314,11 +314,11 @@ pub fn change_members<'a>(group: &Group, names: &WriteIds, remedies: impl Iterat
 }
 
 /// Quarantines existing files and writes a new file. The replacement can be undone.
-pub(crate) fn replace(storage: &dyn Storage, aside: &[String], path: &str, bytes: &[u8]) -> Result<()> {
-    let mut deeds: Vec<Deed> = aside.iter().cloned().map(Deed::Moved).collect();
+pub(crate) fn replace(storage: &dyn Storage, quarantine: &[String], path: &str, bytes: &[u8]) -> Result<()> {
+    let mut deeds: Vec<Deed> = quarantine.iter().cloned().map(Deed::Moved).collect();
     deeds.push(Deed::wrote(path, bytes));
-    let mut place = Aside::begin(storage, &deeds)?;
-    for path in aside {
+    let mut place = Quarantine::begin(storage, &deeds)?;
+    for path in quarantine {
         place.take(path)?;
     }
     Ok(storage.create_new(path, bytes)?)

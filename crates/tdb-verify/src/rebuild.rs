@@ -76,7 +76,7 @@ pub struct RebuildPlan {
     /// Path and content of the metadata file.
     file: (String, Vec<u8>),
     /// Paths of the replaced files.
-    aside: Vec<String>,
+    quarantine: Vec<String>,
     take_over: bool,
 }
 
@@ -164,8 +164,8 @@ impl Rebuild {
         };
         let encoder = &mut array.small_files().encoder(library)?;
         let bytes = build(&entry, &walked, domain.as_ref(), Some(&facts), encoder)?;
-        let mut aside = footers_of(array, name)?;
-        aside.push(path.clone());
+        let mut quarantine = footers_of(array, name)?;
+        quarantine.push(path.clone());
         let rebuilt = Rebuilt {
             schema: walked.shape.schema_path,
             other_schemas: walked.shape.others,
@@ -182,7 +182,7 @@ impl Rebuild {
             stamp,
             rebuilt,
             file: (path, bytes),
-            aside,
+            quarantine,
             take_over: false,
         })
     }
@@ -261,11 +261,11 @@ impl RebuildPlan {
     pub fn run(self) -> Result<Rebuilt> {
         let storage = self.array.storage();
         let _lock = Lock::take(storage, self.take_over)?;
-        let Self { rebuilt, file: (path, bytes), aside, .. } = match Stamp::of(&**storage)? == self.stamp {
+        let Self { rebuilt, file: (path, bytes), quarantine, .. } = match Stamp::of(&**storage)? == self.stamp {
             true => &self,
             false => &self.job.plan(&self.array, &self.fragment)?,
         };
-        crate::doctor::replace(&**storage, aside, path, bytes)?;
+        crate::doctor::replace(&**storage, quarantine, path, bytes)?;
         Ok(rebuilt.clone())
     }
 }

@@ -140,9 +140,10 @@ fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-overlapping");
     fixture.unpack_into(folder.path());
     change(&array);
-    let is_aside = |path: &String| path.contains(".tdb-quarantine");
-    let count =
-        || tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_aside(path)).count();
+    let is_quarantined = |path: &String| path.contains(".tdb-quarantine");
+    let count = || {
+        tdb_testkit::fixtures::paths_below(folder.path()).unwrap().iter().filter(|path| !is_quarantined(path)).count()
+    };
     let before = count();
     let run = run_on(&["doctor", "@", "--fix", "--older-than=0s"], &[&array]);
     (run, before - count())
@@ -194,7 +195,7 @@ fn links_out_of_the_array_lead_to_nothing_that_is_removed() {
 /// Repairs quarantine files and can be undone. Repairs that change the results of readers need
 /// `--only`.
 #[test]
-fn what_is_set_aside_comes_back() {
+fn what_is_quarantined_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     tdb_testkit::fixtures::named("v22-by-2.30.0-dense-consolidated").unpack_into(folder.path());
     let array = folder.path().join("array");

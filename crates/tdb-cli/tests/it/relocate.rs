@@ -96,12 +96,12 @@ fn groups_hear_of_members_that_go() {
 
 /// Quarantined files are not removed by default, and the error names the option.
 #[test]
-fn what_was_set_aside_is_kept() {
+fn what_was_quarantined_is_kept() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    let aside = copy.path().join("array/.tdb-quarantine/1");
+    let quarantine = copy.path().join("array/.tdb-quarantine/1");
     std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
     let run = copy.run("doctor --fix --older-than 0s", ARRAY, "");
-    assert!(run.code == Some(0) && aside.exists(), "{run}");
+    assert!(run.code == Some(0) && quarantine.exists(), "{run}");
     let run = copy.run("move --by-copying", ARRAY, &copy.at("other"));
     assert!(run.code == Some(0) && copy.path().join("other/.tdb-quarantine/1/1-.tdb-4711-0.tmp").exists(), "{run}");
     for words in ["remove --plan", "remove --yes"] {

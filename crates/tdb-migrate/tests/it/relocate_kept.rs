@@ -39,7 +39,7 @@ fn why<T: std::fmt::Debug>(result: Result<T, MaintainError>) -> PlaceProblem {
 }
 
 /// Quarantines a temporary file and an uncommitted fragment.
-fn set_aside(folder: &Path) -> Vec<String> {
+fn quarantine(folder: &Path) -> Vec<String> {
     let fragment = "__fragments/__1_1_0123456789abcdef0123456789abcdef_22";
     std::fs::write(folder.join(".tdb-4711-0.tmp"), "half of a file").unwrap();
     std::fs::create_dir_all(folder.join(fragment)).unwrap();
@@ -58,7 +58,7 @@ fn set_aside(folder: &Path) -> Vec<String> {
 fn migrations_remove_no_more_than_removals() {
     let (_folder, root) = place();
     array(&root, "a");
-    set_aside(&root.join("a"));
+    quarantine(&root.join("a"));
     let before = all(&root.join("a"));
     let in_place = |to: u32| {
         let opened = Array::open(root.join("a")).unwrap();
@@ -85,13 +85,13 @@ fn migrations_remove_no_more_than_removals() {
 
 /// Quarantined files move with the array.
 #[test]
-fn what_was_set_aside_goes_along() {
+fn what_was_quarantined_goes_along() {
     for by_copying in [false, true] {
         let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
         array(&root, "g/a");
         Group::open(root.join("g")).unwrap().change().add("a", true, None).commit().unwrap();
-        let mut aside = set_aside(&root.join("g/a"));
+        let mut quarantine = quarantine(&root.join("g/a"));
         let before = all(&root.join("g/a/.tdb-quarantine"));
         assert_eq!(before.len(), 4);
         let moved = MoveTo::new().by_copying(by_copying).folder(root.join("g"), root.join("h")).unwrap();
@@ -99,18 +99,18 @@ fn what_was_set_aside_goes_along() {
         assert!(!root.join("g").exists());
         assert_eq!(all(&root.join("h/a/.tdb-quarantine")), before, "by copying {by_copying}");
         let mut back = Doctor::new().undo(&Array::open(root.join("h/a")).unwrap()).unwrap().restored;
-        aside.sort();
+        quarantine.sort();
         back.sort();
-        assert_eq!(back, aside);
+        assert_eq!(back, quarantine);
     }
 }
 
 /// Quarantined files may be the only copy, and their removal needs a request.
 #[test]
-fn what_was_set_aside_is_not_removed_without_a_word() {
+fn what_was_quarantined_is_not_removed_without_a_word() {
     let (_folder, root) = place();
     array(&root, "a");
-    set_aside(&root.join("a"));
+    quarantine(&root.join("a"));
     let before = all(&root.join("a"));
     assert_eq!(why(Remove::new().plan_folder(root.join("a"))), PlaceProblem::Quarantined);
     assert_eq!(all(&root.join("a")), before);

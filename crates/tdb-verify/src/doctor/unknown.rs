@@ -8,9 +8,9 @@ use tdb_types::names::{
     GROUP_MARKER, LABELS_FOLDER, LEGACY_SCHEMA, LOCK_FILE, MAINTENANCE_LOCK, METADATA_FOLDER, SCHEMA_FOLDER,
 };
 
-use super::aside::QUARANTINE;
 use super::diagnosis::Diagnosis;
 use super::lists::is_known_list;
+use super::quarantine::QUARANTINE;
 use tdb_job::Result;
 use tdb_job::{Target, list};
 

@@ -68,7 +68,7 @@ fn leftovers_in_labels() {
     let one = format!("{label}/__commits/.tdb-9-0.tmp");
     let mended = Doctor::new().only([one.clone()]).plan(&array).unwrap().run().unwrap();
     assert_eq!(short(&mended.done).into_keys().collect::<Vec<_>>(), [one.as_str()]);
-    assert_eq!(mended.aside.unwrap(), format!("{label}/.tdb-quarantine/1"));
+    assert_eq!(mended.quarantine.unwrap(), format!("{label}/.tdb-quarantine/1"));
     let found = Doctor::new().plan(&open(&storage)).unwrap().found().to_vec();
     assert_eq!(found.len(), 4);
     let mended = Doctor::new().plan(&array).unwrap().run().unwrap();

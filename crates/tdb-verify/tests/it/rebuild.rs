@@ -127,7 +127,7 @@ fn fragment_of(name: &str) -> (Files, Fragment, String) {
 }
 
 #[test]
-fn damaged_metadata_are_set_aside_and_come_back() {
+fn damaged_metadata_are_quarantined_and_come_back() {
     let (mut all, fragment, path) = fragment_of(SPARSE);
     let sound = all[&path].clone();
     all.insert(path.clone(), b"damaged".to_vec());

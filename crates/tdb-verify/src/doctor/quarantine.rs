@@ -1,4 +1,4 @@
-//! Quarantine: moving files aside and back, with a list of former paths.
+//! Moves files to quarantine and back, with a list of former paths.
 //!
 //! The quarantine folder is in the array or group. Files stay on the same disk and move with the
 //! array. The folder name starts with a dot and has no underscore, and all releases ignore it.
@@ -41,13 +41,13 @@ fn hash(bytes: &[u8]) -> String {
 
 /// The quarantine folder of one repair.
 #[derive(Debug)]
-pub(super) struct Aside<'s> {
+pub(super) struct Quarantine<'s> {
     storage: &'s dyn Storage,
     folder: String,
     moved: usize,
 }
 
-impl<'s> Aside<'s> {
+impl<'s> Quarantine<'s> {
     /// Creates the folder and writes the list of planned actions.
     pub(super) fn begin(storage: &'s dyn Storage, deeds: &[Deed]) -> Result<Self> {
         let mut number = folders(storage)?.last().map_or(1, |last| last + 1);
@@ -247,8 +247,8 @@ mod tests {
         deeds.push(Deed::wrote("__commits/new.ign", b"n"));
         deeds.push(Deed::wrote("__commits/other.ign", b"n"));
         storage.insert("__commits/other.ign", *b"of somebody else").unwrap();
-        let mut aside = Aside::begin(&storage, &deeds).unwrap();
-        assert_eq!(paths.map(|path| aside.take(path).unwrap()), [true, false, true]);
+        let mut quarantine = Quarantine::begin(&storage, &deeds).unwrap();
+        assert_eq!(paths.map(|path| quarantine.take(path).unwrap()), [true, false, true]);
         assert!(storage.exists(".tdb-quarantine/1/3-f/x.tdb").unwrap() && !storage.exists("__fragments/f").unwrap());
         // Another file occupies the path.
         storage.insert("__commits/a.vac", *b"b").unwrap();
