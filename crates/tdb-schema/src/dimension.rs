@@ -271,19 +271,17 @@ pub(crate) fn max_key(physical: PhysicalType) -> u64 {
     u64::MAX >> (64 - 8 * physical.size())
 }
 
-/// Converts a number to another type, or returns `None` if it does not fit. Tile extents of signed
-/// types are unsigned.
+/// Converts a number to another type. Returns `None` for an integer that does not fit, and for a
+/// float as an integer. Tile extents of signed types are unsigned.
 fn converted(number: Scalar, to: PhysicalType) -> Option<Scalar> {
-    match (number.to_integer(), to) {
+    match to {
         _ if number.physical() == to => Some(number),
-        (Some(_), PhysicalType::F32 | PhysicalType::F64) => None,
-        (Some(integer), _) => {
-            let bytes = u64::try_from(integer).ok()?.to_le_bytes();
+        PhysicalType::F32 => Some(Scalar::F32(number.to_f64() as f32)),
+        PhysicalType::F64 => Some(Scalar::F64(number.to_f64())),
+        _ => {
+            let bytes = u64::try_from(number.to_integer()?).ok()?.to_le_bytes();
             let (value, rest) = bytes.split_at(to.size());
             Scalar::from_le_bytes(to, value).filter(|_| rest.iter().all(|byte| *byte == 0))
         }
-        (None, PhysicalType::F32) => Some(Scalar::F32(number.to_f64() as f32)),
-        (None, PhysicalType::F64) => Some(Scalar::F64(number.to_f64())),
-        (None, _) => None,
     }
 }

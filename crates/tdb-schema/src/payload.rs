@@ -33,8 +33,8 @@ impl ArraySchema {
                 false => FilterPipeline::default(),
             },
             domain: reader.group(|| "domain".to_owned(), |reader| Domain::parse(reader, version))?,
-            // The shortest attribute (version 1) has an empty name, a datatype, a number of values and
-            // no filters.
+            // The shortest attribute (version 1) has an empty name, a datatype, a number of values
+            // and no filters.
             attributes: parse_list(reader, "attribute", 17, 0, |reader| Attribute::parse(reader, version))?,
             labels: match version.has(Feature::DimensionLabels) {
                 true => parse_list(reader, "dimension label", 28, 4, DimensionLabel::parse)?,

@@ -31,7 +31,7 @@ fn tile_extents_take_the_type_of_the_domain_if_they_fit() {
     assert_eq!(extent(Dimension::new("d", -9i8..=9).with_tile(255)), Scalar::I8(-1));
     assert_eq!(extent(Dimension::new("d", -9i8..=9).with_tile(-1)), Scalar::I32(-1));
     assert_eq!(extent(Dimension::new("d", 0i64..=9).with_tile(2.0)), Scalar::F64(2.0));
-    assert_eq!(extent(Dimension::new("d", 0.0..=9.0).with_tile(2)), Scalar::I32(2));
+    assert_eq!(extent(Dimension::new("d", 0.0..=9.0).with_tile(2)), Scalar::F64(2.0));
     assert_eq!(extent(Dimension::new("d", 0.0f32..=9.0).with_tile(0.5)), Scalar::F32(0.5));
 }
 
