@@ -100,7 +100,6 @@ impl Failure {
         self
     }
 
-    /// Removes the hint, if the user has already followed it.
     /// Replaces the hint, or removes it.
     pub(crate) fn hinted(self, hint: Option<String>) -> Self {
         Self { hint, ..self }

@@ -110,7 +110,8 @@ impl CopyProgress {
         Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
     }
 
-    /// An observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is cancelled.
+    /// An observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is
+    /// cancelled.
     pub(crate) fn observer(
         &self,
         template: &'static str,

@@ -29,10 +29,10 @@ use tdb_print::{Entry, RowFormat, Sheet};
 /// files, and group members with outdated paths. Reports only, unless --fix is given. The exit code
 /// is 1 if a problem was found and not repaired.
 ///
-/// With --fix nothing is deleted. Superfluous files move to the quarantine folder .tdb-quarantine of the
-/// array or group, which readers ignore, and --undo moves the files back. A running write looks
-/// like an interrupted one. Therefore --fix repairs only problems of files without recent changes.
-/// Repairs that change the results of readers also need --only.
+/// With --fix nothing is deleted. Superfluous files move to the quarantine folder .tdb-quarantine
+/// of the array or group, which readers ignore, and --undo moves the files back. A running write
+/// looks like an interrupted one. Therefore --fix repairs only problems of files without recent
+/// changes. Repairs that change the results of readers also need --only.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

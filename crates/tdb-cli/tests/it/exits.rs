@@ -12,7 +12,7 @@ const SCHEMA: &str = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndata
 /// A folder with an array `@/a`, a group `@/g`, and invalid files.
 fn bench() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let files: [(&str, &[u8]); 11] = [
+    let files: [(&str, &[u8]); 12] = [
         ("schema.toml", SCHEMA.as_bytes()),
         ("unknown.toml", b"array_type = \"sparse\"\ncolour = 1\n"),
         ("broken.toml", b"array_type = \"sparse\n"),
@@ -23,6 +23,7 @@ fn bench() -> tempfile::TempDir {
         ("header.csv", b"x,\xff\n1,2\n"),
         ("binary.csv", b"x,a,s,p\n1,2,\xff,\"[1,2]\"\n"),
         ("same.csv", b"x,a\n1,2\n1,3\n"),
+        ("zeros.csv", b"x,a\n0.0,1\n1.5,2\n-0.0,3\n"),
         ("rows.dat", b"x,a\n1,2\n"),
     ];
     for (name, contents) in files {
@@ -80,6 +81,7 @@ const CASES: &[(&str, i32, &str)] = &[
     // Findings.
     ("import @/a @/binary.csv", 1, "binary.csv:2: not UTF-8"),
     ("import @/b @/same.csv --dimensions x", 1, "same.csv:3: repeats the coordinates of line 2"),
+    ("import @/b @/zeros.csv --dimensions x", 1, "zeros.csv:4: repeats the coordinates of line 2"),
     // Missing objects, and objects of another kind.
     ("tree @", 5, "not a group, but a folder"),
     ("group add @/a b", 5, "not a group"),
