@@ -300,8 +300,8 @@ fn examples() -> Result {
     Ok(())
 }
 
-/// Returns the path of the first file of the array that matches the pattern. A component `*` matches
-/// any name.
+/// Returns the path of the first file of the array that matches the pattern. A component `*`
+/// matches any name.
 fn find(fixture: &Fixture, pattern: &str) -> Result<String> {
     let wanted: Vec<&str> = pattern.split('/').collect();
     let is_match = |path: &&str| {

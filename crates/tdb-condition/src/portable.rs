@@ -181,7 +181,6 @@ fn parse_nodes(reader: &mut ByteReader<'_>, depth: u32) -> Result<Vec<Condition>
     let count = reader.u32("count")?;
     let count = reader.count("nodes", count.into(), LEAST_NODE)?;
     // Nodes in memory are much larger than encoded nodes. No memory is reserved in advance.
-    // Memory is not reserved ahead of reading.
     (0..count).map(|_| parse_node(reader, depth)).collect()
 }
 

@@ -38,8 +38,8 @@ impl DenseReader {
         self.read_ahead_without(|_, _| false)
     }
 
-    /// Like [`read_ahead`](Self::read_ahead), without the tiles for which `is_known` returns `true`,
-    /// given the fragment's index and the tile's index.
+    /// Like [`read_ahead`](Self::read_ahead), without the tiles for which `is_known` returns
+    /// `true`, given the fragment's index and the tile's index.
     pub(super) fn read_ahead_without(&mut self, is_known: impl Fn(usize, u64) -> bool) -> Result<Option<ReadAhead>> {
         let (array, bytes) = (self.query.array.clone(), self.query.memory.ahead);
         announce(&array, bytes, || Ok(self.plan(is_known)?.0))
@@ -122,7 +122,8 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a tile of a layer, if it exists. `is_full` tells whether the query selects all of its cells.
+    /// Adds a tile of a layer, if the tile exists. `is_full` returns `true` if the query selects
+    /// all cells of the tile.
     fn add(&mut self, place: Option<TilePlace>, is_read: bool, is_full: impl Fn() -> bool) {
         match place {
             Some(TilePlace { tile, cells, cell }) if is_read => {

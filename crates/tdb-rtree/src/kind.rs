@@ -51,8 +51,8 @@ impl DimensionKind {
         if self.bounds_nothing(lo, hi) { (0, self.max_key()) } else { self.widen_zeros(lo, hi) }
     }
 
-    /// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros. Queries
-    /// and writers of stored ranges treat the two as equal.
+    /// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros.
+    /// Queries and writers of stored ranges treat the two as equal.
     #[inline]
     #[must_use]
     pub fn widen_zeros(self, lo: u64, hi: u64) -> (u64, u64) {
@@ -103,8 +103,8 @@ impl DimensionKind {
     }
 }
 
-/// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros. Queries and
-/// writers of stored ranges treat the two as equal.
+/// Widens bounds in ordered keys so that a bound of `0.0` or `-0.0` includes both zeros. Queries
+/// and writers of stored ranges treat the two as equal.
 #[inline]
 pub(crate) fn widen_zeros(physical: PhysicalType, lo: u64, hi: u64) -> (u64, u64) {
     if !physical.is_float() {

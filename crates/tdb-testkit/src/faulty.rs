@@ -103,8 +103,8 @@ impl FaultyStorage {
         if self.shared.state().dead { Err(broken(self.describe(path))) } else { Ok(()) }
     }
 
-    /// Counts an operation that modifies `path`. If the operation must fail, runs `half`, and returns
-    /// the error.
+    /// Counts an operation that modifies `path`. If the operation must fail, runs `half`, and
+    /// returns the error.
     fn attempt(&self, path: &str, half: impl FnOnce()) -> Result<()> {
         match self.shared.next() {
             Next::Works => return Ok(()),

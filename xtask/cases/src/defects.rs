@@ -222,8 +222,8 @@ pub fn add_dimensions(case: &Case, fields: &mut Vec<String>) {
     fields.extend(missing);
 }
 
-/// Returns why an older release refuses to create an array. Then nothing is compared. Returns `None`
-/// if there is no known reason.
+/// Returns why an older release refuses to create an array. Then nothing is compared. Returns
+/// `None` if there is no known reason.
 pub fn refusal(release: Release, message: &str) -> Option<&'static str> {
     if release.library == "2.0.8" && message.contains("Total size must be non-zero") {
         return Some("cannot consolidate tiles of empty cells");

@@ -68,7 +68,8 @@ pub(crate) fn values<T: Value>(query: Query, name: &str) -> Vec<T> {
     batches.flat_map(|batch| batch.unwrap().column(name).unwrap().values::<T>().unwrap().to_vec()).collect()
 }
 
-/// Writes cells at consecutive coordinates along `x`, the only dimension of a dense or sparse array.
+/// Writes cells at consecutive coordinates along `x`, the only dimension of a dense or sparse
+/// array.
 pub(crate) fn write_line<'a, T: Value + Into<Coordinate>>(
     array: &Array,
     write: Write,

@@ -12,8 +12,9 @@ use crate::draft::Reason;
 /// Decides for each vacuum file whether the listed files may be deleted.
 ///
 /// `parts` returns the name of the consolidated file, in the form used in vacuum files, and the
-/// listed files. `is_sane` checks the vacuum file itself. `check` checks that the consolidated file exists. The
-/// argument of `check` is `true` if the consolidated file is superseded and may be deleted.
+/// listed files. `is_sane` checks the vacuum file itself. `check` checks that the consolidated file
+/// exists. The argument of `check` is `true` if the consolidated file is superseded and may be
+/// deleted.
 pub(super) fn verdicts<T>(
     all: &[T],
     parts: impl Fn(&T) -> (&str, &[String]),

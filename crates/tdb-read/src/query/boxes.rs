@@ -110,6 +110,7 @@ pub(super) fn add_points(boxes: &mut [Vec<DimRange>], schema: &ArraySchema, poin
     boxes.iter_mut().zip(all).for_each(|(ranges, mut new)| ranges.append(&mut new));
     Ok(())
 }
+
 /// Returns a single-coordinate range for each value.
 fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<DimRange>> {
     let physical = dimension.physical();

@@ -111,8 +111,8 @@ impl FieldTiles {
         }
     }
 
-    /// Unfilters all cells of a tile, with validity. `size` is the size of a cell in bytes, or `None`
-    /// for variable length.
+    /// Unfilters all cells of a tile, with validity. `size` is the size of a cell in bytes, or
+    /// `None` for variable length.
     ///
     /// # Errors
     /// The tile cannot be read or unfiltered, or exceeds the limit.

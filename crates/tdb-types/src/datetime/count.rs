@@ -17,8 +17,8 @@ pub(super) enum Unit {
     Fraction(u32),
 }
 
-/// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix of the unit and
-/// the unit's plural.
+/// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix of the unit
+/// and the unit's plural.
 pub(super) static UNITS: [(Datatype, Unit, &str, &str); 13] = [
     (Datatype::DatetimeYear, Unit::Years, "Y", "years"),
     (Datatype::DatetimeMonth, Unit::Months, "M", "months"),

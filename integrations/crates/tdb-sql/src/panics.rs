@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn files_are_named_without_folders() {
         assert_eq!(
-            file("/root/.cargo/registry/src/index-1/arrow-cast-59.3.2/src/cast.rs"),
+            file("/home/user/.cargo/registry/src/index-1/arrow-cast-59.3.2/src/cast.rs"),
             "arrow-cast-59.3.2/src/cast.rs"
         );
         assert_eq!(file("src/main.rs"), "src/main.rs");

@@ -138,7 +138,8 @@ impl Context {
         fields.map(|field| FieldBuffer::with_room(field, room)).collect()
     }
 
-    /// Opens an array, reads, and closes the array, timed. `read` returns the number of submissions.
+    /// Opens an array, reads, and closes the array, timed. `read` returns the number of
+    /// submissions.
     fn timed(&self, uri: &str, spec: &QuerySpec, read: impl FnOnce(&Handle) -> Result<usize>) -> Result<TimedRead> {
         let start = Stopwatch::start();
         let array = self.open_to_read(uri, spec.timestamps)?;

@@ -124,7 +124,8 @@ fn slices_of_lists_bits_and_views_are_taken() {
         ),
     ];
     for (datatype, number, column) in columns {
-        // Slices within a byte of validity, at the start of its second byte, and without the last cells.
+        // Slices within a byte of validity, at the start of its second byte, and without the last
+        // cells.
         for (start, without) in [(1, 0), (1, 1), (3, 2), (8, 0), (9, 0)] {
             let Some(len) = column.len().checked_sub(start + without).filter(|len| *len > 0) else { continue };
             let column = column.slice(start, len);
