@@ -4,7 +4,7 @@
 //! - every system accepts all file names
 //! - files and modules do not import each other in a cycle
 //! - crates and dependency trees stay below their size limits
-//! - builds without codecs and the examples of downstream crates work
+//! - builds without codecs, the examples of downstream crates and the examples of pages work
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ mod links;
 mod paths;
 mod prose;
 mod sizes;
+mod snippets;
 
 /// Arguments of `cargo xtask check`.
 #[derive(Default, clap::Args)]
@@ -133,7 +134,8 @@ pub fn run(arguments: &Arguments) -> Result {
 pub fn features() -> Result {
     builds()?;
     without_features()?;
-    examples()
+    examples()?;
+    snippets::compile()
 }
 
 fn dependencies() -> Result {

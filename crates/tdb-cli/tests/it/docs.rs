@@ -1,14 +1,23 @@
-//! Runs the examples in `docs/reference/cli.md` and compares their output with the page.
+//! Runs the examples of the README and of pages in `docs/`, and compares their output with the page.
 //!
-//! With `UPDATE_DOCS=1` in the environment, the test updates the page instead.
+//! With `UPDATE_DOCS=1` in the environment, the test of `docs/reference/cli.md` updates the page
+//! instead.
+
+#[cfg(unix)]
+mod pages;
 
 use std::path::PathBuf;
 use std::{env, fs};
 
 use crate::support::{tdb, words};
 
+/// A file of the repository.
+fn repository(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
 fn page() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md")
+    repository("docs/reference/cli.md")
 }
 
 /// The output of the command, truncated as in the page.
