@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_belong_to_the_first_and_the_last() {
+    fn ends_are_in_the_first_and_last_interval() {
         let mut found = bins(0.0, 10.0, 5).unwrap_or_else(|| panic!("bins"));
         let values = [0.0, 1.9, 2.0, 10.0, 9.0, 10.1, -0.1, f64::NAN, f64::INFINITY];
         found.add(&Cells::fixed(&doubles(&values), 8), None);

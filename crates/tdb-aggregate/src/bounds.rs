@@ -37,7 +37,7 @@ fn replace(old: &mut Vec<u8>, new: &[u8]) {
     old.extend_from_slice(new);
 }
 
-/// `true` if the value replaces the minimum.
+/// Returns `true` if the value replaces the minimum.
 pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool {
     match kind {
         ValueKind::Bytes => value < least,
@@ -47,7 +47,7 @@ pub(crate) fn comes_before(kind: ValueKind, value: &[u8], least: &[u8]) -> bool 
     }
 }
 
-/// `true` if the value replaces the maximum.
+/// Returns `true` if the value replaces the maximum.
 pub(crate) fn comes_after(kind: ValueKind, value: &[u8], greatest: &[u8]) -> bool {
     match kind {
         ValueKind::Bytes => value > greatest,

@@ -19,8 +19,8 @@ use table::Table;
 /// Groups are found by hash and returned in the order of their keys. Memory is bounded. If the
 /// groups exceed the limit, the upper half of the keys is dropped, and larger keys are ignored from
 /// then on. After all cells have been added, [`finish`](Self::finish) returns the groups. If groups
-/// were dropped, [`finish`](Self::finish) also returns an empty object for these groups, to fill in
-/// another pass over the same cells.
+/// were dropped, it also returns an empty set for them, to be filled in another pass over the same
+/// cells.
 #[derive(Debug)]
 pub struct Groups {
     shape: KeyShape,
@@ -90,7 +90,7 @@ impl Groups {
         self.cells.len()
     }
 
-    /// `true` if there are no groups.
+    /// Returns `true` if there are no groups.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()

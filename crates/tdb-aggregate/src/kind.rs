@@ -52,7 +52,7 @@ impl ValueKind {
         }
     }
 
-    /// `true` if a valid cell represents a null.
+    /// Returns `true` if a valid cell represents a null.
     #[must_use]
     pub fn is_null(self, cell: &[u8]) -> bool {
         self == Self::Time && cell == NOT_A_TIME
@@ -63,13 +63,13 @@ impl ValueKind {
         (self == Self::Time).then(|| N::at(&NOT_A_TIME, 0))
     }
 
-    /// `true` if values have a sum.
+    /// Returns `true` if values have a sum.
     #[must_use]
     pub fn has_sum(self) -> bool {
         self.number().is_some()
     }
 
-    /// `true` if values have an order.
+    /// Returns `true` if values have an order.
     #[must_use]
     pub fn has_order(self) -> bool {
         self != Self::Opaque

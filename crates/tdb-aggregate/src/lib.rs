@@ -19,7 +19,7 @@
 //! assert_eq!((summary.values(), summary.nulls()), (2, 1));
 //! assert_eq!(summary.total().mean(summary.values()), Some(132.0));
 //! assert_eq!(summary.bounds(), Some((&[7, 0][..], &[1, 1][..])));
-//! // Of the first and the second cell only.
+//! // Only the first and the second cell.
 //! let mut some = Summary::new(kind, Measured::ALL);
 //! some.add(&cells, Some(&[0, 1]));
 //! assert_eq!((some.values(), some.nulls()), (1, 1));

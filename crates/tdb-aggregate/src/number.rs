@@ -28,7 +28,7 @@ pub(crate) trait Number: Copy + PartialOrd + Default {
     /// Converts to a double, rounded if needed.
     fn to_f64(self) -> f64;
 
-    /// `true` for NaN.
+    /// Returns `true` for NaN.
     fn is_nan(self) -> bool;
 }
 
@@ -182,12 +182,12 @@ pub(crate) fn widen(physical: PhysicalType, bytes: &[u8]) -> Partial {
     with_physical!(physical, N => N::at(bytes, 0).widen())
 }
 
-/// `true` if the number in `bytes` is NaN.
+/// Returns `true` if the number in `bytes` is NaN.
 pub(crate) fn is_nan(physical: PhysicalType, bytes: &[u8]) -> bool {
     with_physical!(physical, N => N::at(bytes, 0).is_nan())
 }
 
-/// `true` if the number in `a` is less than the number in `b`.
+/// Returns `true` if the number in `a` is less than the number in `b`.
 pub(crate) fn is_less(physical: PhysicalType, a: &[u8], b: &[u8]) -> bool {
     with_physical!(physical, N => N::at(a, 0) < N::at(b, 0))
 }

@@ -120,7 +120,7 @@ mod tests {
     use super::{Sum, Total};
 
     #[test]
-    fn sums_that_do_not_fit_saturate_at_the_end_and_not_on_the_way() {
+    fn only_the_final_sum_saturates() {
         let mut total = Total::Signed(i64::MAX.into());
         total.add(Total::Signed(5));
         assert_eq!(total.sum(), (Sum::I64(i64::MAX), false));

@@ -279,7 +279,7 @@ proptest! {
             let (found, rest) = groups.finish();
             let before = rows.len();
             rows.extend(found);
-            prop_assert!(rest.is_none() || rows.len() > before, "each pass gives some");
+            prop_assert!(rest.is_none() || rows.len() > before, "each pass returns groups");
             pass = rest;
         }
         prop_assert_eq!(rows.len(), expected.len());

@@ -40,9 +40,9 @@ pub(crate) enum Node {
 /// A test of a field, with all decisions made that do not depend on cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test {
-    /// `true` of null cells, or of all other cells.
+    /// Matches null cells if `true`, and all other cells if `false`.
     Null(bool),
-    /// `true` of NaNs, or of all other numbers.
+    /// Matches NaNs if `true`, and all other numbers if `false`.
     Nan(PhysicalType, bool),
     /// A comparison of numbers. The value has exactly the size of a number.
     Number { physical: PhysicalType, operator: Operator, value: Vec<u8> },
@@ -85,7 +85,7 @@ impl Condition {
     /// that do not fit the fragment's type are then false, too.
     ///
     /// # Errors
-    /// If a field cannot be compared, or if a value does not fit the type of its field.
+    /// Fails if a field cannot be compared, or if a value does not fit the type of its field.
     pub fn bind_stored(&self, schema: &ArraySchema, newest: &ArraySchema) -> Result<BoundCondition> {
         Binder { schema, newest, enumerations: None, fields: Vec::new() }.bind(self)
     }
@@ -156,7 +156,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `true` if the newest schema has a field of this name and type.
+    /// Returns `true` if the newest schema has a field of this name and type.
     fn is_of_newest_type(&self, field: usize) -> bool {
         let BoundField { name, cells, .. } = &self.fields[field];
         let newest = self.newest.field(name).and_then(|field| self.newest.field_type(field));
@@ -292,12 +292,12 @@ fn compare(name: &str, cells: FieldType, operator: Operator, value: &[u8]) -> Re
     Ok(Test::Number { physical, operator, value })
 }
 
-/// `true` if cells have a fixed number of `char`, greater than 1.
+/// Returns `true` if cells have a fixed number of `char`, greater than 1.
 pub(crate) fn is_characters(cells: FieldType) -> bool {
     cells.datatype == Datatype::Char && cells.cell_val_num != CellValNum::ONE && cells.cell_val_num.fixed().is_some()
 }
 
-/// `true` if the value is a NaN of the cells' type.
+/// Returns `true` if the value is a NaN of the cells' type.
 fn is_nan(cells: FieldType, value: &[u8]) -> bool {
     let is_float = cells.cell_val_num == CellValNum::ONE && cells.datatype.is_float();
     is_float && Scalar::from_le_bytes(cells.datatype.physical(), value).is_some_and(|value| value.to_f64().is_nan())

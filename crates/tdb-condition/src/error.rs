@@ -54,7 +54,7 @@ pub enum ConditionError {
         /// The enumeration of the field, if any.
         enumeration: Option<String>,
     },
-    /// A number could be a date, or has another unit than the field.
+    /// A number could be a date, or is in another unit than the field.
     #[error("condition: field {field:?}: {why}")]
     UnclearDate {
         /// The field.
@@ -154,7 +154,7 @@ fn type_of(field: &str, enumeration: Option<&str>) -> String {
 }
 
 impl ConditionError {
-    /// `true` if the bytes use an unsupported feature rather than being damaged.
+    /// Returns `true` if the bytes use an unsupported feature rather than being damaged.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {

@@ -32,13 +32,13 @@ impl Condition {
     /// `limits.depth` limits the nesting, `limits.condition_nodes` the number of nodes.
     ///
     /// # Errors
-    /// If the bytes are not a condition or exceed a limit.
+    /// Fails if the bytes are not a condition or exceed a limit.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
         let mut left = limits.condition_nodes;
         reader.group(|| "condition".to_owned(), |reader| parse_node(reader, limits, limits.depth, &mut left))
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the condition, the inverse of [`parse`](Self::parse).
     ///
     /// Writes the bytes of literals unchanged. Call [`to_stored`](Self::to_stored) first to convert
     /// numbers and text to bytes of cells.
@@ -72,7 +72,7 @@ impl Condition {
     /// kept.
     ///
     /// # Errors
-    /// If the bytes are not a generic tile with a condition.
+    /// Fails if the bytes are not a generic tile with a condition.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
     }
@@ -85,12 +85,12 @@ impl Condition {
         Ok(tile.parse_payload(spans, |reader| Self::parse(reader, limits))?)
     }
 
-    /// Returns the bytes of a delete commit, written like a library of this version.
+    /// Returns the bytes of a delete commit, as written by a library of this version.
     ///
     /// `self` must be true of cells that are kept.
     ///
     /// # Errors
-    /// See [`write`](Self::write). Also if the build has no zlib.
+    /// As [`write`](Self::write). Also fails if the build does not include zlib.
     pub fn to_file(&self, version: FormatVersion) -> Result<Vec<u8>> {
         let mut payload = ByteWriter::new();
         self.write(&mut payload)?;
@@ -219,7 +219,7 @@ impl Update {
     /// Parses an update commit.
     ///
     /// # Errors
-    /// If the bytes are not an update commit, or if the condition exceeds a limit.
+    /// Fails if the bytes are not an update commit, or if the condition exceeds a limit.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self, DecodeError> {
         let condition = Condition::parse(reader, limits)?;
         let count = reader.u64("count of new values")?;
@@ -234,7 +234,7 @@ impl Update {
         Ok(Self { condition, values })
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the update, the inverse of [`parse`](Self::parse).
     ///
     /// Writes the bytes of literals unchanged. Call [`to_stored`](Condition::to_stored) first to
     /// convert numbers and text to bytes of cells.

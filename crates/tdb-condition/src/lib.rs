@@ -19,7 +19,7 @@
 //! let wanted = Condition::field("a").ge(4).and(Condition::field("name").is_in(["x", "y"]).not());
 //! assert_eq!(wanted.display(&schema).to_string(), r#"a >= 4 and not name in ("x", "y")"#);
 //!
-//! // Which of three cells?
+//! // Evaluate the condition for three cells.
 //! let bound = wanted.bind(&schema, |_| None)?;
 //! let a: Vec<u8> = [3_i32, 4, 5].iter().flat_map(|value| value.to_le_bytes()).collect();
 //! let a = Cells::fixed(&a, 4);
@@ -28,7 +28,7 @@
 //! bound.evaluate(&[Some(a), Some(name)], &mut truth);
 //! assert_eq!(truth, [false, true, false]);
 //!
-//! // A delete commit that deletes them: it holds what cells must fulfil to stay.
+//! // A delete commit for the matching cells stores the condition of the cells to keep.
 //! let file = wanted.negation().to_file(FormatVersion::DEFAULT)?;
 //! let stays = Condition::parse_file(&file, &Limits::default(), None)?;
 //! assert_eq!(stays.display(&schema).to_string(), r#"a < 4 or name in ("x", "y")"#);

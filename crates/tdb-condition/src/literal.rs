@@ -115,7 +115,7 @@ pub(crate) enum Meaning<'a> {
 /// Converts the bytes of a literal for cells of this type.
 ///
 /// # Errors
-/// If no cell can have the value, or if the text could be either a date or a number.
+/// Fails if no cell can have the value, or if the text could be either a date or a number.
 pub(crate) fn meaning(
     bytes: &[u8],
     kind: LiteralKind,
@@ -169,7 +169,7 @@ fn whole(value: Scalar) -> Option<i128> {
     })
 }
 
-/// `true` if cells of the datatype compare as byte strings.
+/// Returns `true` if cells of the datatype compare as byte strings.
 pub(crate) fn is_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
 }

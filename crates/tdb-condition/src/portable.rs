@@ -101,7 +101,7 @@ impl Condition {
     /// The maximum depth is 1000. Memory use is proportional to the number of bytes.
     ///
     /// # Errors
-    /// If the bytes are not a condition or nested too deep.
+    /// Fails if the bytes are not a condition or nested too deep.
     pub fn parse_portable(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         parse_node(reader, DEEPEST)
     }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn written_conditions_parse() {
         let all = [
             field("a").lt(3) & field("b").gt(-0.0_f64) & !field("c").is_null(),
             field("é").eq("it's") | field("x y").is_in(["a", ""]),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused_and_deep_ones_too() {
+    fn damaged_and_deep_conditions_are_rejected() {
         let condition = field("a").is_in([1i64, 2]) & field("s").eq("text") & field("a").lt(7);
         let mut writer = ByteWriter::new();
         condition.write_portable(&mut writer);

@@ -105,7 +105,7 @@ impl Condition {
     /// Converts numbers and text to bytes of cells.
     ///
     /// A date that covers several values, such as a month for a field of days, becomes a range.
-    /// Equal cells are within the range, lesser cells before the range.
+    /// Then `=` matches cells within the range, and `<` matches cells before the range.
     ///
     /// `enumerations` looks up an enumeration by name. Fields with an enumeration are compared with
     /// its values. [`bind`](Self::bind) converts them to indices.
@@ -143,7 +143,7 @@ impl Resolver<'_> {
                 self.next_test();
                 resolved
             }
-            // Tests of this kind need no values of an enumeration.
+            // Tests for null and NaN need no values of an enumeration.
             Condition::Null { field, .. } | Condition::Nan { field, .. } | Condition::Constant { field, .. } => {
                 self.reference(field)?;
                 self.next_test();

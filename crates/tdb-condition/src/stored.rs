@@ -15,8 +15,8 @@ impl Condition {
     /// `enumerations` looks up an enumeration by name.
     ///
     /// # Errors
-    /// If a value is missing from its enumeration, if its index is too large for cells, or if an
-    /// enumeration is not found. Also in the cases of [`resolve`](Self::resolve).
+    /// Fails if a value is missing from its enumeration, if its index is too large for cells, or if
+    /// an enumeration is not found. Also fails like [`resolve`](Self::resolve).
     pub fn to_stored(
         &self,
         schema: &ArraySchema,
@@ -69,7 +69,7 @@ impl Storer<'_> {
         })
     }
 
-    /// `true` if cells have several characters. Stored comparisons use only the first.
+    /// Returns `true` if cells have several characters. Stored comparisons use only the first.
     fn has_characters(&self, field: &str) -> bool {
         let cells = self.schema.field(field).and_then(|field| self.schema.field_type(field));
         cells.is_some_and(is_characters)

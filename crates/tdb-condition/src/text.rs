@@ -13,9 +13,10 @@
 //! value     := word | 'quoted' | "quoted" | x'hexadecimal digits'
 //! ```
 //!
-//! Keywords are case-insensitive. Within quotes, double the quote character to include it. Double
-//! quotes also support the escapes `\"`, `\n`, `\r`, `\t`, `\0`, `\\` and `\u{1F600}`. The type of
-//! the field determines the meaning of a value.
+//! Keywords are case-insensitive. The symbols `||` and `|` mean OR, `&&` and `&` mean AND, `!`
+//! means NOT, and `≠` means `!=`. Within quotes, double the quote character to include it. Double
+//! quotes also support the escapes `\"`, `\'`, `\n`, `\r`, `\t`, `\0`, `\\` and `\u{1F600}`. The
+//! type of the field determines the meaning of a value.
 
 mod lexer;
 mod parser;
@@ -56,7 +57,7 @@ const LONGEST: usize = 16 << 20;
 /// let error = text.resolve(&schema, |_| None).unwrap_err();
 /// assert_eq!(error.to_string(), "condition, character 21: \"low\" is not a value of float32, the type of field \"qual\"");
 /// assert_eq!(error.at(), 20..23);
-/// // Whoever has no use for places has the condition itself.
+/// // Parse a `Condition` directly if positions are not needed.
 /// let condition: Condition = "qual > 30".parse()?;
 /// assert_eq!(condition.to_string(), r#"qual > "30""#);
 /// # let _ = field("qual");

@@ -124,7 +124,7 @@ impl Operator {
         }
     }
 
-    /// `true` for all operators except `==` and `!=`.
+    /// Returns `true` for all operators except `==` and `!=`.
     #[must_use]
     pub const fn is_inequality(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
@@ -320,7 +320,7 @@ pub fn field(name: impl Into<String>) -> Field {
     Field(name.into())
 }
 
-/// Both conditions are true.
+/// The conjunction: both conditions are true.
 impl BitAnd for Condition {
     type Output = Self;
 
@@ -329,7 +329,7 @@ impl BitAnd for Condition {
     }
 }
 
-/// At least one condition is true.
+/// The disjunction: at least one condition is true.
 impl BitOr for Condition {
     type Output = Self;
 

@@ -14,7 +14,8 @@ use crate::{EncryptionKey, Filter, FilterError, FilterPipeline, TileKind, TileRo
 /// A pipeline bound to a kind of tile.
 ///
 /// Binding decides the datatype at each filter, the filters to skip, and the chunking. A bound
-/// pipeline is cheap to share between threads. Each thread brings a [`Scratch`](crate::Scratch).
+/// pipeline is cheap to share between threads. Each thread needs a separate
+/// [`Scratch`](crate::Scratch).
 #[derive(Clone, Debug)]
 pub struct BoundPipeline {
     kind: TileKind,

@@ -93,9 +93,9 @@ impl Chunking {
     /// Splits a tile of variable-size cells at cell boundaries.
     ///
     /// A chunk ends at the first cell that does not fit. The cell is included if the chunk was at
-    /// most half full, or if the chunk with the cell is at most one and a half times the limit.
-    /// Otherwise the cell starts the next chunk. A cell longer than the limit is then the only cell
-    /// of the next chunk.
+    /// most half full. It is also included if the chunk then has at most one and a half times the
+    /// limit. Otherwise the cell starts the next chunk. A cell longer than the limit is then the
+    /// only cell of the next chunk.
     ///
     /// If the last cell of the tile does not fit but is included, an empty chunk follows.
     fn cut_at_cells(self, len: usize, cells: Cells<'_>) -> Vec<usize> {

@@ -84,7 +84,7 @@ impl Decoding<'_> {
 struct Unwinding<'f, 'b> {
     decoding: Decoding<'b>,
     file: &'f [u8],
-    /// The metadata while they are in the file. Later they are in the front buffer for metadata.
+    /// The metadata in the file, or `None` once they are in the front buffer for metadata.
     file_metadata: Option<ByteReader<'f>>,
     /// The unread part of the front buffer for metadata.
     front_metadata: std::ops::Range<usize>,
@@ -138,7 +138,8 @@ impl<'f, 'b> Unwinding<'f, 'b> {
             Place::File | Place::Out => self.file,
         };
         let budget = self.decoding.budget;
-        // Metadata of strings do not end with lengths: a dictionary ends with strings.
+        // Metadata of strings may end with a dictionary instead of lengths. Lost bytes are then
+        // unknown.
         let tail = if out.is_some() { Tail::Zeros } else { Tail::Refused };
         let mut sink = match out {
             Some(out) if last => Sink::Final(out),
@@ -175,7 +176,7 @@ impl<'f, 'b> Unwinding<'f, 'b> {
         match &mut self.file_metadata {
             Some(reader) => {
                 let taken = reader.remaining() - left;
-                // The filter has read these bytes, so they exist.
+                // The bytes exist, because the filter has read them.
                 let _ = reader.bytes("metadata", taken as u64);
             }
             None => self.front_metadata.start = self.front_metadata.end - left,

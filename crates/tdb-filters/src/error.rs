@@ -44,7 +44,7 @@ pub enum FilterError {
         filter: &'static str,
     },
     /// Encryption requires initialization vectors, which only the caller can provide.
-    #[error("encryption needs initialization vectors; pass a source of them to the scratch memory")]
+    #[error("encryption needs initialization vectors; pass a source of vectors to the scratch memory")]
     IvsRequired,
     /// The build does not include the filter.
     #[error("this build does not include {filter}; enable the feature `{feature}` of tdb-filters")]

@@ -20,7 +20,7 @@
 //! use tdb_filters::{BoundPipeline, FilterPipeline, Scratch, TileKind};
 //! use tdb_types::{ByteReader, Datatype, FormatVersion};
 //!
-//! // As a schema has it: chunks of 65536 bytes at most, and two filters, byteshuffle (9) and run lengths (4).
+//! // A pipeline as stored in a schema: chunks of at most 65536 bytes, byteshuffle (9), rle (4).
 //! let pipeline = [
 //!     0, 0, 1, 0, 2, 0, 0, 0, //
 //!     9, 0, 0, 0, 0, //
@@ -29,15 +29,15 @@
 //! let pipeline = FilterPipeline::parse(&mut ByteReader::new(&pipeline), FormatVersion::DEFAULT)?;
 //! assert_eq!(pipeline.to_string(), "byteshuffle | rle");
 //!
-//! // As a data file has it: one chunk, 16 bytes of the tile, whose filtered form is 28 bytes after 24 of metadata.
+//! // A tile as stored in a data file: 16 bytes, filtered to 24 bytes of metadata and 28 of data.
 //! let filtered = [
 //!     1, 0, 0, 0, 0, 0, 0, 0, // one chunk:
-//!     16, 0, 0, 0, 28, 0, 0, 0, 24, 0, 0, 0, // bytes of the tile, of data, of metadata
-//!     1, 0, 0, 0, 1, 0, 0, 0, // run lengths are of one part of metadata and one of data:
-//!     8, 0, 0, 0, 16, 0, 0, 0, // byteshuffle's metadata became 16 bytes,
-//!     16, 0, 0, 0, 12, 0, 0, 0, // the data 12
-//!     1, 0, 0, 1, 0, 0, 0, 1, 16, 0, 0, 1, 0, 0, 0, 1, // shuffled: one part of 16 bytes
-//!     7, 7, 0, 4, 1, 1, 0, 3, 1, 2, 0, 1, // all low bytes are 7, all high bytes but the last 1
+//!     16, 0, 0, 0, 28, 0, 0, 0, 24, 0, 0, 0, // lengths: unfiltered, data, metadata
+//!     1, 0, 0, 0, 1, 0, 0, 0, // run-length encoding: one metadata part and one data part
+//!     8, 0, 0, 0, 16, 0, 0, 0, // metadata of byteshuffle: 8 bytes, encoded as 16
+//!     16, 0, 0, 0, 12, 0, 0, 0, // data: 16 bytes, encoded as 12
+//!     1, 0, 0, 1, 0, 0, 0, 1, 16, 0, 0, 1, 0, 0, 0, 1, // metadata: one part of 16 bytes
+//!     7, 7, 0, 4, 1, 1, 0, 3, 1, 2, 0, 1, // data: eight low bytes 7, seven high bytes 1, one 2
 //! ];
 //! let kind = TileKind::fixed(Datatype::UInt16, 1, FormatVersion::DEFAULT);
 //! let mut tile = [0; 16];

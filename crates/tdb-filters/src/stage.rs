@@ -122,7 +122,7 @@ impl Stage {
             #[cfg(feature = "webp")]
             Self::WebP(images) => images.decode(meta, data, sink),
             Self::Refused(why) => Err(why.clone()),
-            // The driver runs these stages directly, because they treat metadata differently.
+            // The driver runs these stages directly, with another treatment of metadata.
             Self::Codec(_) => Ok(()),
             #[cfg(feature = "aes")]
             Self::Encryption(_) => Ok(()),

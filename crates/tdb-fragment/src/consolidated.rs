@@ -36,7 +36,7 @@ impl ConsolidatedFooters {
     /// Parses a whole `.meta` file. Footers are stored as bytes and parsed later.
     ///
     /// # Errors
-    /// If the generic tile cannot be unfiltered, or if an offset is outside of the payload.
+    /// Fails if the generic tile cannot be unfiltered, or if an offset is outside of the payload.
     pub fn parse_file(bytes: &[u8], decoder: &mut GenericTileDecoder, spans: Option<&Spans>) -> Result<Self> {
         let tile = decoder.decode_file(bytes, spans).map_err(wrap)?;
         let entries = parse_entries(tile.payload_reader(spans))?;
@@ -48,7 +48,7 @@ impl ConsolidatedFooters {
     /// Writes a whole file with the names and footers of fragments.
     ///
     /// # Errors
-    /// If there are 2^32 or more fragments.
+    /// Fails if there are 2^32 or more fragments.
     pub fn write_file(fragments: &[(&str, &[u8])], encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
         let too_many = |_| FragmentError::inconsistent("fragment count", fragments.len(), "fewer than 2^32");
         let mut payload = ByteWriter::new();
@@ -74,7 +74,7 @@ impl ConsolidatedFooters {
         self.entries.len()
     }
 
-    /// `true` if the file has no fragments.
+    /// Returns `true` if the file has no fragments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn footers_that_share_bytes_are_refused() {
+    fn footers_that_share_bytes_are_rejected() {
         let mut payload = ByteWriter::new();
         payload.u32(2);
         for name in ["a", "b"] {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_behind_the_payload_is_refused() {
+    fn an_offset_beyond_the_payload_is_rejected() {
         let mut payload = ByteWriter::new();
         payload.u32(1);
         payload.string_u64("a");

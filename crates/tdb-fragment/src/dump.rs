@@ -16,7 +16,7 @@ impl FragmentFile {
     /// Writes the metadata as text. Omits lines that do not apply to a field.
     ///
     /// # Errors
-    /// If writing to `out` fails.
+    /// Fails if writing to `out` fails.
     pub fn dump(&self, schema: &ArraySchema, out: &mut dyn Write) -> fmt::Result {
         self.dump_header(schema, out)?;
         for (slot, field) in self.footer.slots().iter().enumerate() {

@@ -63,7 +63,7 @@ pub enum FragmentError {
     },
     /// The fragment does not have the section.
     #[error(
-        "the fragment has no {section}; neither format version {version} nor every kind of fragment has this section"
+        "the fragment has no {section}: format version {version} or this kind of fragment does not store the section"
     )]
     NoSuchSection {
         /// The requested section.

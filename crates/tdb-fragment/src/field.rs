@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn combined_coordinates_leave_no_place_for_dimensions() {
+    fn combined_coordinates_leave_no_slots_for_dimensions() {
         let slots = FieldSlots::new(version(4), 2, 3, false, false);
         assert_eq!((slots.len(), slots.var_len()), (3, 2));
         assert_eq!(slots.slot(FragmentField::Dimension(0)), None);

@@ -32,7 +32,7 @@ pub struct FragmentFile {
     pub contents: FragmentContents,
 }
 
-/// Facts about a fragment that its folder contains but its metadata does not.
+/// Properties of a fragment known from its folder, but not from its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentFolder {
     /// The format version in the fragment's name.
@@ -46,7 +46,7 @@ impl FragmentFile {
     /// Parses the whole file: the footer and all sections.
     ///
     /// # Errors
-    /// If the footer or a section cannot be read, or contradicts the schema.
+    /// Fails if the footer or a section cannot be read, or contradicts the schema.
     pub fn parse(
         bytes: &[u8],
         folder: FragmentFolder,
@@ -69,7 +69,7 @@ impl FragmentFile {
     /// encryption.
     ///
     /// # Errors
-    /// If the contents contradict the header or the schema.
+    /// Fails if the contents contradict the header or the schema.
     pub fn write(
         header: &FooterHeader,
         contents: &FragmentContents,

@@ -34,8 +34,8 @@ impl NameScheme {
     /// Returns the name of the data file for one part of a field.
     ///
     /// # Errors
-    /// If the schema does not have the field, or if the field's name would create a path instead of
-    /// a file name.
+    /// Fails if the schema does not have the field, or if the field's name would create a path
+    /// instead of a file name.
     pub fn data_file(self, schema: &ArraySchema, field: FragmentField, part: Part) -> Result<String> {
         let stem = self.stem(schema, field)?;
         let suffix = match part {

@@ -36,8 +36,8 @@ impl FragmentFooter {
     /// Creates a footer from its parts.
     ///
     /// # Errors
-    /// If the values contradict each other or the schema. Examples are a dense fragment of a sparse
-    /// array, more cells in the last tile than the capacity, and lists of another version.
+    /// Fails if the values contradict each other or the schema. Examples are a dense fragment of a
+    /// sparse array, more cells in the last tile than the capacity, and lists of another version.
     pub fn new(
         header: FooterHeader,
         lists: Lists,
@@ -64,7 +64,7 @@ impl FragmentFooter {
     /// [`LEGACY_SCHEMA_NAME`](crate::LEGACY_SCHEMA_NAME).
     ///
     /// # Errors
-    /// If the bytes are truncated, the version has no footers, or the name is invalid.
+    /// Fails if the bytes are truncated, the version has no footers, or the name is invalid.
     pub fn schema_name(footer: &[u8]) -> Result<(FormatVersion, String)> {
         Ok(FooterHeader::parse_start(&mut ByteReader::new(footer))?)
     }
@@ -76,7 +76,7 @@ impl FragmentFooter {
     /// `named`. Without this check, damaged bytes could be reported as a footer of a newer format.
     ///
     /// # Errors
-    /// If the bytes are truncated or the versions differ.
+    /// Fails if the bytes are truncated or the versions differ.
     pub fn check_version(mut footer: ByteReader<'_>, named: FormatVersion) -> Result<FormatVersion> {
         let offset = footer.offset();
         let found = footer.u32("format version")?;
@@ -93,7 +93,7 @@ impl FragmentFooter {
     /// `schema` is the schema named by [`schema_name`](Self::schema_name).
     ///
     /// # Errors
-    /// If the bytes are not a footer or contradict the schema.
+    /// Fails if the bytes are not a footer or contradict the schema.
     pub fn parse(mut reader: ByteReader<'_>, schema: &ArraySchema) -> Result<Self> {
         let (header, lists, stray, optional_sections) = reader.group(
             || "footer".to_owned(),
@@ -119,7 +119,7 @@ impl FragmentFooter {
     /// Writes the footer, without the length that follows in the file.
     ///
     /// # Errors
-    /// If the non-empty domain is absent but cannot be omitted.
+    /// Fails if the non-empty domain is absent but cannot be omitted.
     pub fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
         self.header.write(writer, schema)?;
         self.lists.write(writer);
@@ -144,7 +144,7 @@ impl FragmentFooter {
         self.header.version
     }
 
-    /// `true` if the fragment is dense.
+    /// Returns `true` if the fragment is dense.
     #[must_use]
     pub fn is_dense(&self) -> bool {
         self.header.dense
@@ -229,7 +229,8 @@ impl FragmentFooter {
         }
     }
 
-    /// `true` if the fragment stores the first and last coordinates of each tile in global order.
+    /// Returns `true` if the fragment stores the first and last coordinates of each tile in global
+    /// order.
     #[must_use]
     pub fn has_global_order_bounds(&self) -> bool {
         self.global_order_offsets().is_some()
@@ -263,7 +264,7 @@ impl FragmentFooter {
         Ok(start..next.min(end))
     }
 
-    /// `true` if a section begins at `offset`, according to the footer.
+    /// Returns `true` if a section begins at `offset`, according to the footer.
     pub(crate) fn is_section_start(&self, offset: u64) -> bool {
         self.section_starts.binary_search(&offset).is_ok()
     }
@@ -283,8 +284,8 @@ impl FragmentFooter {
     }
 }
 
-/// `true` if a fragment with the version `named` in its name may have the format `version`. Old
-/// names denote two versions each.
+/// Returns `true` if a fragment with the version `named` in its name may have the format `version`.
+/// Old names denote two versions each.
 fn stands_for(named: FormatVersion, version: FormatVersion) -> bool {
     let generation = |version: FormatVersion| {
         [Feature::LegacyFragmentMetadata, Feature::CombinedCoordinates].map(|feature| version.has(feature))
@@ -297,7 +298,7 @@ fn versions_of(named: FormatVersion) -> String {
     versions.map(|version| version.to_string()).collect::<Vec<_>>().join(" or ")
 }
 
-/// `true` if the lists may be followed by a stray offset.
+/// Returns `true` if the lists may be followed by a stray offset.
 ///
 /// Format 11 has tile statistics but no fragment statistics. Newer releases that write format 11
 /// still store an offset of the fragment statistics, although the section does not exist.

@@ -132,7 +132,7 @@ impl Lists {
     /// Parses the lists. `explain` names a field for recorded spans.
     ///
     /// # Errors
-    /// If the bytes are truncated.
+    /// Fails if the bytes are truncated.
     pub fn parse(
         reader: &mut ByteReader<'_>,
         version: FormatVersion,
@@ -179,7 +179,7 @@ impl Lists {
         self.values.len()
     }
 
-    /// `true` if the lengths of the lists match a fragment of `version` with these fields.
+    /// Returns `true` if the lengths of the lists match a fragment of `version` with these fields.
     pub(crate) fn fit(&self, version: FormatVersion, slots: &FieldSlots) -> bool {
         self.starts == starts(version, slots)
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_where_their_list_looks_for_them() {
+    fn rows_are_indexed_by_their_list() {
         assert!(ROWS.iter().enumerate().all(|(index, row)| row.list as usize == index));
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! u32 version
-//! u64 size | non-empty domain                      (size 0: none)
+//! u64 size | non-empty domain                      (size 0: no domain)
 //! u64 count | count × MBR
-//! u64 count | count × first and last coordinates   (nobody reads them)
+//! u64 count | count × first and last coordinates   (no reader uses them)
 //! per attribute and __coords: u64 count | tile offsets
 //! per attribute: u64 count | tile var offsets
 //! per attribute: u64 count | tile var sizes

@@ -48,12 +48,12 @@
 //! # let mut lines = Vec::new();
 //! # macro_rules! println { ($($arg:tt)*) => { lines.push(format!($($arg)*)) } }
 //!
-//! // The version in the name of the fragment's folder, and bytes of the file `__fragment_metadata.tdb` in it.
+//! // The version in the name of the fragment's folder, and the bytes of `__fragment_metadata.tdb`.
 //! let version = FormatVersion::new(22)?;
 //! let size = file.len() as u64;
 //! let read = |range: std::ops::Range<u64>| &file[range.start as usize..range.end as usize];
 //!
-//! // The footer: mostly one read.
+//! // Find the footer, usually with one read.
 //! let mut range = first_read(size);
 //! let range = loop {
 //!     match locate(version, Some(&schema), size, read(range))? {
@@ -64,7 +64,7 @@
 //! };
 //! let footer = FragmentFooter::parse(ByteReader::at(read(range.clone()), range.start), &schema)?;
 //!
-//! // One section: where the tiles of the first attribute lie in its data file.
+//! // Read one section: the offsets of the tiles of the first attribute in its data file.
 //! let field = FragmentField::Attribute(0);
 //! let section = footer.section_range(SectionId::TileOffsets(field), range.start)?;
 //! let mut decoder = GenericTileDecoder::new(Limits::default());

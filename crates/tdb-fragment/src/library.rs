@@ -26,7 +26,7 @@ impl FragmentFooter {
         Some(start..start.saturating_add(VERSION_LEN))
     }
 
-    /// Returns the datatypes that the filters of the fragment's tiles were applied to.
+    /// Returns the rule for the datatypes at the filters of the fragment's tiles.
     ///
     /// Since the release that introduced format 20, each filter gets the output datatype of the
     /// previous filter. Newer releases do the same in fragments of old formats. Each release writes
@@ -36,7 +36,7 @@ impl FragmentFooter {
     /// `start` has the bytes of [`element_types_range`](Self::element_types_range).
     ///
     /// # Errors
-    /// If `start` is too short or has no format version.
+    /// Fails if `start` is too short or has no format version.
     pub fn element_types(&self, start: &[u8]) -> Result<ElementTypes> {
         let Some(range) = self.element_types_range() else {
             return Ok(ElementTypes::Stage);

@@ -84,7 +84,7 @@ pub fn locate(version: FormatVersion, schema: Option<&ArraySchema>, file_size: u
     Ok(if have <= footer.start { Step::Footer(footer) } else { Step::Need(footer.start..file_size) })
 }
 
-/// `true` if the footer is followed by its length.
+/// Returns `true` if the footer is followed by its length.
 ///
 /// # Errors
 /// [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing.

@@ -83,7 +83,7 @@ impl SectionId {
     ///
     /// File order is the order of the footer's lists, with the global order bounds between the
     /// maximums and the sums. The footer has no offset of the processed conditions in format 15.
-    /// The footer also has no offsets of the global order bounds if the fragment recorded none.
+    /// The footer has no offsets of the global order bounds if the fragment has no bounds.
     pub fn in_file_order(
         version: FormatVersion,
         slots: FieldSlots,

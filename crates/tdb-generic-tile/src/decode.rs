@@ -77,7 +77,7 @@ impl GenericTileDecoder {
         Ok(payload)
     }
 
-    /// Decodes a file that is a single generic tile, and records its fields into `spans`.
+    /// Decodes a file that is a single generic tile, and records its fields into `spans` if given.
     ///
     /// # Errors
     /// See [`GenericTile::parse_file`].
@@ -116,16 +116,17 @@ impl GenericTile {
     /// A recording reader also records the fields of the header and the chunks.
     ///
     /// # Errors
-    /// If the tile is truncated or damaged, if the payload exceeds [`Limits::generic_tile_bytes`],
-    /// if a filter is not supported, or [`KeyNeeded`](crate::GenericTileError::KeyNeeded).
+    /// Fails if the tile is truncated or damaged, the payload exceeds
+    /// [`Limits::generic_tile_bytes`], or a filter is not supported. Fails with
+    /// [`KeyNeeded`](crate::GenericTileError::KeyNeeded) if the tile is encrypted.
     pub fn parse(reader: &mut ByteReader<'_>, limits: &Limits) -> Result<Self> {
         GenericTileDecoder::new(*limits).decode(reader)
     }
 
-    /// Parses a file that is a single generic tile, and records its fields into `spans`.
+    /// Parses a file that is a single generic tile, and records its fields into `spans` if given.
     ///
     /// # Errors
-    /// See [`parse`](Self::parse). Also if bytes follow the tile.
+    /// As [`parse`](Self::parse). Also fails if bytes follow the tile.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         GenericTileDecoder::new(*limits).decode_file(bytes, spans)
     }

@@ -60,8 +60,8 @@ impl GenericTileEncoder {
     /// Appends a tile with this payload.
     ///
     /// # Errors
-    /// If a filter is missing from the build, does not support bytes, or is not supported by the
-    /// version. On error, writes no bytes.
+    /// Fails without writing if a filter is missing from the build, does not support bytes, or is
+    /// not supported by the version.
     pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         self.filter(payload).map_err(|source| GenericTileError::Encode { source })?;
         let mut header = self.header.clone();
@@ -117,7 +117,7 @@ impl GenericTile {
     /// in the header. For another version or for many tiles, use a [`GenericTileEncoder`].
     ///
     /// # Errors
-    /// If the build has no zlib.
+    /// Fails if the build does not include zlib.
     pub fn write(payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         GenericTileEncoder::new(FormatVersion::DEFAULT).encode(payload, writer)
     }

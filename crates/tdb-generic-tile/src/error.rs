@@ -46,7 +46,7 @@ pub enum GenericTileError {
 }
 
 impl GenericTileError {
-    /// `true` if the bytes may be sound but need a newer release or another build.
+    /// Returns `true` if the bytes may be sound but need a newer release or another build.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {

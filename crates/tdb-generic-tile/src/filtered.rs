@@ -55,7 +55,7 @@ mod tests {
     use super::Filtered;
 
     #[test]
-    fn the_last_payloads_are_kept() {
+    fn the_latest_payloads_are_cached() {
         let mut filtered = Filtered::default();
         for payload in 0..50u8 {
             filtered.start().push(payload + 100);

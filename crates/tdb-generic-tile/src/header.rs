@@ -50,11 +50,11 @@ impl GenericTileHeader {
     /// Parses a header.
     ///
     /// # Errors
-    /// - The bytes are truncated.
-    /// - A version or code is unknown.
-    /// - The pipeline does not fill its bytes or has more than [`MAX_FILTERS`](Self::MAX_FILTERS)
-    ///   filters.
-    /// - The tile is encrypted but its pipeline has no encryption filter.
+    /// - Fails if the bytes are truncated.
+    /// - Fails if a version or code is unknown.
+    /// - Fails if the pipeline does not fill its bytes, or has more than
+    ///   [`MAX_FILTERS`](Self::MAX_FILTERS) filters.
+    /// - Fails if the tile is encrypted but its pipeline has no encryption filter.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.group(|| "generic tile header".to_owned(), Self::parse_fields)
     }
@@ -86,11 +86,11 @@ impl GenericTileHeader {
         Ok(Self { version, persisted_size, tile_size, datatype, cell_size, encryption, pipeline_size, pipeline })
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads. Ignores
+    /// Writes the header, the inverse of [`parse`](Self::parse). Ignores
     /// [`pipeline_size`](Self::pipeline_size).
     ///
     /// # Errors
-    /// If the version does not support the pipeline. On error, writes no bytes.
+    /// Fails without writing if the version does not support the pipeline.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<(), FilterError> {
         let mut pipeline = ByteWriter::new();
         self.pipeline.write(&mut pipeline, self.version)?;
@@ -121,7 +121,7 @@ impl GenericTileHeader {
     }
 }
 
-/// `true` if the bytes are the start of a generic tile of a release before 1.4.
+/// Returns `true` if the bytes are the start of a generic tile of a release before 1.4.
 ///
 /// These headers had no version: `u64` filtered size, `u64` payload size, `u8` datatype, `u64` cell
 /// size, `u8` compressor (of 13), `i32` level. In these releases, the tile is always a whole file.

@@ -1,9 +1,9 @@
 //! The self-describing generic tile of the TileDB storage format.
 //!
-//! Generic tiles hold all data of an array except cells and text: schemas, enumerations, metadata,
-//! sections of fragment metadata, and delete conditions. Each generic tile stores its filter
-//! pipeline. Readers can therefore unfilter a tile without knowledge of the payload. This crate
-//! does not interpret payloads.
+//! Generic tiles hold all data of an array except cells and text files: schemas, enumerations,
+//! metadata, sections of fragment metadata, and delete conditions. Each generic tile stores its
+//! filter pipeline. Readers can therefore unfilter a tile without knowledge of the payload. This
+//! crate does not interpret payloads.
 //!
 //! - [`GenericTile`]: an unfiltered tile. [`GenericTile::parse`] reads a tile,
 //!   [`GenericTile::write`] writes a tile.
@@ -25,7 +25,7 @@
 //! GenericTile::write(b"\x07\0\0\0 and more", &mut writer)?;
 //! let bytes = writer.into_bytes();
 //!
-//! // The header alone says how far the tile reaches, for readers that fetch in two steps.
+//! // The header alone gives the length of the tile, for readers that fetch in two steps.
 //! let header = GenericTileHeader::parse(&mut ByteReader::new(&bytes))?;
 //! assert_eq!(header.stored_len(), bytes.len() as u64);
 //! assert_eq!(header.pipeline.to_string(), "gzip(1)");

@@ -42,7 +42,7 @@ impl GenericTile {
     /// Errors name the payload and the offset of its tile.
     ///
     /// # Errors
-    /// If `parse` fails or does not consume all bytes.
+    /// Fails if `parse` fails or does not consume all bytes.
     pub fn parse_payload<'a, T>(
         &'a self,
         spans: Option<&'a Spans>,

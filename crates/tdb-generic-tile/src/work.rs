@@ -19,8 +19,8 @@ pub(crate) struct Work {
 /// The state left by encoders of unencrypted tiles.
 ///
 /// A new zlib stream touches 320 KiB of fresh memory, a large part of the cost of a small write.
-/// `MOST` is the number of threads likely to encode at the same time.
 static LEFT: Mutex<Vec<(GenericTileHeader, Work)>> = Mutex::new(Vec::new());
+/// Maximum number of stored states, as many as threads likely encode at the same time.
 const MOST: usize = 4;
 
 impl Work {

@@ -127,7 +127,7 @@ impl GroupMember {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {
-    /// Complete list or changes.
+    /// The version of the file: a complete list or changes.
     pub version: DetailsVersion,
     /// The members, in no particular order.
     pub members: Vec<GroupMember>,

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_outlive_a_move() {
+    fn targets_are_independent_of_the_array_location() {
         let paths = list(
             b"/__fragments/__1_1_a_22\nfile:///home/x/__fragments/b/__fragments/__2_2_b_14/\n\nfile:///x/__meta/__3_3_c\n\
               file:///x/__4_4_d_10\n/__meta/__5_5_e",

@@ -8,7 +8,8 @@ use std::ops::Bound;
 use crate::column::Column;
 use crate::{DimRange, DimensionKind, NdRange};
 
-/// A set of subarrays, called boxes: ranges in each dimension, or points. Duplicates count once.
+/// A set of subarrays, called boxes. A box has a range in each dimension, or is a point. Duplicates
+/// count once.
 ///
 /// Boxes are prepared for comparison with many tiles
 /// ([`RTree::search_boxes`](crate::RTree::search_boxes)) and many cells. The start and end of every
@@ -25,7 +26,7 @@ use crate::{DimRange, DimensionKind, NdRange};
 /// let numbers = vec![number(7), number(3), number(7)];
 /// let strings = vec![DimRange::prefix("a"), DimRange::strings("b", "c"), DimRange::prefix("a")];
 /// let boxes = Boxes::new(&kinds, &[numbers, strings])?;
-/// assert_eq!(boxes.len(), 2); // two of them were the same
+/// assert_eq!(boxes.len(), 2); // the duplicate counts once
 /// # Ok::<(), tdb_rtree::RTreeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub(crate) fn reaches(end: Bound<&[u8]>, string: &[u8]) -> bool {
     }
 }
 
-/// Compares two ends. `Unbounded` is the greatest.
+/// Compares two ends. `Unbounded` is greater than any other end.
 pub(crate) fn compare(a: Bound<&[u8]>, b: Bound<&[u8]>) -> Ordering {
     match (a, b) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,

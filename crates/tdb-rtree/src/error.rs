@@ -31,7 +31,7 @@ pub enum RTreeError {
         expected: &'static str,
     },
     /// The number of ranges differs from that of the first dimension.
-    #[error("dimension {dimension}: expected the ranges of {expected} MBRs, as on the first dimension, found {found}")]
+    #[error("dimension {dimension}: expected {expected} ranges, as in the first dimension, found {found}")]
     BoxCount {
         /// Index of the dimension.
         dimension: usize,
@@ -57,7 +57,7 @@ pub enum RTreeError {
         hi: Scalar,
     },
     /// A range without an inclusive end cannot be stored, only searched.
-    #[error("dimension {dimension}: cannot store a range that excludes its end")]
+    #[error("dimension {dimension}: cannot store a range without an inclusive end")]
     Unbounded {
         /// Index of the dimension.
         dimension: usize,

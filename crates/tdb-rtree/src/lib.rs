@@ -27,7 +27,7 @@
 //! ];
 //! let tree = RTree::build(&kinds, &tiles, RTree::FANOUT)?;
 //!
-//! // As it lies in fragment metadata, and back.
+//! // The tree as stored in fragment metadata, and back.
 //! let mut writer = ByteWriter::new();
 //! tree.write(&mut writer, FormatVersion::DEFAULT);
 //! let tree = RTree::parse(&mut ByteReader::new(writer.as_slice()), &kinds, FormatVersion::DEFAULT)?;

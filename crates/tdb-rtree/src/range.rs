@@ -107,7 +107,7 @@ impl DimRange {
         if kind.var { Self::strings_from("") } else { Self::Fixed { lo: 0, hi: kind.max_key() } }
     }
 
-    /// Returns `true` if the range contains no coordinates because its end is less than its start.
+    /// Returns `true` if the range contains no coordinates.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {

@@ -86,8 +86,8 @@ impl RTree {
         self.columns.iter().map(|column| column.bounds(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// Returns bounds guaranteed to contain all cells. Returns `None` if there are no tiles, or an
-    /// inner node does not contain its children.
+    /// Returns bounds guaranteed to contain all cells. Returns `None` if there is no single root,
+    /// or an inner node does not contain its children.
     #[must_use]
     pub fn hull(&self) -> Option<NdRange> {
         let root = self.level(0);

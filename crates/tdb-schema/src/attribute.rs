@@ -129,7 +129,7 @@ impl Attribute {
         self.cell_val_num
     }
 
-    /// `true` if cells have variable length.
+    /// Returns `true` if cells have variable length.
     #[must_use]
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()
@@ -148,7 +148,7 @@ impl Attribute {
         &self.filters
     }
 
-    /// `true` if cells may be null.
+    /// Returns `true` if cells may be null.
     #[must_use]
     pub fn is_nullable(&self) -> bool {
         self.nullable
@@ -190,7 +190,7 @@ impl Attribute {
         Cow::Owned(pattern.iter().copied().cycle().take(size).collect())
     }
 
-    /// `true` if unwritten cells of a nullable attribute read as valid.
+    /// Returns `true` if unwritten cells of a nullable attribute read as valid.
     #[must_use]
     pub fn fill_valid(&self) -> bool {
         self.fill.validity != 0

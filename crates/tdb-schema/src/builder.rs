@@ -34,7 +34,7 @@ const DEFAULT_CAPACITY: u64 = 10_000;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct SchemaBuilder {
-    /// The parts so far, not validated yet. The validity filters are those below.
+    /// The parts so far, not validated yet, without the validity filters.
     schema: ArraySchema,
     /// The filters of validity tiles, or `None` for the default of the version.
     validity_filters: Option<FilterPipeline>,

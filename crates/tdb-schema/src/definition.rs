@@ -14,10 +14,10 @@ const LABEL_DIMENSION: &str = "index";
 /// The name of the attribute of a label's array.
 const LABEL_ATTRIBUTE: &str = "label";
 
-/// Everything needed to create an array.
+/// The complete definition of an array to create.
 ///
-/// A definition has the schema of the array, the enumerations that the schema names, and the
-/// schemas of the arrays of internal dimension labels.
+/// A definition consists of the schema, the enumerations that the schema names, and the schemas of
+/// the arrays of internal dimension labels.
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
@@ -25,11 +25,11 @@ const LABEL_ATTRIBUTE: &str = "label";
 ///
 /// let schema = SchemaBuilder::sparse()
 ///     .dimension(Dimension::new("row", 0u32..=999))
-///     .enumeration(EnumerationRef::unplaced("colour"))
-///     .attribute(Attribute::new("paint", Datatype::UInt8).with_enumeration("colour"))
+///     .enumeration(EnumerationRef::unplaced("color"))
+///     .attribute(Attribute::new("paint", Datatype::UInt8).with_enumeration("color"))
 ///     .build()?;
-/// let colours = Enumeration::strings("colour", "", Datatype::StringUtf8, ["red", "green"])?;
-/// let definition = ArrayDefinition::new(schema)?.with_enumeration(colours)?;
+/// let colors = Enumeration::strings("color", "", Datatype::StringUtf8, ["red", "green"])?;
+/// let definition = ArrayDefinition::new(schema)?.with_enumeration(colors)?;
 /// assert!(definition.check().is_ok());
 /// # Ok::<(), tdb_schema::SchemaError>(())
 /// ```
@@ -61,7 +61,7 @@ impl ArrayDefinition {
     /// The arrays of labels get no filters and the tile extent of their dimension.
     ///
     /// # Errors
-    /// If a label belongs to a dimension that cannot have labels, such as a string dimension.
+    /// Fails if a label belongs to a dimension that cannot have labels, such as a string dimension.
     pub fn new(schema: ArraySchema) -> Result<Self> {
         let labels = schema.labels().iter().map(|label| {
             if label.external {
@@ -76,7 +76,7 @@ impl ArrayDefinition {
     /// Adds the values of an enumeration that the schema names.
     ///
     /// # Errors
-    /// If the schema does not name the enumeration, or if it was added before.
+    /// Fails if the schema does not name the enumeration, or if it was added before.
     pub fn with_enumeration(mut self, enumeration: Enumeration) -> Result<Self> {
         let invalid = |why: &str| Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why));
         if !self.schema.enumerations().iter().any(|reference| reference.name == enumeration.name()) {
@@ -94,7 +94,7 @@ impl ArrayDefinition {
     /// An extent of `None` selects the extent of the dimension.
     ///
     /// # Errors
-    /// If the label does not exist or is external, or if the resulting schema is invalid.
+    /// Fails if the label does not exist or is external, or if the resulting schema is invalid.
     pub fn with_label(mut self, name: &str, extent: Option<Scalar>, filters: FilterPipeline) -> Result<Self> {
         let labels = self.schema.labels().iter().zip(&mut self.labels);
         match labels.into_iter().find(|(label, array)| label.name == name && array.is_some()) {
@@ -167,8 +167,8 @@ impl ArrayDefinition {
     /// Checks that an array can be created from the definition and written to.
     ///
     /// # Errors
-    /// If values of an enumeration are missing, or if an attribute cannot index all of them. Also
-    /// if a field does not support its dictionary filter.
+    /// Fails if values of an enumeration are missing, or if an attribute cannot index all of them.
+    /// Also fails if a field does not support its dictionary filter.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;
         dictionaries(&self.schema)?;
@@ -178,7 +178,7 @@ impl ArrayDefinition {
     /// Checks that the values of all enumerations are present.
     ///
     /// # Errors
-    /// If an enumeration that the schema names has no values.
+    /// Fails if an enumeration that the schema names has no values.
     pub fn check_complete(&self) -> Result<()> {
         match self.schema.enumerations().iter().find(|reference| self.enumeration(&reference.name).is_none()) {
             Some(reference) => {
@@ -192,7 +192,7 @@ impl ArrayDefinition {
     /// Assigns new file names to all enumerations.
     ///
     /// # Errors
-    /// If `name` fails or returns an invalid file name.
+    /// Fails if `name` fails or returns an invalid file name.
     pub fn place_enumerations<E: From<SchemaError>>(
         mut self,
         name: impl FnMut() -> Result<String, E>,
@@ -206,7 +206,7 @@ impl ArrayDefinition {
     /// Assigns file names to the enumerations without one.
     ///
     /// # Errors
-    /// If `name` fails or returns an invalid file name.
+    /// Fails if `name` fails or returns an invalid file name.
     pub fn place_new_enumerations<E: From<SchemaError>>(
         mut self,
         mut name: impl FnMut() -> Result<String, E>,

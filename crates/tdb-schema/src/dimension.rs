@@ -101,7 +101,7 @@ impl Dimension {
         self.cell_val_num
     }
 
-    /// `true` if coordinates have variable length.
+    /// Returns `true` if coordinates have variable length.
     #[must_use]
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()

@@ -29,7 +29,7 @@ impl Domain {
         self.dimensions.iter().map(Dimension::kind).collect()
     }
 
-    /// `true` if a dimension has variable length.
+    /// Returns `true` if a dimension has variable length.
     #[must_use]
     pub fn has_var_dimension(&self) -> bool {
         self.dimensions.iter().any(Dimension::is_var)
@@ -40,7 +40,7 @@ impl Domain {
     /// Defined only for domains of integers and dates.
     ///
     /// # Errors
-    /// If a dimension has floats or strings, or if the product exceeds `u64::MAX`.
+    /// Fails if a dimension has floats or strings, or if the product exceeds `u64::MAX`.
     pub fn cells_per_tile(&self) -> Result<u64, SchemaError> {
         self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
             let what = || format!("dimension {:?}", dimension.name());
@@ -73,7 +73,7 @@ impl Domain {
     /// Writes the domain in format `version`.
     pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
         if version.has(Feature::CombinedCoordinates) {
-            // Validation ensures that all dimensions have the same datatype in these versions.
+            // All dimensions have the same datatype in these versions, by validation.
             self.dimensions.first().map_or(Datatype::Int32, Dimension::datatype).write(writer);
         }
         writer.u32(u32::try_from(self.dimensions.len()).unwrap_or(u32::MAX));

@@ -23,7 +23,7 @@ pub struct EnumerationRef {
 }
 
 impl EnumerationRef {
-    /// `true` if no file name is assigned yet.
+    /// Returns `true` if no file name is assigned yet.
     pub(crate) fn is_unplaced(&self) -> bool {
         self.file_name == UNPLACED
     }
@@ -62,8 +62,8 @@ impl Enumeration {
     /// If the file name is empty, creating or evolving the array assigns it.
     ///
     /// # Errors
-    /// If a value repeats, if the length of `data` is not a multiple of the datatype size, if the
-    /// name is empty, or if the file name is not a single path component.
+    /// Fails if a value repeats, or if the length of `data` is not a multiple of the datatype size.
+    /// Also fails if the name is empty, or if the file name is not a single path component.
     pub fn fixed(
         name: impl Into<String>,
         file_name: impl Into<String>,
@@ -78,7 +78,7 @@ impl Enumeration {
     /// If the file name is empty, creating or evolving the array assigns it.
     ///
     /// # Errors
-    /// If a value repeats, if the name is empty, or if the file name is not a single path
+    /// Fails if a value repeats, if the name is empty, or if the file name is not a single path
     /// component.
     pub fn strings<V: AsRef<[u8]>>(
         name: impl Into<String>,
@@ -108,7 +108,7 @@ impl Enumeration {
     /// Sets the number of datatype elements in each fixed-size value.
     ///
     /// # Errors
-    /// If a value repeats, or if the length of the data is not a multiple of the value size.
+    /// Fails if a value repeats, or if the length of the data is not a multiple of the value size.
     pub fn with_values_per_value(mut self, number: NonZeroU32) -> Result<Self> {
         self.cell_val_num = CellValNum::Fixed(number);
         self.offsets.clear();
@@ -118,7 +118,7 @@ impl Enumeration {
     /// Sets the file name.
     ///
     /// # Errors
-    /// If the file name is not a single path component.
+    /// Fails if the file name is not a single path component.
     pub fn with_file_name(mut self, file_name: &str) -> Result<Self> {
         self.file_name = file_name.to_owned();
         self.validated()
@@ -134,8 +134,8 @@ impl Enumeration {
     /// Appends values.
     ///
     /// # Errors
-    /// If a value repeats or has the wrong size, or if the length of any value, old or new, is not
-    /// a multiple of the datatype size.
+    /// Fails if a value repeats or has the wrong size. Also fails if the length of an old or new
+    /// value is not a multiple of the datatype size.
     pub fn extended<V: AsRef<[u8]>>(mut self, values: impl IntoIterator<Item = V>) -> Result<Self> {
         let size = self.value_size();
         for value in values {
@@ -200,7 +200,7 @@ impl Enumeration {
         self.cell_val_num
     }
 
-    /// `true` if the values are [ordered](Self::ordered).
+    /// Returns `true` if the values are [ordered](Self::ordered).
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.ordered
@@ -228,7 +228,7 @@ impl Enumeration {
         }
     }
 
-    /// `true` if the enumeration has no values.
+    /// Returns `true` if the enumeration has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -284,7 +284,7 @@ impl Enumeration {
     /// Parses the payload of the enumeration's generic tile.
     ///
     /// # Errors
-    /// If the bytes are not a valid enumeration.
+    /// Fails if the bytes are not a valid enumeration.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         crate::group(reader, "enumeration", Self::parse_fields)?.validated()
     }

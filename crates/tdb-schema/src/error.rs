@@ -59,7 +59,7 @@ impl SchemaError {
         }
     }
 
-    /// `true` if the bytes use an unsupported feature rather than being damaged.
+    /// Returns `true` if the bytes use an unsupported feature rather than being damaged.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {

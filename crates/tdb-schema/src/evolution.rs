@@ -46,7 +46,7 @@ impl SchemaEvolution {
         Self::default()
     }
 
-    /// Sets the format version of the new schema, at least 10.
+    /// Sets the format version of the new schema: at least 10, and not below the current version.
     ///
     /// By default the version stays the same if it supports the change. A second schema needs
     /// version 10, a current domain version 22. Otherwise the version becomes
@@ -109,7 +109,7 @@ impl SchemaEvolution {
     /// [`SchemaError::Invalid`] in these cases:
     /// - A dropped attribute, or an extended or dropped enumeration, does not exist.
     /// - An added field or enumeration already exists.
-    /// - The array cannot do without a dropped field.
+    /// - The array needs a dropped field, such as the only attribute of a dense array.
     /// - The new current domain does not contain the previous one.
     /// - The new schema breaks a rule for new schemas.
     pub fn build(&self, definition: &ArrayDefinition) -> Result<ArrayDefinition> {
@@ -161,7 +161,8 @@ impl SchemaEvolution {
         definition.evolved(checked(&schema, version)?, enumerations)
     }
 
-    /// `true` if the evolution adds or extends the enumeration, or adds an attribute that uses it.
+    /// Returns `true` if the evolution adds or extends the enumeration, or adds an attribute that
+    /// uses it.
     fn changes(&self, enumeration: &Enumeration) -> bool {
         let name = enumeration.name();
         self.add_enumerations.iter().any(|added| added.name() == name)

@@ -23,7 +23,7 @@ pub struct FieldType {
 }
 
 impl FieldType {
-    /// `true` if cells have variable length.
+    /// Returns `true` if cells have variable length.
     #[must_use]
     pub fn is_var(self) -> bool {
         self.cell_val_num.is_var()

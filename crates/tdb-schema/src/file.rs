@@ -13,7 +13,7 @@ impl ArraySchema {
     /// the file.
     ///
     /// # Errors
-    /// If the bytes are not a valid schema.
+    /// Fails if the bytes are not a valid schema.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<(Self, GenericTileHeader)> {
         let tile = GenericTile::parse_file(bytes, limits, spans)?;
         let schema = Self::parse_tile(&tile, spans)?;
@@ -31,7 +31,7 @@ impl ArraySchema {
     /// Returns the bytes of the schema file.
     ///
     /// # Errors
-    /// See [`write`](Self::write). Also if the build has no zlib.
+    /// As [`write`](Self::write). Also fails if the build does not include zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
         to_tile(&self.to_payload()?, self.version())
     }
@@ -41,7 +41,7 @@ impl Enumeration {
     /// Parses an enumeration file, a single generic tile.
     ///
     /// # Errors
-    /// If the bytes are not a valid enumeration.
+    /// Fails if the bytes are not a valid enumeration.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, spans)
     }
@@ -57,7 +57,7 @@ impl Enumeration {
     /// Returns the bytes of the enumeration file.
     ///
     /// # Errors
-    /// If the build has no zlib.
+    /// Fails if the build does not include zlib.
     pub fn to_file(&self) -> Result<Vec<u8>> {
         to_tile(&self.to_payload(), FormatVersion::DEFAULT)
     }

@@ -23,7 +23,7 @@
 //! let schema = SchemaBuilder::sparse().dimension(side("row")).dimension(side("column")).build()?;
 //! let order = GlobalOrder::new(&schema)?;
 //!
-//! // Ten by ten tiles need one word; the cell (12, 34) lies in tile (1, 3).
+//! // Ten by ten tiles need one word. The cell (12, 34) is in tile (1, 3).
 //! assert_eq!(order.leading_word_count(), 1);
 //! let columns = [CoordinateColumn::Values(&[12]), CoordinateColumn::Values(&[34])];
 //! let mut words = Vec::new();
@@ -94,7 +94,7 @@ impl GlobalOrder {
     /// arrays.
     ///
     /// # Errors
-    /// If the order is Hilbert and the number of dimensions exceeds the limit of the curve.
+    /// Fails if the order is Hilbert and the number of dimensions exceeds the limit of the curve.
     pub fn new(schema: &ArraySchema) -> Result<Self> {
         let leading = match schema.cell_order() {
             Layout::Hilbert => Leading::Hilbert(Box::new(HilbertCurve::new(schema.domain())?)),

@@ -54,7 +54,7 @@ impl HilbertCurve {
     /// Creates the curve through `domain`.
     ///
     /// # Errors
-    /// If the domain has no dimensions or more than 16.
+    /// Fails if the domain has no dimensions or more than 16.
     pub fn new(domain: &Domain) -> Result<Self> {
         let count = domain.dimensions().len();
         if count == 0 || count > MOST_DIMENSIONS {

@@ -4,11 +4,11 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, Result}
 
 /// A label of a dimension: the location and the type of the label array.
 ///
-/// The label array is an ordinary dense array. It has a single dimension, equal to the labelled
+/// The label array is an ordinary dense array. It has a single dimension, equal to the labeled
 /// dimension, and a single attribute with ordered values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimensionLabel {
-    /// The index of the labelled dimension.
+    /// The index of the labeled dimension.
     pub dimension: u32,
     /// The name of the label. Dimensions, attributes and labels share one namespace.
     pub name: String,

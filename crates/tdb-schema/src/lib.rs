@@ -37,12 +37,13 @@
 //! Every [`ArraySchema`] has been validated and satisfies these rules:
 //!
 //! - At least one dimension. Its datatype is allowed for dimensions and its bounds are finite and
-//!   in order. Its tile extent is positive and, for integers, no larger than the domain.
+//!   in order. Its tile extent is not negative and, for integers, positive and no larger than the
+//!   domain.
 //! - In dense arrays, at least one attribute, and dimensions of a single countable datatype.
 //! - In sparse arrays, a capacity above 0. Only sparse arrays may use Hilbert order.
 //! - Distinct names.
 //! - Fill values of the size of a cell.
-//! - Every referenced enumeration and labelled dimension exists.
+//! - Every referenced enumeration and labeled dimension exists.
 //! - File names stay in their folder.
 //! - The current domain lies within the domain.
 

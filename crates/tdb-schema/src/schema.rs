@@ -46,13 +46,13 @@ impl ArraySchema {
         self.array_type
     }
 
-    /// `true` if the array is dense: every coordinate of the domain has a cell.
+    /// Returns `true` if the array is dense: every coordinate of the domain has a cell.
     #[must_use]
     pub fn is_dense(&self) -> bool {
         self.array_type == ArrayType::Dense
     }
 
-    /// `true` if several cells may have equal coordinates (sparse arrays only).
+    /// Returns `true` if several cells may have equal coordinates (sparse arrays only).
     #[must_use]
     pub fn allows_duplicates(&self) -> bool {
         self.allows_duplicates
@@ -252,7 +252,7 @@ impl ArraySchema {
     /// Returns the number of cells per space tile of a dense array.
     ///
     /// # Errors
-    /// If a dimension has floats or strings (sparse arrays only), or if the product exceeds
+    /// Fails if a dimension has floats or strings (sparse arrays only), or if the product exceeds
     /// `u64::MAX`.
     pub fn cells_per_tile(&self) -> Result<u64> {
         self.domain.cells_per_tile()

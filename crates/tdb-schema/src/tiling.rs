@@ -49,7 +49,8 @@ impl Tiling {
         }
     }
 
-    /// `true` if the dimension is a single tile and therefore does not affect the order of tiles.
+    /// Returns `true` if the dimension is a single tile and therefore does not affect the order of
+    /// tiles.
     #[must_use]
     pub fn is_one_tile(&self) -> bool {
         self.0 == Kind::OneTile

@@ -32,7 +32,7 @@ pub use planned::PlannedFile;
 /// let mut bytes = [0; 2];
 /// storage.open_sized("f", 10)?.read_into(6, &mut bytes)?;
 /// assert_eq!((&bytes, counting.counters().reads), (b"67", 2));
-/// drop(ahead); // gives the memory back
+/// drop(ahead); // frees the memory
 /// # Ok::<(), tdb_storage::StorageError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct AheadStorage {
 #[must_use = "dropping the handle at once frees the bytes unread"]
 pub struct ReadAhead {
     queue: Arc<Queue>,
-    /// The lists consulted by open files.
+    /// Keeps the queue lists alive, because the storage refers to them weakly.
     _files: Vec<Arc<Queues>>,
     /// The registration for ending the read-ahead on cancellation.
     until: Option<OnCancel>,
@@ -85,8 +85,8 @@ impl AheadStorage {
         ahead
     }
 
-    /// Adds bytes already held by the caller, for example a browser. `bytes` start at offset
-    /// `start` in a file of `size` bytes.
+    /// Adds bytes that the caller already holds, such as a file chosen in a browser. `bytes` start
+    /// at offset `start` in a file of `size` bytes.
     pub fn supply(&self, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> ReadAhead {
         self.add(Queue::supplied(self.inner.clone(), path, size, start, bytes))
     }
@@ -159,7 +159,7 @@ impl fmt::Debug for ReadAhead {
     }
 }
 
-/// A file with some bytes possibly in memory.
+/// A file whose bytes may already be in memory.
 #[derive(Debug)]
 struct AheadFile {
     inner: Arc<dyn Storage>,

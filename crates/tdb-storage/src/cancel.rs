@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_run_once_and_only_while_they_are_held() {
+    fn hooks_run_once_and_only_while_registered() {
         let (token, count) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
         let hook = || {
             let count = count.clone();

@@ -39,23 +39,26 @@ pub struct CountingStorage {
 pub struct Counters {
     /// Folders listed.
     pub lists: u64,
-    /// Files opened, and checks for the existence of a path.
+    /// Files opened, and checks of the kind or size of a path.
     pub opens: u64,
     /// Reads, each of a single range.
     pub reads: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Files and folders created or deleted, appends to files, and sync calls.
+    /// Files and folders created, deleted or renamed, appends to files, finished files, and sync
+    /// calls.
     pub writes: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Requests to a [remote](ReadProfile::is_remote) storage: lists, reads, and created files.
-    /// Requests for removing and renaming folders, and for parts of large files, are not counted.
+    /// Requests to a [remote](ReadProfile::is_remote) storage: lists, opens, checks, reads, and
+    /// files created or deleted. Deleted folders, renames, and parts of large files are not
+    /// counted.
     pub requests: u64,
-    /// Reads answered from the storage's [cache](Fetched::is_cached), excluded from all remaining
-    /// counters.
+    /// Reads answered from the storage's [cache](Fetched::is_cached), which count neither as opens,
+    /// reads or requests nor in `bytes`.
     pub kept: u64,
-    /// Time during which at least one request was pending. Always zero on WebAssembly.
+    /// Time during which at least one request to a remote storage was pending. Always zero on
+    /// WebAssembly.
     pub waiting: Duration,
 }
 

@@ -67,12 +67,12 @@ pub enum StorageError {
         /// The size of the file, in bytes.
         size: u64,
     },
-    /// A file is too large to be read at once, or to be written to a storage in memory.
-    #[error("{path}: file of {size} bytes is too large to read at once")]
+    /// A file or a range of a file does not fit in memory.
+    #[error("{path}: {size} bytes do not fit in memory")]
     TooLarge {
         /// The complete path.
         path: String,
-        /// The size of the file, in bytes.
+        /// The size of the file or range, in bytes.
         size: u64,
     },
     /// A file exceeds a limit set by the caller.

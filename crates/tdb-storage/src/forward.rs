@@ -7,7 +7,7 @@
 /// use std::sync::Arc;
 /// use tdb_storage::{MemoryStorage, ReadAt, Result, Storage, StorageError};
 ///
-/// /// Nobody can change what lies in it.
+/// /// A read-only view of a storage.
 /// #[derive(Debug)]
 /// struct ReadOnly(Arc<dyn Storage>);
 ///

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_grows_with_what_was_read() {
+    fn memory_grows_with_the_bytes_read() {
         let file = Claims { real: 10 << 20, ..Claims::default() };
         let mut buffer = Vec::new();
         let error = read_behind(&file, 0, &mut buffer, 0, 1 << 40, path).unwrap_err();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_those_of_the_file() {
+    fn each_step_doubles_the_bytes_read() {
         let file = Claims { real: 30 << 20, ..Claims::default() };
         let mut buffer = vec![1; 10];
         read_behind(&file, 99, &mut buffer, 10, 21 << 20, path).unwrap();

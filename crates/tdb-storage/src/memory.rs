@@ -62,8 +62,7 @@ impl MemoryStorage {
         join(&self.root, path)
     }
 
-    // No code panics while holding the lock, and each statement leaves the tree consistent.
-    // Poisoning can be ignored.
+    // No code panics while holding the lock, so poisoning can be ignored.
     fn tree(&self) -> RwLockReadGuard<'_, Tree> {
         self.tree.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +90,7 @@ fn below<'t>(tree: &'t Tree, folder: &str) -> impl Iterator<Item = (&'t str, &'t
     tree.range(start..).take_while(move |(path, _)| path.starts_with(&prefix)).map(|(path, node)| (path.as_str(), node))
 }
 
-/// Skipping a gap is always cheaper than copying it.
+/// The profile of memory, where skipping a gap is always cheaper than copying it.
 const PROFILE: ReadProfile = ReadProfile { gap: 0, ..ReadProfile::LOCAL };
 
 impl Storage for MemoryStorage {
@@ -266,7 +265,7 @@ impl ReadAt for MemoryFile {
     }
 }
 
-/// A file being written. An empty file takes its place until the end.
+/// A file being written. An empty file reserves the path until the file is finished.
 #[derive(Debug)]
 struct MemoryWriter {
     storage: MemoryStorage,

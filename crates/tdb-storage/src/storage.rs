@@ -130,7 +130,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// use tdb_storage::{LocalStorage, MemoryStorage, Storage};
     ///
     /// # let folder = tempfile::tempdir()?;
-    /// let uri = LocalStorage::new(folder.path()).uri("__meta/f").expect("a place on this machine");
+    /// let uri = LocalStorage::new(folder.path()).uri("__meta/f").expect("a local path has a URI");
     /// assert!(uri.starts_with("file:///") && uri.ends_with("/__meta/f"));
     /// assert_eq!(MemoryStorage::new().uri("f"), None);
     /// # Ok::<(), std::io::Error>(())
@@ -150,8 +150,8 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Creates a file with `bytes` in an existing folder. When this returns, bytes and name survive
     /// a crash of the machine.
     ///
-    /// Creation is atomic for all readers. If it fails, no file is left. A crash may leave a file
-    /// in the root of the storage for which [`is_temporary`](crate::is_temporary) returns `true`.
+    /// Creation is atomic for all readers. If it fails, no file is left. A crash may leave a
+    /// [temporary](crate::is_temporary) file, usually in the root of the storage.
     ///
     /// # Errors
     /// [`AlreadyExists`](StorageError::AlreadyExists), because files are never overwritten.
@@ -346,7 +346,7 @@ pub(crate) fn read_part<S: Storage + ?Sized>(
     Ok((range.start, bytes))
 }
 
-/// Bytes of a file held at once.
+/// Bytes per read when copying from a storage that is not remote.
 const STEP: u64 = 1 << 20;
 
 /// Maximum nesting depth of folders, because links may form cycles.

@@ -11,7 +11,8 @@ use words::Words;
 
 /// Growable bytes with an 8-byte aligned start, viewable as values of every datatype.
 ///
-/// Values have no gaps, as in Arrow. Growing keeps the old bytes and zeroes the new ones.
+/// Values are contiguous, as in Arrow. Growing keeps the existing bytes. See
+/// [`resize`](Self::resize) and [`append`](Self::append) for the content of new bytes.
 #[derive(Clone, Default)]
 pub struct Buffer {
     words: Words,
@@ -70,7 +71,8 @@ impl Buffer {
         self.words.capacity() * 8
     }
 
-    /// Reserves memory for `additional` more bytes, so that appending them does not reallocate.
+    /// Reserves memory for `additional` more bytes, which can then be appended without
+    /// reallocation.
     pub fn reserve(&mut self, additional: usize) {
         let words = (self.len + additional).div_ceil(8);
         if words <= self.words.len() {
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pages_are_as_other_memory_is() {
+    fn large_pages_behave_like_the_heap() {
         let large = 5 << 20;
         let mut buffer = Buffer::in_large_pages(large);
         assert_eq!(buffer.len(), large);

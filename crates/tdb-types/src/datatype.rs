@@ -184,10 +184,11 @@ impl Datatype {
             || matches!(self, Self::StringAscii)
     }
 
-    /// Returns the default fill value of one value, in little-endian order.
+    /// Returns the default fill value, in little-endian order.
     ///
-    /// The value is the minimum of a signed integer, the maximum of an unsigned integer, or NaN.
-    /// Strings, opaque bytes, `any` and `bool` are filled with zero bytes.
+    /// Signed integers are filled with the minimum, unsigned integers with the maximum, and floats
+    /// with NaN. Datetimes, times and `char` count as signed integers. Strings, opaque bytes, `any`
+    /// and `bool` are filled with zero bytes.
     #[must_use]
     pub fn default_fill(self) -> Vec<u8> {
         if self.is_string() || self.is_bytes() || matches!(self, Self::Any | Self::Bool) {

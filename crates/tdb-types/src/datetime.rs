@@ -118,8 +118,8 @@ pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
 /// Parses any date, like [`parse`] but without the fast path.
 fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
     let (first, last) = period(text)?;
-    // The first unit to begin at or after an instant is the successor of the unit with the
-    // preceding attosecond.
+    // The first unit to begin at or after an instant follows the unit with the preceding
+    // attosecond.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
 }
 
@@ -128,10 +128,10 @@ fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
 pub enum Written {
     /// A single value: a number, a boolean, or a date to the precision of its unit.
     One(Scalar),
-    /// The first and the last value within a date that is coarser or finer than the unit.
+    /// The first and the last value within a date coarser or finer than the unit, such as a month
+    /// in an array of days.
     ///
-    /// A month in an array of days is an example. The first is greater than the last if no value
-    /// begins within the period.
+    /// The first is greater than the last if no value begins within the period.
     Period(i64, i64),
 }
 
@@ -215,7 +215,7 @@ fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
 fn civil_any(seconds: i64) -> Option<DateTime> {
     match Timestamp::from_second(seconds) {
         Ok(timestamp) => Some(TimeZone::UTC.to_datetime(timestamp)),
-        // A `Timestamp` ends a day early, to have a date in every time zone.
+        // `Timestamp` ends a day early, for a valid date in every time zone.
         Err(_) => EPOCH.to_datetime(Time::midnight()).checked_add(SignedDuration::from_secs(seconds)).ok(),
     }
 }
@@ -253,7 +253,8 @@ fn seconds(date: Date) -> i128 {
     i128::from(EPOCH.duration_until(date).as_secs())
 }
 
-/// Returns the attoseconds from midnight to a time of day, and its length.
+/// Returns the start of a time of day, counted from midnight, and its length. Both are in
+/// attoseconds.
 fn time_of_day(text: &str) -> Option<(i128, i128)> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),

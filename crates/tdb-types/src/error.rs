@@ -19,7 +19,7 @@ struct Inner {
     context: Vec<String>,
 }
 
-/// The causes of a decoding error, as far as callers may distinguish them.
+/// The cause of a decoding error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_from_the_outside_in() {
+    fn messages_start_with_the_outermost_structure() {
         let error = DecodeError::new(DecodeErrorKind::Truncated { need: 8, have: 3 }, "tile extent", 0x4c1)
             .inside("dimension 0")
             .inside("domain");

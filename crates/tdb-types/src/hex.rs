@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_comes_back() {
+    fn every_byte_round_trips() {
         let bytes: Vec<u8> = (0..=255).collect();
         assert_eq!(decode(&encode(&bytes)), Some(bytes.clone()));
         assert_eq!(decode(&encode(&bytes).to_uppercase()), Some(bytes));
     }
 
     #[test]
-    fn what_is_no_digit_is_rejected() {
+    fn other_characters_are_rejected() {
         for text in ["0", "+f", "-1", " f", "f ", "0x", "é", "fg"] {
             assert_eq!(decode(text), None, "{text:?}");
         }

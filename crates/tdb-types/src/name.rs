@@ -211,19 +211,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_parsed() {
+    fn created_names_parse() {
         for version in FormatVersion::all() {
             let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 7, 7, 0xabc);
             assert_eq!(TimestampedName::parse(name.as_str()).as_ref(), Some(&name));
             assert_eq!(name.uuid(), Some(0xabc));
             // The older forms are shared by two versions each.
-            let told = name.fragment_version().unwrap().number();
-            assert!(told == version.number() || told == version.number() + 1 && told <= 4, "{name}");
+            let implied = name.fragment_version().unwrap().number();
+            assert!(implied == version.number() || implied == version.number() + 1 && implied <= 4, "{name}");
         }
     }
 
     #[test]
-    fn what_is_no_name() {
+    fn other_text_is_not_a_name() {
         for text in ["", "__schema", "__fragments", "a_b", "__x_y", "__2_1_0_22", "__1_1_0_99999999999", "__+1_1_u_2"] {
             assert_eq!(TimestampedName::parse(text), None, "{text}");
             assert!(!TimestampedName::is_one(text), "{text}");

@@ -31,8 +31,8 @@ pub const GROUP_MARKER: &str = "__tiledb_group.tdb";
 pub const LOCK_FILE: &str = "__lock.tdb";
 /// The metadata file inside a fragment's folder.
 pub const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
-/// The coordinates of a fragment of formats 1 to 4. Later formats keep the name in fragment
-/// metadata. The file has the extension [`DATA_EXTENSION`].
+/// The file of combined coordinates in a fragment of formats 1 to 4, without the extension
+/// [`DATA_EXTENSION`].
 pub const COORDINATES: &str = "__coords";
 
 /// Extension of data files.
@@ -43,7 +43,7 @@ pub const FOOTERS_EXTENSION: &str = "meta";
 pub const WRITE_EXTENSION: &str = "wrt";
 /// Extension of a commit file of formats 5 to 11.
 pub const OK_EXTENSION: &str = "ok";
-/// Extension of a delete commit: a condition whose cells are deleted.
+/// Extension of a delete commit, which stores the condition that selects the deleted cells.
 pub const DELETE_EXTENSION: &str = "del";
 /// Extension of an update commit. The format describes it, but no release writes it.
 pub const UPDATE_EXTENSION: &str = "upd";

@@ -17,8 +17,8 @@ pub enum PhysicalType {
     F64,
 }
 
-/// Evaluates an expression with `T` as the Rust type of a [`PhysicalType`], or only for integer
-/// types if an arm `_` for floating-point types follows.
+/// Evaluates an expression with `T` as the Rust type of a [`PhysicalType`]. An optional arm `_`
+/// handles floating-point types. `T` is then always an integer.
 ///
 /// ```
 /// use tdb_types::{PhysicalType, with_physical};

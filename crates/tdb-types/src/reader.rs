@@ -21,7 +21,7 @@ pub struct ByteReader<'a> {
 
 macro_rules! integers {
     ($($name:ident: $type:ty, $read:expr;)*) => {$(
-        #[doc = concat!("Reads a little-endian `", stringify!($type), "`.\n\n# Errors\nTruncated.")]
+        #[doc = concat!("Reads a little-endian `", stringify!($type), "`.\n\n# Errors\nFails if bytes are missing.")]
         pub fn $name(&mut self, field: &'static str) -> Result<$type> {
             let offset = self.offset();
             let bytes = self.take(field, size_of::<$type>())?;

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_come_back_as_they_are_printed() {
+    fn names_and_numbers_serialize_as_printed() {
         Datatype::ALL.iter().for_each(as_printed);
         ArrayType::ALL.iter().for_each(as_printed);
         Layout::ALL.iter().for_each(as_printed);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_them_is_refused() {
+    fn unknown_values_are_rejected() {
         for text in ["\"int33\"", "3", "null"] {
             assert!(serde_json::from_str::<Datatype>(text).is_err(), "{text}");
         }

@@ -136,8 +136,7 @@ impl Spans {
         }
     }
 
-    /// Returns all spans in the order of their first bytes as read. A structure precedes its
-    /// fields.
+    /// Returns all spans in the order of reading. A structure precedes its fields.
     #[must_use]
     pub fn into_spans(self) -> Vec<Span> {
         self.inner.into_inner().spans
@@ -164,7 +163,7 @@ impl Spans {
         }
     }
 
-    /// Keeps the first bytes of the last recorded span.
+    /// Stores the first bytes of a field in the last recorded span.
     pub fn keep_bytes_of_last(&self, bytes: &[u8]) {
         self.with_last(|span| span.bytes = bytes.iter().take(Span::PREVIEW).copied().collect());
     }
@@ -208,7 +207,7 @@ mod tests {
     use crate::ByteReader;
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for() {
+    fn spans_beyond_the_limit_are_counted_as_dropped() {
         let bytes = [7; 1000];
         let spans = Spans::new().keeping(10);
         let mut reader = ByteReader::new(&bytes).recording(&spans, 0);
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_values_the_beginning_is_kept() {
+    fn long_values_are_shortened() {
         let bytes = "é".repeat(100_000).into_bytes();
         let spans = Spans::new();
         assert!(ByteReader::new(&bytes).recording(&spans, 0).string("name", bytes.len() as u64).is_ok());

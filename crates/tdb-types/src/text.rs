@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_that_errors_list_are_all_there_are() {
+    fn errors_list_all_names() {
         let names = |text: &str| text.rsplit("expected ").next().unwrap().to_owned();
         let listed = |all: Vec<&str>| all.join(", ");
         let message = "x".parse::<Layout>().unwrap_err().to_string();
@@ -154,7 +154,7 @@ mod tests {
 
         /// Parsed text is printed unchanged, so no text has two meanings.
         #[test]
-        fn what_is_read_is_printed(text in "[a-z0-9_-]{0,12}") {
+        fn parsed_text_is_printed_unchanged(text in "[a-z0-9_-]{0,12}") {
             if let Ok(read) = text.parse::<Datatype>() { prop_assert_eq!(read.to_string(), text.clone()); }
             if let Ok(read) = text.parse::<CellValNum>() { prop_assert_eq!(read.code(), if text == "var" { u32::MAX } else { text.parse().unwrap() }); }
             if let Ok(read) = text.parse::<FormatVersion>() { prop_assert_eq!(read.number(), text.parse::<u32>().unwrap()); }

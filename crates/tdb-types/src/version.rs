@@ -6,8 +6,8 @@ use crate::{ByteReader, DecodeError, DecodeErrorKind, Result};
 
 /// A version of the storage format, 1 to 23.
 ///
-/// Schemas, fragments and generic tiles have independent versions. They differ in an array appended
-/// to by a newer library, so never substitute one for another. Query features with
+/// Schemas, fragments and generic tiles have independent versions. The versions differ in an array
+/// appended to by a newer library. Never substitute one version for another. Query features with
 /// [`has`](Self::has) instead of comparing numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatVersion(u32);
@@ -95,7 +95,7 @@ pub struct FeatureRow {
     pub since: u32,
     /// The last version with the feature, or [`FormatVersion::MAX`] if it was never removed.
     pub until: u32,
-    /// The release of the reference library that introduced the feature.
+    /// The release of the reference library that introduced the feature, or `none`.
     pub release: &'static str,
     /// A one-line description.
     pub what: &'static str,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_where_their_feature_looks_for_them() {
+    fn rows_are_indexed_by_their_feature() {
         for (index, row) in FEATURES.iter().enumerate() {
             assert_eq!(row.feature as usize, index);
             assert!(row.since <= row.until && row.until <= FormatVersion::MAX.0);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_outside_the_format_are_refused() {
+    fn unknown_version_numbers_are_rejected() {
         assert!(FormatVersion::new(0).is_err());
         let error = FormatVersion::new(24).unwrap_err();
         assert!(error.to_string().contains("24") && error.to_string().contains("23"));

@@ -146,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `true` if the next token is a value: it begins like a number or is in single quotes.
+    /// Returns `true` if the next token is a value: it begins like a number or is in single quotes.
     fn is_value_first(&self) -> bool {
         match &self.token.kind {
             TokenKind::Quoted('\'', _) | TokenKind::Bytes(_) => true,
@@ -277,7 +277,7 @@ fn turned(operator: Operator) -> Operator {
     }
 }
 
-/// `true` if the word is a name only in quotes.
+/// Returns `true` if the word is a name only in quotes.
 pub(crate) fn is_keyword(word: &str) -> bool {
     let keywords = ["and", "or", "not", "in", "is", "null", "between", "true", "false"];
     keywords.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))

@@ -239,7 +239,7 @@ proptest! {
 
     /// Results over bounds are correct for every cell.
     #[test]
-    fn bounds_never_lie(
+    fn results_over_bounds_hold_for_every_cell(
         condition in conditions(),
         rows in prop::collection::vec(rows(), 1..6),
         all_null in prop::sample::subsequence(NAMES.to_vec(), 0..=4),
@@ -274,7 +274,7 @@ proptest! {
 
     /// The stored form has the same meaning as the original condition.
     #[test]
-    fn what_is_stored_means_the_same(condition in conditions(), rows in prop::collection::vec(rows(), 0..20)) {
+    fn stored_conditions_keep_their_meaning(condition in conditions(), rows in prop::collection::vec(rows(), 0..20)) {
         let (schema, columns) = (schema(), Columns::of(&rows));
         match condition.to_stored(&schema, colours) {
             Err(error) => prop_assert!(matches!(error, ConditionError::NotEnumerated { .. }), "{}", error),
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn any_condition_comes_back(condition in conditions()) {
+    fn any_condition_round_trips(condition in conditions()) {
         let mut writer = tdb_types::ByteWriter::new();
         let written = condition.write(&mut writer);
         if condition.to_string().contains("null") || condition.to_string().contains("nan") {

@@ -42,7 +42,7 @@ fn of_all(mut truth: impl Iterator<Item = bool> + Clone) -> Fulfilment {
 }
 
 #[test]
-fn tests_are_decided_just_where_bounds_decide_them() {
+fn tests_are_decided_exactly_if_bounds_suffice() {
     for (low, high) in (-2..=2).flat_map(|low| (low..=2).map(move |high| (low, high))) {
         let bytes = [low, high].map(i32::to_le_bytes);
         let found = |condition: &Condition, nulls| between(condition, Datatype::Int32, &bytes[0], &bytes[1], nulls);
@@ -104,7 +104,7 @@ fn zeros_are_equal_and_nans_equal_nothing() {
 
 /// Characters compare as signed bytes, but their bounds are those of unsigned bytes.
 #[test]
-fn bounds_of_signed_characters_say_nothing() {
+fn bounds_of_signed_characters_are_ignored() {
     for operator in Operator::ALL {
         let condition = field("a").compare(operator, 0_i8);
         assert_eq!(between(&condition, Datatype::Char, &[1], &[0xff], Nulls::None), Fulfilment::Unknown, "{condition}");
@@ -137,7 +137,7 @@ fn known_fields_leave_no_test() {
 }
 
 #[test]
-fn parts_know_their_own_fields() {
+fn parts_have_only_their_own_fields() {
     let condition = (field("a").lt(1) | field("b").lt(2)) & field("b").gt(0) & (field("b").lt(9) | field("a").gt(7));
     let parts = two_fields(&condition).parts();
     let names = |part: &BoundCondition| part.fields().iter().map(|field| field.name.to_string()).collect::<Vec<_>>();
@@ -162,7 +162,7 @@ fn parts_know_their_own_fields() {
 }
 
 #[test]
-fn floats_that_overflow_are_refused() {
+fn floats_that_overflow_are_rejected() {
     let schema = schema(&[("a", Datatype::Float32)]);
     let bind = |value: f64| field("a").lt(value).bind(&schema, |_| None);
     for value in [1e300, -1e39] {

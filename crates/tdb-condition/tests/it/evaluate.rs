@@ -61,7 +61,7 @@ fn s() -> tdb_condition::Field {
 }
 
 #[test]
-fn nans_are_told_apart_by_their_own_test_alone() {
+fn only_nan_tests_distinguish_nans() {
     let attribute = || Attribute::new("a", Datatype::Float32).nullable(false);
     let (cells, validity) = (fixed([f32::NAN, -f32::NAN, f32::INFINITY, f32::NAN]), Some(&[1_u8, 1, 1, 0][..]));
     let truth = |condition: Condition| over(attribute(), &condition, &cells, validity);
@@ -95,7 +95,7 @@ fn nulls_fail_every_comparison() {
 }
 
 #[test]
-fn floats_compare_as_ieee_754_has_it_in_sets_too() {
+fn floats_compare_as_in_ieee_754_also_in_sets() {
     let cells = fixed([0.0, -0.0, f32::NAN, 1.5, f32::NEG_INFINITY]);
     let truth = |condition: Condition| over(Attribute::new("a", Datatype::Float32), &condition, &cells, None);
     assert_eq!(truth(a().eq(0.0_f32)), [1, 1, 0, 0, 0]);
@@ -277,7 +277,7 @@ fn floats_of_enumerations_compare_as_floats() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn unsuitable_values_are_rejected() {
     let two = Attribute::new("two", Datatype::Int32).with_cell_val_num(CellValNum::from_code(2).unwrap());
     let wide = Attribute::new("wide", Datatype::StringUtf16).with_cell_val_num(CellValNum::Var);
     let blob = Attribute::new("blob", Datatype::Blob).with_cell_val_num(CellValNum::Var);
@@ -302,7 +302,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn stored_conditions_know_dropped_fields_and_tests_for_null() {
+fn stored_conditions_support_dropped_fields_and_null_tests() {
     let old = schema([Attribute::new("a", Datatype::Int32).nullable(false), Attribute::new("gone", Datatype::Int32)]);
     let new = schema([Attribute::new("a", Datatype::Int64)]);
     let cells = |bytes| Some(Cells::fixed(bytes, 4).with_validity(Validity::Bytes(&[1, 0])));
@@ -314,9 +314,9 @@ fn stored_conditions_know_dropped_fields_and_tests_for_null() {
         truth
     };
     assert_eq!(truth(&Condition::field("gone").eq(5), &old, &new), [true, false]);
-    assert_eq!(truth(&Condition::field("gone").ne(4), &new, &new), [false; 2], "there is no such field");
-    assert_eq!(truth(&a().eq(5_i64), &old, &new), [false; 2], "of the field that replaced it");
-    assert!(a().eq(5_i64).bind_stored(&old, &old).is_err(), "of no field");
+    assert_eq!(truth(&Condition::field("gone").ne(4), &new, &new), [false; 2], "the dropped field does not exist");
+    assert_eq!(truth(&a().eq(5_i64), &old, &new), [false; 2], "the value has the type of the replacement");
+    assert!(a().eq(5_i64).bind_stored(&old, &old).is_err(), "no field has this type");
     assert_eq!(truth(&a().eq(""), &old, &old), [false, true], "a test for null");
     assert_eq!(truth(&a().ne(""), &old, &old), [true, false]);
 }

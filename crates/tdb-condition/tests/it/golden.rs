@@ -44,7 +44,7 @@ fn a_deletion_of_two_comparisons() {
 }
 
 #[test]
-fn spans_tell_every_byte() {
+fn spans_cover_every_byte() {
     let spans = Spans::new();
     Condition::parse(&mut ByteReader::new(&NOT_IN).recording(&spans, 0), &Limits::default()).unwrap();
     let spans = spans.into_spans();
@@ -55,7 +55,7 @@ fn spans_tell_every_byte() {
 }
 
 #[test]
-fn a_file_comes_back() {
+fn a_file_round_trips() {
     let condition = Condition::field("s").eq("").or(Condition::field("x").le(-1_i64));
     let file = condition.to_file(FormatVersion::DEFAULT).unwrap();
     assert_eq!(written(&Condition::parse_file(&file, &Limits::default(), None).unwrap()), written(&condition));
@@ -86,7 +86,7 @@ fn updates_come_back() {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_bytes_are_rejected() {
     let message = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
     assert_eq!(message(&[2]), "condition: node: found 2 at 0x0, expected 0 or 1");
     assert_eq!(message(&[1, 8]), "condition: operator: found 8 at 0x1, expected a code from 0 to 7, 253 or 254");

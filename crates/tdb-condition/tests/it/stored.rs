@@ -21,7 +21,7 @@ fn enumeration(name: &str, count: usize) -> Option<Arc<Enumeration>> {
 }
 
 #[test]
-fn positions_stand_for_values() {
+fn stored_conditions_contain_indices() {
     let colour = || Condition::field("colour");
     let stored =
         |condition: Condition| condition.to_stored(&schema(Datatype::UInt16), |name| enumeration(name, 300)).unwrap();
@@ -36,7 +36,7 @@ fn positions_stand_for_values() {
 
 /// Truncated to a byte, index 299 would be the index of another value.
 #[test]
-fn positions_that_no_cell_can_hold_are_refused() {
+fn indices_too_large_for_cells_are_rejected() {
     let refused = |datatype, value: &str, count| {
         let condition = Condition::field("colour").eq(value);
         let error = condition.to_stored(&schema(datatype), |name| enumeration(name, count)).unwrap_err();

@@ -39,7 +39,7 @@ fn resolved(text: &str) -> String {
 }
 
 #[test]
-fn words_become_values_of_the_fields_types() {
+fn words_become_values_of_the_field_type() {
     for (text, expected) in [
         ("qual > 30", "qual > 30"),
         ("30 < qual", "qual > 30"),
@@ -74,7 +74,7 @@ fn words_become_values_of_the_fields_types() {
 }
 
 #[test]
-fn a_date_stands_for_all_that_lies_in_it() {
+fn a_date_covers_all_values_within() {
     for (text, expected) in [
         ("day = 1970-02", "day >= 1970-02-01 and day <= 1970-02-28"),
         ("day != 1970-02", "day < 1970-02-01 or day > 1970-02-28"),
@@ -162,7 +162,7 @@ fn nesting_is_bounded() {
 /// Fields with an enumeration store indices, and values may have the same number of bytes as an
 /// index.
 #[test]
-fn values_of_enumerations_are_no_positions() {
+fn values_of_enumerations_are_not_indices() {
     let schema = schema();
     let one_letter = |_: &str| {
         let values = ["r", "g"];
@@ -205,7 +205,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_again(condition in conditions()) {
+    fn displayed_conditions_parse(condition in conditions()) {
         let schema = schema();
         let condition = condition.resolve(&schema, colours).unwrap();
         let printed = condition.display(&schema).to_string();
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused_at_a_place_in_it(text in "[a-z()<>=!'\"`,&| \\\\x0-9\u{e9}.-]{0,40}|[ -~]{0,60}") {
+    fn any_text_parses_or_is_rejected_at_a_position(text in "[a-z()<>=!'\"`,&| \\\\x0-9\u{e9}.-]{0,40}|[ -~]{0,60}") {
         match text.parse::<ConditionText>() {
             Ok(parsed) => {
                 if let Err(error) = parsed.resolve(&schema(), colours) {

@@ -63,7 +63,7 @@ fn dates() {
     assert_eq!(ends(&day(Datatype::DatetimeMs), "1970..<\"1971\""), "0 to before 31536000000");
     assert_eq!(ends(&day(Datatype::DatetimeDay), "2016D..17896D"), "2016 to 17896");
     assert!(ends(&day(Datatype::DatetimeDay), "16801..17896").contains("write a date as in 2024-05-01, or 16801D"));
-    assert!(ends(&day(Datatype::DatetimeDay), "5s").contains("has a unit other than that of datetime_day"));
+    assert!(ends(&day(Datatype::DatetimeDay), "5s").contains("is not in the unit of datetime_day"));
     let wrong = "\"yesterday\" is not a date that datetime_day can represent; write for example 2020-01-31";
     assert_eq!(ends(&day(Datatype::DatetimeDay), "yesterday"), wrong);
 }

@@ -85,7 +85,7 @@ fn check_chunks(bound: &BoundPipeline, filtered: &[u8], tile: &[u8], scratch: &m
         let expected = &tile[chunk.unfiltered.start as usize..chunk.unfiltered.end as usize];
         let mut piece = vec![0xa5; expected.len()];
         bound.decode_chunk(filtered, chunk, &mut piece, scratch).unwrap();
-        assert!(piece == expected, "a chunk alone is something else");
+        assert!(piece == expected, "decoding a chunk alone gives other bytes");
     }
 }
 

@@ -141,7 +141,7 @@ impl BoundPipeline {
     ) -> Result<(), FilterError> {
         let Some(codec) = self.strings else {
             let (datatype, hint) = (self.kind.datatype, "decode the tile and its offsets tile separately");
-            return Err(FilterError::UnsupportedDatatype { filter: "a filter of whole strings", datatype, hint });
+            return Err(FilterError::UnsupportedDatatype { filter: "the string codec", datatype, hint });
         };
         check_limit("the tile", values.len() as u64, scratch)?;
         check_limit("the offsets of the tile", cells.saturating_mul(8), scratch)?;

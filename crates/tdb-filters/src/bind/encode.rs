@@ -40,7 +40,7 @@ impl BoundPipeline {
     /// filter as the reference library does.
     ///
     /// Intended for cells that are never read, such as null cells. Returns the first such value as
-    /// an [`FilterError::OutOfRange`].
+    /// [`FilterError::OutOfRange`], in its [`FilterError::Chunk`].
     ///
     /// # Errors
     /// As [`encode_tile`](Self::encode_tile), except for values outside the range.

@@ -9,7 +9,7 @@ const TILE: &[u8] = &[
 ];
 
 #[test]
-fn chunks_lie_one_after_the_other() {
+fn chunks_are_contiguous() {
     let index = ChunkIndex::parse(TILE).unwrap();
     let [first, second, third] = index.chunks() else { panic!("{index:?}") };
     assert_eq!((first.metadata.clone(), first.data.clone(), first.unfiltered.clone()), (20..22, 22..26, 0..4));
@@ -47,7 +47,7 @@ fn headers_round_trip() {
 }
 
 #[test]
-fn what_is_cut_off_or_follows_is_an_error() {
+fn truncated_and_trailing_bytes_are_rejected() {
     for truncated in tdb_testkit::hostile::truncations(TILE) {
         ChunkIndex::parse(truncated).unwrap_err();
     }
@@ -61,7 +61,7 @@ fn what_is_cut_off_or_follows_is_an_error() {
 }
 
 #[test]
-fn chunks_are_not_stored_in_too_many_bytes() {
+fn implausibly_long_chunks_are_rejected() {
     let header = |original, filtered, metadata| ChunkHeader { original, filtered, metadata };
     let limit = 4 << 20;
     header(10, 60_000, 5_536).check_payload(0, limit).unwrap();

@@ -48,7 +48,7 @@ fn cells_of_fixed_size() {
 }
 
 #[test]
-fn the_stored_chunk_size_counts_only_when_it_is_nothing_or_old() {
+fn the_stored_chunk_size_applies_only_if_zero_or_old() {
     let of = |max_chunk_size, number| {
         let pipeline = FilterPipeline { max_chunk_size, filters: vec![] };
         even(&pipeline, TileKind::fixed(Datatype::UInt8, 1, version(number)), 320_000)
@@ -95,7 +95,7 @@ fn delta_has_no_empty_chunks() {
 }
 
 #[test]
-fn strings_with_filters_of_whole_strings_are_one_chunk() {
+fn string_codecs_write_one_chunk() {
     let rle = FilterPipeline::new(vec![Filter::Zstd { level: 3 }, Filter::Rle { level: -1 }]);
     let dictionary = FilterPipeline::new(vec![Filter::Dictionary { level: -1 }]);
     let whole = |pipeline: &FilterPipeline, datatype, number| {

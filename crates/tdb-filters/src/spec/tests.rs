@@ -64,7 +64,7 @@ fn every_filter() -> FilterPipeline {
 }
 
 #[test]
-fn every_filter_comes_back() {
+fn every_filter_round_trips() {
     let pipeline = every_filter();
     for number in [20, 22, 23] {
         let bytes = write(&pipeline, version(number));
@@ -100,7 +100,7 @@ fn double_delta_states_its_type_since_version_20() {
 }
 
 #[test]
-fn what_a_version_lacks_is_refused() {
+fn filters_missing_in_a_version_are_rejected() {
     let refuse = |filter: Filter, number| {
         FilterPipeline::new(vec![filter]).write(&mut ByteWriter::new(), version(number)).unwrap_err()
     };
@@ -115,7 +115,7 @@ fn what_a_version_lacks_is_refused() {
 }
 
 #[test]
-fn the_compressor_decides() {
+fn the_compressor_code_selects_the_filter() {
     // A zstd filter with zlib options: the reference library reads it as zlib.
     let bytes = [0, 0, 1, 0, 2, 0, 0, 0, 2, 5, 0, 0, 0, 1, 9, 0, 0, 0, 1, 5, 0, 0, 0, 0, 9, 0, 0, 0];
     let pipeline = parse(&bytes, FormatVersion::DEFAULT).unwrap();

@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read(filters in proptest::collection::vec(filters(), 0..4), max_chunk_size: u32) {
+        fn printed_pipelines_parse(filters in proptest::collection::vec(filters(), 0..4), max_chunk_size: u32) {
             for max_chunk_size in [max_chunk_size, 0, FilterPipeline::DEFAULT_MAX_CHUNK_SIZE] {
                 let pipeline = FilterPipeline { max_chunk_size, filters: filters.clone() };
                 prop_assert_eq!(pipeline.to_string().parse(), Ok(pipeline));
@@ -163,7 +163,7 @@ mod tests {
 
         /// Parsing never panics, and accepted text survives a round trip.
         #[test]
-        fn any_text_is_read_or_refused(text in "(zstd|webp|unknown|float_scale|delta|no filters|[a-z0-9 |,(-]{0,9})[(](code |scale )?[a-z0-9.é ,-]{0,9}[)]?") {
+        fn any_text_parses_or_is_rejected(text in "(zstd|webp|unknown|float_scale|delta|no filters|[a-z0-9 |,(-]{0,9})[(](code |scale )?[a-z0-9.é ,-]{0,9}[)]?") {
             if let Ok(pipeline) = text.parse::<FilterPipeline>() {
                 prop_assert_eq!(pipeline.to_string().parse(), Ok(pipeline));
             }
@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_left_out_have_their_defaults() {
+    fn omitted_options_take_their_defaults() {
         let pipeline: FilterPipeline = "zstd | bit_width_reduction | positive_delta".parse().unwrap();
         let expected = "zstd(-1) | bit_width_reduction(window 256) | positive_delta(window 1024)";
         assert_eq!(pipeline.to_string(), expected);
     }
 
     #[test]
-    fn what_is_no_filter_is_named() {
+    fn errors_quote_the_invalid_filter() {
         let message = |text: &str| text.parse::<FilterPipeline>().unwrap_err().to_string();
         assert_eq!(message("byteshuffle | zst(3)"), r#""zst(3)" is not a valid filter"#);
         assert_eq!(

@@ -70,8 +70,8 @@ impl ChunksAhead {
     /// Computes the digests of the leading chunks of equal length.
     #[cfg(feature = "checksum")]
     fn look(&mut self, filtered: &[u8], at: u64) {
-        /// Half of the lanes take more than half of the time. Readers often have no more chunks in
-        /// memory.
+        /// Number of lanes used if too few chunks are in memory for all lanes, which is common.
+        /// Half of the lanes take more than half of the time of all lanes.
         const HALF: usize = LANES / 2;
         self.known.clear();
         let mut chunks: Vec<(u64, &[u8])> = Vec::with_capacity(LANES);

@@ -25,7 +25,7 @@ fn corrupt(what: &'static str) -> FilterError {
     FilterError::Corrupt { filter: FILTER, what }
 }
 
-/// Returns the number of bits from which on a part is raw.
+/// Returns the minimum number of bits at which a part is stored raw.
 fn raw_bits(integer: Integer) -> u8 {
     match integer.size {
         1 => 7,
@@ -154,8 +154,8 @@ fn bits_needed<T: Word<N>, const N: usize>(input: &[u8]) -> Option<u8> {
         return Some(0);
     }
     let (difference_of_first, mut wrong) = difference(T::load(*second), T::load(*first));
-    // The union has as many bits as the largest magnitude. The loop has no early exit, so that the
-    // compiler vectorizes it.
+    // The union has as many bits as the largest magnitude. The loop vectorizes because it has no
+    // early exit.
     let mut union = difference_of_first.unsigned_abs();
     for ((value, last), before) in rest.iter().zip(&values[1..]).zip(values) {
         let (value, last, before) = (T::load(*value), T::load(*last), T::load(*before));
@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packed_values_are_those_of_the_plain_way(numbers in numbers()) {
+        fn packed_values_match_the_plain_computation(numbers in numbers()) {
             compare::<u64, 8>(&numbers)?;
             compare::<i64, 8>(&numbers.iter().map(|number| number.cast_signed()).collect::<Vec<_>>())?;
             compare::<u16, 2>(&numbers.iter().map(|number| *number as u16).collect::<Vec<_>>())?;

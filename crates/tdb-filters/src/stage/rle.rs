@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_of_any_width_are_those_of_the_plain_way(
+        fn runs_of_any_width_match_the_general_encoder(
             runs in prop::collection::vec((0..3_u8, prop_oneof![1..4_usize, 1..300_usize, 65_000..66_000_usize]), 0..6),
             unit in prop::sample::select(vec![1_usize, 2, 4, 8]),
         ) {

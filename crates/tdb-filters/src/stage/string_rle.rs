@@ -18,7 +18,7 @@ pub(crate) fn decode(header: &Header, mut data: &[u8], strings: &mut Strings<'_>
     Ok(())
 }
 
-// Cold, so that the error is not constructed for each run.
+// Cold, to avoid the construction of an error for each run.
 #[cold]
 fn corrupt<T>(what: &'static str) -> Result<T, FilterError> {
     Err(FilterError::Corrupt { filter: FILTER, what })

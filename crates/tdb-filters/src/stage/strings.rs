@@ -37,7 +37,7 @@ pub(crate) struct Cells<'a> {
     pub(crate) offsets: &'a [u64],
 }
 
-/// Most strings have at most this many bytes.
+/// Maximum length of a short string, in bytes. Most strings are short.
 pub(crate) const SHORT: usize = 16;
 
 /// A string with its first bytes as a number. Short strings are copied and compared without a call.

@@ -16,16 +16,16 @@ fn decode(bound: &BoundPipeline, filtered: &[u8], len: usize) -> Result<Vec<u8>,
 }
 
 #[test]
-fn chunks_are_held_against_their_own_digests() {
+fn chunks_are_checked_against_their_own_digests() {
     let kind = TileKind::fixed(Datatype::UInt8, 1, FormatVersion::DEFAULT);
     for filters in [vec![Filter::Md5], vec![Filter::Byteshuffle, Filter::Md5], vec![Filter::Md5, Filter::Md5]] {
-        let bound = BoundPipeline::bind(&FilterPipeline::new(filters), kind).expect("it works on bytes");
+        let bound = BoundPipeline::bind(&FilterPipeline::new(filters), kind).expect("the filters support bytes");
         for chunks in [1, 2, 5, 8, 13] {
             // The last chunk is shorter.
             let tile: Vec<u8> = (0..chunks * 65_536 - 7_u32).map(|byte| (byte % 251 + byte / 65_536) as u8).collect();
             let mut filtered = Vec::new();
-            bound.encode_tile(&tile, None, &mut filtered, &mut Scratch::new()).expect("it is encoded");
-            assert!(decode(&bound, &filtered, tile.len()).expect("it comes back") == tile);
+            bound.encode_tile(&tile, None, &mut filtered, &mut Scratch::new()).expect("the tile encodes");
+            assert!(decode(&bound, &filtered, tile.len()).expect("the tile decodes") == tile);
             let index = ChunkIndex::parse(&filtered).expect("chunks");
             for (number, chunk) in index.chunks().iter().enumerate() {
                 let place = (chunk.data.start as usize + number * 999) % (chunk.data.end as usize - 1);
@@ -33,7 +33,7 @@ fn chunks_are_held_against_their_own_digests() {
                 filtered[place] ^= 1;
                 for error in [
                     decode(&bound, &filtered, tile.len()).expect_err("a byte is wrong"),
-                    bound.decode_tile(&filtered, &mut tile.clone(), &mut Scratch::new()).expect_err("here too"),
+                    bound.decode_tile(&filtered, &mut tile.clone(), &mut Scratch::new()).expect_err("a wrong byte"),
                 ] {
                     let error = match error {
                         FilterError::Chunk { chunk, source } if chunk == number as u64 => *source,

@@ -18,7 +18,7 @@ fn bind_error(filter: Filter, kind: TileKind) -> String {
 }
 
 #[test]
-fn filters_that_can_not_be_run_are_bound_and_refused_later() {
+fn unavailable_filters_bind_and_fail_later() {
     let filters = [
         Filter::Unknown { code: 17, options: vec![] },
         Filter::Unknown { code: 99, options: vec![1, 2] },
@@ -43,7 +43,7 @@ fn filters_that_can_not_be_run_are_bound_and_refused_later() {
     let key = EncryptionKey::new([7; 32]);
     let bound = BoundPipeline::bind_with_key(&pipeline, cells(Datatype::UInt8), Some(&key)).unwrap();
     let error = bound.encode_tile(&[1], None, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
-    insta::assert_snapshot!(error, @"chunk 0: encryption needs initialization vectors; pass a source of them to the scratch memory");
+    insta::assert_snapshot!(error, @"chunk 0: encryption needs initialization vectors; pass a source of vectors to the scratch memory");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn keys() {
 }
 
 #[test]
-fn filters_that_do_not_suit_the_tile_are_not_bound() {
+fn unsuitable_filters_do_not_bind() {
     insta::assert_snapshot!(bind_error(DOUBLE_DELTA, cells(Datatype::Float32)), @"double_delta does not support float32; use it on integers");
     insta::assert_snapshot!(bind_error(DELTA, cells(Datatype::Float64)), @"delta does not support float64; use it on integers");
     let sized = |cell_size| TileKind::new(Datatype::Int32, cell_size, TileRole::Fixed, V22);
@@ -99,7 +99,7 @@ fn filters_that_do_not_suit_the_tile_are_not_bound() {
 }
 
 #[test]
-fn tiles_that_could_not_be_read_back_are_refused() {
+fn unreadable_tiles_are_not_written() {
     let refused =
         |filters: &[Filter], tile: &[u8]| encode(filters, cells(Datatype::Int32), tile).unwrap_err().to_string();
     let tile = le!(i32: 1, 2, 3);
@@ -114,7 +114,7 @@ fn tiles_that_could_not_be_read_back_are_refused() {
 }
 
 #[test]
-fn values_that_float_scale_cannot_represent_are_refused() {
+fn float_scale_rejects_values_out_of_range() {
     let encoded = |scale: f64, offset: f64, byte_width: u64, values: &[f32]| {
         let filters = FilterPipeline::new(vec![Filter::FloatScale { scale, offset, byte_width }]);
         let bound = BoundPipeline::bind(&filters, cells(Datatype::Float32)).unwrap();
@@ -140,7 +140,7 @@ fn values_that_float_scale_cannot_represent_are_refused() {
 }
 
 #[test]
-fn damaged_tiles_say_where() {
+fn errors_locate_the_damage() {
     let kind = cells(Datatype::UInt8);
     let text = |filters: &[Filter], tile: &[u8], len| decode(filters, kind, tile, len).unwrap_err().to_string();
     let frame = |original: u32, compressed: u32| le!(u32: 0, 1, original, compressed);
@@ -164,7 +164,7 @@ fn damaged_tiles_say_where() {
 }
 
 #[test]
-fn what_lies_between_filters_is_bounded() {
+fn data_between_filters_is_bounded() {
     // Zstd data of allegedly 4 GiB before byteshuffle, for a tile of 100 bytes: rejected before
     // allocation.
     let filters = [Filter::Byteshuffle, ZSTD];

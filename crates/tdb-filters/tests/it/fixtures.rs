@@ -72,7 +72,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn pipelines_are_written_as_they_were() {
+fn parsed_pipelines_write_the_same_bytes() {
     for case in cases() {
         let mut writer = ByteWriter::new();
         case.pipeline.write(&mut writer, case.version).unwrap();
@@ -86,7 +86,7 @@ fn every_tile_decodes() {
     let mut scratch = Scratch::new();
     for case in cases() {
         let tile = case.decode(case.case.filtered_bytes(), &mut scratch);
-        assert!(tile == case.case.unfiltered_bytes(), "{} decodes to something else", case.case.name);
+        assert!(tile == case.case.unfiltered_bytes(), "{} decodes to other bytes", case.case.name);
     }
 }
 
@@ -106,7 +106,7 @@ fn tiles_without_general_compressors_are_encoded_to_the_same_bytes() {
             let blank = |tile: &[u8]| without_raw_minima(tile, case.bound.kind().datatype.size());
             assert_eq!(blank(&encoded), blank(expected), "{}", case.case.name);
         } else {
-            assert!(encoded == expected, "{} is encoded to something else", case.case.name);
+            assert!(encoded == expected, "{} encodes to other bytes", case.case.name);
             equal += 1;
         }
         compared += 1;
@@ -131,11 +131,11 @@ fn without_raw_minima(tile: &[u8], value: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_encoded_comes_back() {
+fn encoded_tiles_round_trip() {
     let mut scratch = Scratch::new();
     for case in cases() {
         let tile = case.case.unfiltered_bytes();
         let encoded = case.encode(tile, &mut scratch);
-        assert!(case.decode(&encoded, &mut scratch) == tile, "{} does not come back", case.case.name);
+        assert!(case.decode(&encoded, &mut scratch) == tile, "{} does not round-trip", case.case.name);
     }
 }

@@ -87,7 +87,7 @@ fn double_delta_fills_words_exactly() {
 }
 
 #[test]
-fn double_delta_of_strange_lengths_is_raw() {
+fn double_delta_with_a_partial_value_is_raw() {
     let kind = TileKind::fixed(Datatype::Int32, 1, V22);
     // After a filter with output lengths other than multiples of 4 bytes.
     let filters = [GZIP, DOUBLE_DELTA];
@@ -108,7 +108,7 @@ fn delta() {
     let (metadata, data) = one_chunk(&[DELTA], cells(Datatype::Int32), &tile);
     assert_eq!(metadata, frame(16, 24));
     assert_eq!(data, [le!(u64: 4), le!(i32: 10, 2, -7, i32::MIN.wrapping_sub(5))].concat());
-    // As another type than the tile's.
+    // The filter reinterprets the values of the tile.
     let reinterpret = Filter::Delta { level: -1, reinterpret: Some(Datatype::UInt8) };
     assert_eq!(
         one_chunk(&[reinterpret], cells(Datatype::Int32), &[1, 3, 2, 2]).1,
@@ -163,7 +163,7 @@ fn dictionary() {
 }
 
 #[test]
-fn offsets_must_be_those_of_the_values() {
+fn offsets_must_match_the_values() {
     let bound = common::bind(&[RLE], TileKind::var_data(Datatype::StringAscii, V22));
     let refused = |offsets: Option<&[u64]>| {
         let mut out = vec![1];
@@ -386,7 +386,7 @@ fn empty_chunks() {
 }
 
 #[test]
-fn empty_chunks_that_the_reference_library_could_not_read_or_write() {
+fn empty_chunks_unreadable_by_the_reference_library() {
     // The reference library cannot read its own empty double delta, and crashes in bit-width
     // reduction and positive delta.
     assert_eq!(encode_empty(&[DOUBLE_DELTA], Datatype::Int32).1, [&[31][..], &[0; 8]].concat());
@@ -428,7 +428,7 @@ fn any_number_of_parts_is_read() {
 }
 
 #[test]
-fn windows_that_are_not_of_whole_values_are_raw() {
+fn windows_with_a_partial_value_are_raw() {
     // 8 bits are stated, but 5 bytes are not a multiple of 4-byte values, so all 5 are stored.
     let metadata = [le!(u32: 5, 1, 77), vec![8], le!(u32: 5), le!(u32: 0, 1, 7, 5)].concat();
     let tile = tile_of(7, &metadata, &[1, 0, 3, 2, 0]);

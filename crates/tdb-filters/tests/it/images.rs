@@ -154,7 +154,7 @@ proptest! {
 
 /// Transparent pixels keep their colors. The reference library's encoder drops them.
 #[test]
-fn what_is_transparent_stays_as_it_is() {
+fn transparent_pixels_keep_their_colors() {
     let filter = [images(WebPFormat::Rgba, 1, 2, true)];
     let tile = [1, 2, 3, 0, 4, 5, 6, 7];
     let filtered = encode(&filter, KIND, &tile).unwrap();
@@ -176,7 +176,7 @@ fn opaque_images_are_opaque_in_every_format() {
 }
 
 #[test]
-fn options_without_sense() {
+fn invalid_options_are_rejected() {
     let refused = |format, y_extent, x_extent| {
         let filter = Filter::WebP(WebPOptions { quality: 75.0, format, lossless: true, y_extent, x_extent });
         decode(&[filter], KIND, &tile_of(12, &[], &[]), 12).unwrap_err().to_string()
@@ -189,7 +189,7 @@ fn options_without_sense() {
 }
 
 #[test]
-fn what_is_not_written() {
+fn unencodable_images_are_rejected() {
     let refused = |quality| {
         let filter = lossy(WebPFormat::Rgb, 1, 1, quality);
         encode(&[filter], KIND, &[1, 2, 3]).unwrap_err().to_string()
@@ -203,7 +203,7 @@ fn what_is_not_written() {
 
 /// Builds with the decoder lack the lossy encoder unless the feature is enabled.
 #[test]
-fn images_with_loss_are_written_with_the_feature_for_it() {
+fn lossy_encoding_needs_its_feature() {
     let encoded = encode(&[lossy(WebPFormat::Rgb, 1, 1, 50.0)], KIND, &[1, 2, 3]);
     if cfg!(feature = "webp-lossy") {
         encoded.expect("an image");
@@ -223,7 +223,7 @@ fn samples() -> impl Iterator<Item = (&'static Sample, Vec<u8>)> {
 const FIRST_CHUNK: usize = 20 + 8 + 12;
 
 #[test]
-fn images_of_another_size_are_refused_before_they_are_decoded() {
+fn images_of_another_size_are_rejected_before_decoding() {
     for (sample, filtered) in samples() {
         let (filter, len) = ([sample.filter()], sample.tile_len());
         // All chunks of the file with a size.
@@ -255,7 +255,7 @@ fn images_of_another_size_are_refused_before_they_are_decoded() {
 }
 
 #[test]
-fn what_is_no_image() {
+fn bytes_that_are_not_an_image_are_rejected() {
     let filter = [images(WebPFormat::Rgb, 1, 1, true)];
     let sound = encode(&filter, KIND, &[1, 2, 3]).unwrap();
     let refused = |change: &dyn Fn(&mut Vec<u8>)| {

@@ -136,7 +136,7 @@ proptest! {
 /// Like in the reference library, alpha is stored losslessly in a separate chunk, unless all pixels
 /// are opaque.
 #[test]
-fn alpha_stays_as_it_is() {
+fn alpha_is_lossless() {
     for format in [WebPFormat::Rgba, WebPFormat::Bgra] {
         let picture = Picture { rows: 33, columns: 21, format, quality: 5.0 };
         let pixels = picture.pixels(false);
@@ -151,7 +151,7 @@ fn alpha_stays_as_it_is() {
 }
 
 #[test]
-fn images_as_long_as_they_can_be() {
+fn images_of_maximum_length() {
     for (rows, columns) in [(16_383, 1), (1, 16_383)] {
         let picture = Picture { rows, columns, format: WebPFormat::Bgra, quality: 90.0 };
         let pixels = picture.pixels(false);

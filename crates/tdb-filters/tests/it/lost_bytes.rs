@@ -23,7 +23,7 @@ fn reads(filters: &[Filter], kind: TileKind, filtered: &str, tile: &[u8]) {
 }
 
 #[test]
-fn lost_zeros_of_lengths_come_back() {
+fn lost_zeros_of_lengths_are_restored() {
     let numbers = NUMBERS.map(u32::to_le_bytes).concat();
     let filtered =
         "0100000000000000200000002a000000180000000100000001000000110000001900000008000000110000000d04000000000000002000
@@ -40,7 +40,7 @@ fn lost_zeros_of_lengths_come_back() {
 /// Metadata of two filters, and data, before double delta. A later filter also reduces the metadata
 /// of double delta.
 #[test]
-fn chains_of_reductions_and_double_delta_come_back() {
+fn chains_of_reductions_and_double_delta_decode() {
     let filters = [reduction(16), reduction(1000), DOUBLE_DELTA, reduction(256)];
     let squares = [0i64, 1_000_000, 4_000_000, 9_000_000, 16_000_000, 7].map(i64::to_le_bytes).concat();
     let kind = TileKind::var_data(Datatype::DatetimePs, V22);
@@ -58,7 +58,7 @@ fn chains_of_reductions_and_double_delta_come_back() {
 /// Five of 29 bytes of metadata are lost: the length and the preceding bits. They were not all
 /// zero, which is detected.
 #[test]
-fn other_lost_bytes_are_noticed() {
+fn other_lost_bytes_are_detected() {
     let delta = Filter::Delta { level: -1, reinterpret: None };
     let filtered =
         "01000000000000004000000028000000180000000100000001000000150000001800000008000000100000000200000000000000400000
@@ -70,7 +70,7 @@ fn other_lost_bytes_are_noticed() {
 
 /// Bytes lost from data are unknown.
 #[test]
-fn lost_data_are_refused() {
+fn lost_data_are_rejected() {
     let kind = TileKind::var_data(Datatype::UInt8, V22);
     let mut filtered = le!(u64: 1);
     for part in [le!(u32: 6, 0, 16), le!(u32: 0, 1, 6, 12)] {

@@ -30,7 +30,7 @@ fn each_chunk_has_its_own_digest() {
 }
 
 #[test]
-fn strings_of_a_dictionary_are_as_long_as_they_were() {
+fn strings_of_a_dictionary_round_trip() {
     let bound = bind(&[Filter::Dictionary { level: -1 }], TileKind::var_data(Datatype::StringAscii, V22));
     for distinct in [1usize, 40, 300, 70_000] {
         // Lengths from 0 to more than a fast copy, and indices of one, two and four bytes.
@@ -50,7 +50,7 @@ fn strings_of_a_dictionary_are_as_long_as_they_were() {
         let count = strings.len() as u64;
         bound.decode_strings(&filtered, &mut found, &mut places, count, &mut Scratch::new()).unwrap();
         assert!(found == values && places == offsets, "{distinct}");
-        // Output one byte or one string too small is an error.
+        // An output with a missing byte or string is an error.
         let mut short = vec![0; values.len() - usize::from(!values.is_empty())];
         assert!(
             values.is_empty()

@@ -108,7 +108,7 @@ fn check_bounds(filtered: &[u8], offsets: u64) {
 }
 
 #[test]
-fn noise_keeps_to_what_readers_believe() {
+fn expanded_noise_is_plausible_to_readers() {
     let mut rng = SplitMix64::new(9);
     let noise: Vec<u8> = (0..100_000).map(|_| rng.next() as u8).collect();
     let ascending: Vec<u8> = (0..100_000_u32).map(|index| (index / 400) as u8).collect();
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn coordinates_come_back(
+    fn coordinates_round_trip(
         filters in prop::collection::vec(lossless_filter(), 0..3),
         dimensions in 1..5u32,
         number in 1..5u32,
@@ -197,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn strings_come_back(
+    fn strings_round_trip(
         first in prop::sample::select(vec![Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }]),
         rest in prop::collection::vec(lossless_filter(), 0..3),
         cells in prop::collection::vec(prop::sample::select(vec!["", "a", "bc", "naïve", "a longer string, much"]), 0..400),
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn variable_cells_come_back(
+    fn variable_cells_round_trip(
         filters in prop::collection::vec(lossless_filter(), 0..3),
         lengths in prop::collection::vec(prop::sample::select(vec![0u64, 1, 3, 500, 30_000, 70_000]), 0..12),
         datatype in prop::sample::select(vec![Datatype::Blob, Datatype::Int32, Datatype::Char]),
@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn shuffles_do_what_the_format_says(
+    fn shuffles_match_the_model(
         datatype in datatype(),
         len in 0..40_000usize,
         seed in any::<u64>(),
@@ -333,7 +333,7 @@ fn samples() -> Vec<(FilterPipeline, TileKind, Vec<u8>)> {
 }
 
 #[test]
-fn bytes_that_do_not_shrink_have_room() {
+fn incompressible_bytes_have_room() {
     let mut rng = SplitMix64::new(5);
     let noise: Vec<u8> = (0..200_000).map(|_| rng.next() as u8).collect();
     for len in [0, 1, 100, 5_000, 65_536, 200_000] {
@@ -343,14 +343,14 @@ fn bytes_that_do_not_shrink_have_room() {
                 let bound = BoundPipeline::bind(&pipeline, TileKind::validity(common::V22)).unwrap();
                 let mut filtered = Vec::new();
                 bound.encode_tile(&noise[..len], None, &mut filtered, &mut Scratch::new()).unwrap();
-                assert!(filtered.len() >= len, "noise can't shrink");
+                assert!(filtered.len() >= len, "noise does not shrink");
             }
         }
     }
 }
 
 #[test]
-fn whatever_is_cut_off_is_missed() {
+fn truncated_chunks_are_rejected() {
     let samples = samples();
     assert!(samples.len() >= 18);
     for (pipeline, kind, filtered) in samples {
@@ -379,7 +379,7 @@ fn whatever_is_cut_off_is_missed() {
 }
 
 #[test]
-fn whatever_is_damaged_is_noticed_or_harmless() {
+fn damage_is_detected_or_harmless() {
     for (seed, (pipeline, kind, filtered)) in (0..).zip(samples()) {
         let bound = BoundPipeline::bind(&pipeline, kind).unwrap();
         let (mut tile, mut scratch) = (vec![0; 240], Scratch::with_limits(Limits::SMALL));
@@ -399,7 +399,7 @@ fn whatever_is_damaged_is_noticed_or_harmless() {
 }
 
 #[test]
-fn damaged_strings_are_noticed_or_harmless() {
+fn damage_of_strings_is_detected_or_harmless() {
     for first in [Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }] {
         for rest in [vec![], vec![Filter::Lz4 { level: -1 }], vec![Filter::Bitshuffle, Filter::Md5]] {
             let pipeline = FilterPipeline::new([vec![first.clone()], rest].concat());

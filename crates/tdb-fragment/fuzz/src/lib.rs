@@ -77,7 +77,7 @@ pub fn file(data: &[u8]) {
     assert_eq!(parsed.as_ref().ok(), recorded.as_ref().ok());
     let Ok(file) = parsed else { return };
 
-    file.dump(&schema, &mut String::new()).expect("a string takes everything");
+    file.dump(&schema, &mut String::new()).expect("writing to a string cannot fail");
     let header = file.footer.header();
     let written = FragmentFile::write(header, &file.contents, &schema, &mut encoder()).expect("it was read");
     let folder = FragmentFolder { version: header.version, ..folder };
@@ -151,7 +151,7 @@ fn check_offsets(offsets: &TileOffsets) {
     for tile in 0..offsets.len() as u64 {
         let range = offsets.range(tile).expect("a tile");
         assert!(range.start <= range.end && range.end <= offsets.file_size());
-        assert!(end.is_none_or(|end| end == range.start), "tiles lie one after the other");
+        assert!(end.is_none_or(|end| end == range.start), "tiles are contiguous");
         end = Some(range.end);
     }
     assert_eq!(offsets.range(offsets.len() as u64), None);

@@ -55,7 +55,7 @@ pub struct StoredTile {
 /// let field = FragmentField::Attribute(0);
 /// for tile in [[3, 1, 4, 1], [5, 9, 2, 6]] {
 ///     let summary = TileSummarizer::whole(StatisticsKind::of(&schema, field), &Cells::fixed(&tile, 1));
-///     // The tile went through the filters and came out as 12 bytes.
+///     // The filtered tile has 12 bytes.
 ///     fragment.push(field, &StoredTile { fixed: 12, summary, ..StoredTile::default() })?;
 /// }
 /// let (_, contents) = fragment.finish()?;
@@ -108,7 +108,7 @@ impl FragmentBuilder {
     /// `schema_name` is the file name of the schema.
     ///
     /// # Errors
-    /// If the array is sparse, or if the domain does not match the dimensions.
+    /// Fails if the array is sparse, or if the domain does not match the dimensions.
     pub fn dense(
         version: FormatVersion,
         schema: &Arc<ArraySchema>,
@@ -185,7 +185,7 @@ impl FragmentBuilder {
     /// Returns the division of the cells into tiles so far.
     ///
     /// # Errors
-    /// If the number of cells exceeds 64 bits.
+    /// Fails if the number of cells exceeds 64 bits.
     pub fn tiles(&self) -> Result<Tiles> {
         Tiles::new(&self.header, &self.schema)
     }
@@ -205,7 +205,7 @@ impl FragmentBuilder {
     /// Adds the next tile of a field.
     ///
     /// # Errors
-    /// If the fragment does not have the field.
+    /// Fails if the fragment does not have the field.
     pub fn push(&mut self, field: FragmentField, tile: &StoredTile) -> Result<()> {
         let slot = self.slots.slot(field).and_then(|slot| self.fields.get_mut(slot));
         let slot = slot.ok_or(FragmentError::NoSuchField { field })?;
@@ -229,8 +229,7 @@ impl FragmentBuilder {
     /// Adds the coordinates of the first and the last cell of the next tile of a sparse fragment,
     /// with all dimensions.
     ///
-    /// Metadata of formats 1 and 2 contains these coordinates, although no reader uses them. Later
-    /// formats ignore them.
+    /// Only metadata of formats 1 and 2 contain these coordinates, although no reader uses them.
     pub fn push_bounding_coordinates(&mut self, first_and_last: &[u8]) {
         if self.header.version.has(Feature::LegacyFragmentMetadata) {
             self.bounding_coordinates.extend_from_slice(first_and_last);
@@ -240,7 +239,7 @@ impl FragmentBuilder {
     /// Returns the header and the contents of the metadata.
     ///
     /// # Errors
-    /// If fields have different numbers of tiles.
+    /// Fails if fields have different numbers of tiles.
     pub fn finish(self) -> Result<(FooterHeader, FragmentContents)> {
         let tiles = self.tiles()?.count();
         let rtree = RTree::build(&self.schema.domain().kinds(), &self.mbrs, RTree::FANOUT)?;
@@ -272,7 +271,7 @@ impl FragmentBuilder {
     /// Returns the bytes of the file `__fragment_metadata.tdb`.
     ///
     /// # Errors
-    /// See [`finish`](Self::finish). Also if the encoder fails.
+    /// See [`finish`](Self::finish). Also fails if the encoder fails.
     pub fn write(self, encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
         let schema = Arc::clone(&self.schema);
         let (header, contents) = self.finish()?;

@@ -12,9 +12,9 @@ use sums::Sum;
 
 /// A number, with the semantics of the reference library's statistics.
 trait Number: InBlocks {
-    /// The initial minimum, not less than any other number.
+    /// The initial minimum: the maximum finite number.
     const GREATEST: Self;
-    /// The initial maximum, not greater than any other number.
+    /// The initial maximum: the minimum finite number.
     const LEAST: Self;
     fn read(bytes: &[u8]) -> Self;
     fn write(self) -> [u8; 8];
@@ -49,7 +49,7 @@ pub(super) enum Overflow {
     GoesOn,
 }
 
-/// Returns the initial minimum and maximum: the greatest and the least number.
+/// Returns the initial minimum and maximum: the maximum and the minimum finite number.
 pub(super) fn no_bounds(physical: PhysicalType) -> ([u8; 8], [u8; 8]) {
     fn of<T: Number>() -> ([u8; 8], [u8; 8]) {
         (T::GREATEST.write(), T::LEAST.write())

@@ -30,7 +30,7 @@ fn bytes(footer: &FragmentFooter) -> Vec<u8> {
 }
 
 #[test]
-fn a_null_domain_takes_the_place_of_one() {
+fn a_null_domain_is_stored_as_zeros() {
     let bytes = bytes(&footer(22));
     let parsed = FragmentFooter::parse(ByteReader::new(&bytes), &schema(22, false)).unwrap();
     assert_eq!(parsed.header().non_empty_domain, None);
@@ -78,7 +78,7 @@ fn fragments_without_a_footer_have_none() {
 }
 
 #[test]
-fn which_library_wrote_it() {
+fn the_writing_library_is_detected() {
     let types = |fragment, library: u32| footer(fragment).element_types(&library.to_le_bytes()).unwrap();
     assert_eq!(footer(20).element_types_range(), None);
     assert_eq!(footer(20).element_types(&[]).unwrap(), ElementTypes::Stage);
@@ -118,7 +118,7 @@ fn optional_sections() {
 }
 
 #[test]
-fn sections_do_not_share_their_bytes() {
+fn sections_that_share_bytes_are_rejected() {
     let (header, schema) = (header(22), schema(22, false));
     let mut lists = Lists::zeroed(header.version, &header.slots(&schema));
     let mut writer = ByteWriter::new();

@@ -15,7 +15,7 @@ impl ProcessedConditions {
     /// Parses the conditions.
     ///
     /// # Errors
-    /// If the bytes are truncated or a path is not UTF-8.
+    /// Fails if the bytes are truncated or a path is not UTF-8.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         let count = reader.u64("condition count")?;
         let count = reader.count("conditions", count, 8)?;
@@ -23,7 +23,7 @@ impl ProcessedConditions {
         conditions.map(Self)
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the conditions, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         writer.u64(self.0.len() as u64);
         for condition in &self.0 {

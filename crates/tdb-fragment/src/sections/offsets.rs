@@ -24,7 +24,7 @@ impl TileOffsets {
     /// Creates the offsets of a data file of `file_size` bytes.
     ///
     /// # Errors
-    /// If the offsets descend or exceed the file.
+    /// Fails if the offsets descend or exceed the file.
     pub fn new(starts: Vec<u64>, file_size: u64) -> Result<Self> {
         check(&starts, file_size, 0)?;
         Ok(Self { starts, file_size })
@@ -35,8 +35,8 @@ impl TileOffsets {
     /// With `surplus`, the list may have extra values, which are discarded.
     ///
     /// # Errors
-    /// If the bytes are truncated, if the number of offsets is wrong, or if offsets descend or
-    /// exceed the file.
+    /// Fails if the bytes are truncated, if the number of offsets is wrong, or if offsets descend
+    /// or exceed the file.
     pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, file_size: u64, surplus: bool) -> Result<Self> {
         let offset = reader.offset();
         let starts = per_tile(reader, "tile offsets", tiles, surplus)?;
@@ -47,7 +47,7 @@ impl TileOffsets {
         Ok(Self { starts, file_size })
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the offsets, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         write_counted(&self.starts, writer);
     }
@@ -68,7 +68,7 @@ impl TileOffsets {
         self.starts.len()
     }
 
-    /// `true` if the list is empty.
+    /// Returns `true` if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
@@ -114,12 +114,12 @@ impl TileVarSizes {
     /// discarded.
     ///
     /// # Errors
-    /// If the bytes are truncated or the number of sizes is wrong.
+    /// Fails if the bytes are truncated or the number of sizes is wrong.
     pub fn parse(reader: &mut ByteReader<'_>, tiles: u64, surplus: bool) -> Result<Self> {
         per_tile(reader, "tile var sizes", tiles, surplus).map(Self)
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the sizes, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         write_counted(&self.0, writer);
     }

@@ -219,7 +219,7 @@ impl SectionParser<'_> {
         Ok(TileValues::parse(reader, self.footer.tile_count(), shape)?)
     }
 
-    /// `true` if lists may have more entries than the fragment has tiles.
+    /// Returns `true` if lists may have more entries than the fragment has tiles.
     fn has_surplus(&self) -> bool {
         let nullable = self.schema.attributes().iter().any(tdb_schema::Attribute::is_nullable);
         nullable && self.footer.version().has(Feature::SurplusTileEntries)

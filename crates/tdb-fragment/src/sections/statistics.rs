@@ -130,14 +130,14 @@ impl FragmentStatistics {
     /// Parses the statistics of `fields` fields.
     ///
     /// # Errors
-    /// If the bytes are truncated.
+    /// Fails if the bytes are truncated.
     pub fn parse(reader: &mut ByteReader<'_>, fields: usize) -> Result<Self> {
         let fields = reader.count("fragment statistics", fields as u64, 32)?;
         let totals = (0..fields).map(|field| reader.group(|| format!("field {field}"), FieldTotals::parse));
         totals.collect::<Result<_>>().map(Self)
     }
 
-    /// Writes the format that [`parse`](Self::parse) reads.
+    /// Writes the statistics, the inverse of [`parse`](Self::parse).
     pub fn write(&self, writer: &mut ByteWriter) {
         for totals in &self.0 {
             totals.write(writer);

@@ -126,7 +126,7 @@ impl TileValues {
         }
     }
 
-    /// `true` if there are no values.
+    /// Returns `true` if there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

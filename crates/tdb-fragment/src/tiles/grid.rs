@@ -33,7 +33,7 @@ pub struct GridDimension {
     pub extent: u64,
     /// The number of cells of the first tile before the non-empty domain.
     pub before: u64,
-    /// The number of cells of the last tile behind the non-empty domain.
+    /// The number of cells of the last tile after the non-empty domain.
     pub behind: u64,
 }
 

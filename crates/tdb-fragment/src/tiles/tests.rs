@@ -57,7 +57,7 @@ fn edges_of_the_non_empty_domain() {
 }
 
 #[test]
-fn domains_by_old_consolidation_may_end_with_their_last_tile() {
+fn domains_by_old_consolidation_may_extend_to_the_end_of_the_last_tile() {
     let dimensions = [(1, 10, 4)];
     assert_eq!(grid(Layout::RowMajor, &dimensions, &[(1, 12)]).unwrap().tile_count(), 3);
     for domain in [(1, 13), (0, 5), (6, 5), (i32::MIN, i32::MAX)] {
@@ -78,7 +78,7 @@ fn the_last_tile_may_end_beyond_the_datatype() {
 }
 
 #[test]
-fn grids_beyond_all_measure_are_refused() {
+fn grids_that_overflow_are_rejected() {
     let whole = [(i32::MIN, i32::MAX - 1, 1); 3];
     let error = grid(Layout::RowMajor, &whole, &[(i32::MIN, i32::MAX - 1); 3]).unwrap_err();
     assert!(error.to_string().starts_with("tiles of the fragment"), "{error}");

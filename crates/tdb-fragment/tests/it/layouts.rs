@@ -192,7 +192,7 @@ fn footers_with_length() {
 
 /// With a string dimension, a length also follows in formats 5 to 9.
 #[test]
-fn strings_make_a_length_necessary() {
+fn strings_require_a_length() {
     for version in 5..=9 {
         let version = FormatVersion::new(version).unwrap();
         let schema = SchemaBuilder::sparse().version(version).dimension(Dimension::string("name")).build().unwrap();

@@ -26,7 +26,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn values_come_back_and_so_do_bytes(made in any_fragment()) {
+    fn values_and_bytes_round_trip(made in any_fragment()) {
         let bytes = write(&made);
         let file = parse(&made, &bytes);
         prop_assert_eq!(file.footer.header(), &made.header);
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn a_recorded_parse_gives_the_same_and_covers_the_file(made in any_fragment()) {
+    fn a_recorded_parse_is_equal_and_covers_the_file(made in any_fragment()) {
         let bytes = write(&made);
         let spans = Spans::new();
         let recorded = FragmentFile::parse(&bytes, made.folder(), &made.schema, &mut decoder(), Some(&spans)).unwrap();
@@ -97,7 +97,7 @@ fn every_version_dense_and_sparse() {
 }
 
 #[test]
-fn footers_alone_come_back_byte_for_byte() {
+fn footers_round_trip_byte_for_byte() {
     for version in FormatVersion::all().filter(|version| version.has(Feature::FragmentFooter)) {
         let made = make(version, false, 2, 2, 5, 7);
         let bytes = write(&made);
@@ -114,7 +114,7 @@ fn footers_alone_come_back_byte_for_byte() {
 }
 
 #[test]
-fn the_stray_bytes_of_format_11_are_kept_there_and_refused_elsewhere() {
+fn stray_bytes_are_accepted_only_in_format_11() {
     for number in [10, 11, 12] {
         let made = make(FormatVersion::new(number).unwrap(), false, 2, 2, 5, 7);
         let bytes = write(&made);
@@ -133,7 +133,7 @@ fn the_stray_bytes_of_format_11_are_kept_there_and_refused_elsewhere() {
 }
 
 #[test]
-fn sections_are_found_where_they_lie() {
+fn sections_are_found_at_their_offsets() {
     for version in FormatVersion::all().filter(|version| version.has(Feature::FragmentFooter)) {
         let made = make(version, false, 2, 2, 5, 7);
         let bytes = write(&made);

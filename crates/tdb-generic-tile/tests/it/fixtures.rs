@@ -57,13 +57,13 @@ fn files_of_one_tile() {
         assert_eq!(tile.header.pipeline.to_string(), "gzip(1)", "{name}");
         let header = (tile.header.datatype, tile.header.cell_size, tile.header.encryption);
         assert_eq!(header, (Datatype::Char, 1, Encryption::None), "{name}");
-        written_like_the_reference(&tile, &bytes);
+        check_encoding(&tile, &bytes);
     }
 }
 
 /// Checks that encoding the payload gives the same header except for the size, the same chunks, and
 /// data that another zlib reads.
-fn written_like_the_reference(tile: &GenericTile, bytes: &[u8]) {
+fn check_encoding(tile: &GenericTile, bytes: &[u8]) {
     let mut writer = ByteWriter::new();
     GenericTileEncoder::new(tile.header.version).encode(&tile.payload, &mut writer).unwrap();
     let ours = writer.into_bytes();
@@ -121,13 +121,13 @@ fn encrypted_tiles_need_the_key() {
         let tile = with_key(key).decode_file(&bytes, None).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(tile.header.encryption, encryption, "{name}");
         assert_eq!(tile.header.pipeline.to_string(), "gzip(1) | aes_256_gcm", "{name}");
-        encrypted_like_the_reference(&tile, &bytes, EncryptionKey::new(key));
+        check_encryption(&tile, &bytes, EncryptionKey::new(key));
     }
 }
 
 /// Checks that encoding the payload gives the same header except for the size, and that the tile
 /// round-trips.
-fn encrypted_like_the_reference(tile: &GenericTile, bytes: &[u8], key: EncryptionKey) {
+fn check_encryption(tile: &GenericTile, bytes: &[u8], key: EncryptionKey) {
     let mut writer = ByteWriter::new();
     let mut encoder = GenericTileEncoder::new(tile.header.version).encrypting(key.clone(), counter());
     encoder.encode(&tile.payload, &mut writer).unwrap();
@@ -147,7 +147,7 @@ fn counter() -> impl FnMut() -> [u8; 12] + Send + Sync + 'static {
 }
 
 #[test]
-fn tiles_in_clear_want_no_key() {
+fn unencrypted_tiles_reject_a_key() {
     let mut decoder = GenericTileDecoder::new(Limits::default()).with_key(EncryptionKey::new([7; 32]));
     for (name, bytes) in whole_files().into_iter().filter(|(name, _)| !is_encrypted(name)) {
         let error = decoder.decode_file(&bytes, None).unwrap_err();

@@ -68,7 +68,7 @@ fn messages() {
         ("not encrypted", with_key.decode(&mut ByteReader::new(&bytes)).unwrap_err()),
         ("payload", payload.parse_payload(None, |reader| reader.bytes("field", 27).map(drop)).unwrap_err().into()),
         ("payload not read to its end", payload.parse_payload(None, |reader| reader.u32("field")).unwrap_err().into()),
-        ("payload can't be filtered", {
+        ("payload cannot be filtered", {
             let pipeline = FilterPipeline::new(vec![Filter::Unknown { code: 77, options: vec![] }]);
             GenericTileEncoder::new(FormatVersion::DEFAULT)
                 .with_pipeline(pipeline)

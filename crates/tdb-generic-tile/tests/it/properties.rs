@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn what_is_written_comes_back(payload in payload(), version in 1u32..24, pipeline in pipeline()) {
+    fn written_tiles_round_trip(payload in payload(), version in 1u32..24, pipeline in pipeline()) {
         let version = FormatVersion::new(version).unwrap();
         let bytes = encoded(&payload, version, &pipeline);
         let tile = GenericTile::parse_file(&bytes, &Limits::default(), None).unwrap();
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn an_encoder_used_again_writes_what_a_new_one_writes(
+    fn a_reused_encoder_writes_the_same_bytes(
         payloads in prop::collection::vec(prop::collection::vec(0u8..2, 0..12), 1..60),
         version in 1u32..24,
     ) {
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_tile_cut_short_or_a_byte_too_long_is_refused(payload in prop::collection::vec(any::<u8>(), 0..300), cut in any::<prop::sample::Index>()) {
+    fn truncated_tiles_and_trailing_bytes_are_rejected(payload in prop::collection::vec(any::<u8>(), 0..300), cut in any::<prop::sample::Index>()) {
         let mut bytes = encoded(&payload, FormatVersion::DEFAULT, &FilterPipeline::generic_tile());
         let refused = |bytes: &[u8]| GenericTile::parse_file(bytes, &Limits::default(), None).is_err();
         prop_assert!(refused(&bytes[..cut.index(bytes.len())]));
@@ -141,7 +141,7 @@ fn the_header_has_the_bytes_of_the_format() {
 }
 
 #[test]
-fn nothing_can_be_inside() {
+fn payloads_may_be_empty() {
     let mut writer = ByteWriter::new();
     GenericTile::write(b"", &mut writer).unwrap();
     // The tile has no chunks.

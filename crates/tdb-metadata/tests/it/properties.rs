@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn later_files_win_and_deletions_delete() {
+fn later_files_override_and_delete_keys() {
     let put =
         |key: &str, text: &str| MetadataChange { key: key.into(), value: Some(MetadataValue::text(text).unwrap()) };
     let mut entries = std::collections::BTreeMap::new();

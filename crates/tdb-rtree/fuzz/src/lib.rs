@@ -62,7 +62,7 @@ pub fn nd_range(data: &[u8]) {
     let wide = range.widened(&kinds);
     assert!(wide.intersects(&wide) && wide.contains(&wide));
     assert_eq!(wide.intersection(&wide).as_ref(), Some(&wide));
-    assert_eq!(wide.widened(&kinds), wide, "nothing to widen twice");
+    assert_eq!(wide.widened(&kinds), wide, "widening again changes nothing");
     let everything = NdRange(kinds.iter().map(|kind| DimRange::everything(*kind)).collect());
     assert!(everything.contains(&wide) && everything.contains(&range));
     assert!(!range.display(&kinds).to_string().is_empty() || kinds.is_empty());

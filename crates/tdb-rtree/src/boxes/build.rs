@@ -12,7 +12,8 @@ impl Boxes {
     /// Boxes with an empty range are dropped. A bound of `0.0` or `-0.0` includes both zeros.
     ///
     /// # Errors
-    /// Fails if the ranges do not match the dimensions, or their number differs between dimensions.
+    /// Fails if the ranges do not match the dimensions, if their number differs between dimensions,
+    /// or if there are 2^31 or more boxes.
     pub fn new(kinds: &[DimensionKind], ranges: &[Vec<DimRange>]) -> Result<Self> {
         let len = ranges.first().map_or(0, Vec::len);
         if ranges.len() != kinds.len() || len > u32::MAX as usize / 2 {

@@ -29,8 +29,8 @@ impl Boxes {
         merged.into_iter().filter_map(|(start, end)| cuts.range(start, end)).collect()
     }
 
-    /// Returns `true` if the given boxes together equal the product of their unions
-    /// [along](Self::along) each dimension.
+    /// Returns `true` if the given boxes differ in at most one dimension. Together they then equal
+    /// the product of their unions [along](Self::along) each dimension.
     #[must_use]
     pub fn are_product(&self, some: &[u32]) -> bool {
         let differs = |places: &[u32]| {

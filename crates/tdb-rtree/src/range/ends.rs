@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn of_zeros_the_first_counts_and_of_nans_too() {
+    fn the_first_zero_and_a_leading_nan_count() {
         let ends = |values: &[f64]| {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             of_cells(PhysicalType::F64, &bytes).map(|ends| ends.map(Scalar::key))

@@ -96,7 +96,7 @@ fn merge_keys(ranges: &[DimRange], kind: DimensionKind) -> Vec<(u64, u64)> {
     merged
 }
 
-/// Branchless, because hits are mostly random.
+/// Compares nodes with a single range. Branchless, because hits are mostly random.
 #[inline]
 fn compare_one(los: &[u64], his: &[u64], lo: u64, hi: u64) -> (u64, u64) {
     let (mut hits, mut insides) = (0, 0);

@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn unions_hold_what_a_range_holds((kinds, boxes, tiles) in cases()) {
+    fn unions_contain_the_same_coordinates((kinds, boxes, tiles) in cases()) {
         let ranges: Vec<DimRange> = boxes.iter().map(|sides| sides[0].clone()).collect();
         let union = DimRange::union_of(&ranges);
         for tile in &tiles {
@@ -140,7 +140,7 @@ fn both_zeros_are_one_point() {
 }
 
 #[test]
-fn what_makes_no_boxes() {
+fn ranges_must_match_the_dimensions() {
     let kinds = [DimensionKind::fixed(Datatype::Int32), DimensionKind::var(Datatype::StringAscii)];
     let numbers = vec![DimRange::Fixed { lo: 1, hi: 2 }];
     let error = |ranges: &[Vec<DimRange>]| Boxes::new(&kinds, ranges).unwrap_err().to_string();
@@ -149,10 +149,7 @@ fn what_makes_no_boxes() {
         error(&[numbers.clone(), numbers.clone()]),
         "dimension 1: expected a range of strings, found fixed-size values"
     );
-    assert_eq!(
-        error(&[numbers, Vec::new()]),
-        "dimension 1: expected the ranges of 1 MBRs, as on the first dimension, found 0"
-    );
+    assert_eq!(error(&[numbers, Vec::new()]), "dimension 1: expected 1 ranges, as in the first dimension, found 0");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn probes(ranges: &[&DimRange]) -> Vec<Vec<u8>> {
 
 proptest! {
     #[test]
-    fn ranges_hold_what_they_say(a in range(), b in range(), some in prop::collection::vec(string(), 0..20)) {
+    fn ranges_match_the_simple_definition(a in range(), b in range(), some in prop::collection::vec(string(), 0..20)) {
         let strings: Vec<Vec<u8>> = probes(&[&a, &b]).into_iter().chain(some).collect();
         let both = a.intersection(&b);
         let mut hull = a.clone();
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prefix_holds_what_begins_with_it(prefix in string(), strings in prop::collection::vec(string(), 0..50)) {
+    fn a_prefix_range_contains_strings_with_the_prefix(prefix in string(), strings in prop::collection::vec(string(), 0..50)) {
         let range = DimRange::prefix(prefix.clone());
         for string in strings.iter().chain(&probes(&[&range])) {
             prop_assert_eq!(range.contains_string(string), string.starts_with(&prefix), "{:?}", string);

@@ -92,7 +92,7 @@ fn what_makes_no_sense() {
         DimRange::between(Scalar::I32(2), Scalar::I64(3)).unwrap_err(),
     ]
     .map(|error| error.to_string());
-    assert!(writer.is_empty(), "what is refused is not written in part");
+    assert!(writer.is_empty(), "rejected ranges write no bytes");
     insta::assert_snapshot!(messages.join("\n"));
 }
 
@@ -124,7 +124,7 @@ fn hostile_counts_reserve_nothing() {
 }
 
 #[test]
-fn ranges_as_people_write_them() {
+fn ranges_are_displayed_as_intervals() {
     let kinds = [INT, STRING, FLOAT];
     let range = NdRange(vec![
         DimRange::between(Scalar::I32(-1), Scalar::I32(7)).unwrap(),

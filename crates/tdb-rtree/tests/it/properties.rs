@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 4000 }))]
 
     #[test]
-    fn a_search_finds_what_a_look_at_every_tile_finds((kinds, tiles, query) in case(), fanout in prop_oneof![Just(10u32), 2u32..80]) {
+    fn a_search_finds_the_same_tiles_as_a_scan((kinds, tiles, query) in case(), fanout in prop_oneof![Just(10u32), 2u32..80]) {
         let tree = RTree::build(&kinds, &tiles, fanout).unwrap();
         prop_assert!(tree.is_covering());
         let found: Vec<_> = tree.search(&query).unwrap().collect();
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_stored_comes_back((kinds, tiles, _) in case(), fanout in 2u32..20, version in 1u32..24) {
+    fn stored_trees_round_trip((kinds, tiles, _) in case(), fanout in 2u32..20, version in 1u32..24) {
         let version = FormatVersion::new(version).unwrap();
         let tree = RTree::build(&kinds, &tiles, fanout).unwrap();
         for (tile, mbr) in tiles.iter().enumerate() {
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn a_truncated_tree_is_refused((kinds, tiles, _) in case(), cut in any::<prop::sample::Index>()) {
+    fn a_truncated_tree_is_rejected((kinds, tiles, _) in case(), cut in any::<prop::sample::Index>()) {
         let tree = RTree::build(&kinds, &tiles, 10).unwrap();
         let mut writer = ByteWriter::new();
         tree.write(&mut writer, FormatVersion::DEFAULT);

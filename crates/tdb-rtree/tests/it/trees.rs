@@ -136,7 +136,7 @@ fn zeros_are_equal() {
 }
 
 #[test]
-fn inner_nodes_that_lie_hide_nothing() {
+fn wrong_inner_nodes_hide_no_tiles() {
     let (tree, kinds) = tree("int32-101");
     assert!(tree.is_covering());
     let mut bytes = written(&tree, FormatVersion::DEFAULT);

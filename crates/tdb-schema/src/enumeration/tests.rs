@@ -38,18 +38,18 @@ fn values_of_several_numbers() {
     assert_eq!(enumeration.cell_val_num(), CellValNum::from_code(3).expect("a number"));
     assert_eq!((enumeration.len(), enumeration.value(1)), (2, Some(&[4, 5, 6][..])));
     bytes[at] = 4;
-    assert!(Enumeration::parse(&mut ByteReader::new(&bytes)).is_err(), "six bytes aren't values of four");
+    assert!(Enumeration::parse(&mut ByteReader::new(&bytes)).is_err(), "six bytes are not values of four");
 }
 
 #[test]
-fn values_that_end_within_an_element_are_not_extended() {
+fn enumerations_with_uneven_values_are_not_extended() {
     let uneven = Enumeration::strings("e", "", Datatype::Int32, ["ab", "abcd"]).expect("distinct");
     assert_eq!(uneven.uneven_value(), Some(0));
     for values in [&["efgh"][..], &[]] {
-        let error = uneven.clone().extended(values).expect_err("it stays what it is").to_string();
+        let error = uneven.clone().extended(values).expect_err("the uneven value prevents it").to_string();
         assert!(error.contains("value 0 of 2 bytes") && error.contains("another datatype"), "{error}");
     }
     let even = Enumeration::strings("e", "", Datatype::Int32, ["abcd"]).expect("distinct");
     assert!(even.clone().extended(["efg"]).is_err());
-    assert_eq!(even.extended(["efgh"]).expect("another one").len(), 2);
+    assert_eq!(even.extended(["efgh"]).expect("distinct").len(), 2);
 }

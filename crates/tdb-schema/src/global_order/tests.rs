@@ -47,7 +47,7 @@ fn dimensions_in_their_orders() {
 }
 
 #[test]
-fn where_all_is_one_tile_nothing_leads() {
+fn a_single_tile_has_no_leading_words() {
     let dimensions = [byte("a", 200), Dimension::string("s")];
     let order = GlobalOrder::new(&schema(Layout::RowMajor, Layout::RowMajor, dimensions)).expect("an order");
     assert_eq!((order.leading_word_count(), order.tile_dimensions()), (0, vec![]));
@@ -65,7 +65,7 @@ fn words_are_packed_while_they_fit() {
 }
 
 #[test]
-fn coordinates_outside_of_the_domain_keep_to_the_last_tile() {
+fn coordinates_outside_of_the_domain_are_in_the_last_tile() {
     let order = GlobalOrder::new(&schema(Layout::RowMajor, Layout::RowMajor, [byte("a", 10), byte("b", 10)]));
     let order = order.expect("an order");
     let columns = [CoordinateColumn::Values(&[0, 0, 255]), CoordinateColumn::Values(&[0, 255, 0])];
@@ -73,7 +73,7 @@ fn coordinates_outside_of_the_domain_keep_to_the_last_tile() {
 }
 
 #[test]
-fn columns_that_make_no_sense_do_no_harm() {
+fn mismatched_columns_are_harmless() {
     let dimensions = [byte("a", 10), Dimension::string("s"), byte("b", 10)];
     let order = GlobalOrder::new(&schema(Layout::RowMajor, Layout::RowMajor, dimensions)).expect("an order");
     let strings = CoordinateColumn::Strings { offsets: &[7, 1], values: b"x" };
@@ -87,7 +87,7 @@ fn columns_that_make_no_sense_do_no_harm() {
 }
 
 #[test]
-fn zeros_of_both_signs_are_one_place() {
+fn zeros_of_both_signs_are_equal() {
     let mut keys = [Scalar::F64(-0.0).key(), Scalar::F64(0.0).key(), Scalar::F64(-f64::MIN_POSITIVE).key()];
     make_comparable(PhysicalType::F64, &mut keys);
     assert_eq!(keys[0], keys[1]);
@@ -121,7 +121,7 @@ fn by_definition(schema: &ArraySchema, a: &[u64], b: &[u64]) -> Ordering {
 
 proptest! {
     #[test]
-    fn as_defined(
+    fn compares_by_definition(
         extents in proptest::collection::vec(1_u64..200, 1..5),
         wide_extents in proptest::collection::vec(any::<u64>(), 0..3),
         tiles in any::<bool>(), cells in any::<bool>(),

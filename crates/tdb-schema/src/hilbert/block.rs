@@ -3,7 +3,7 @@
 /// The number of cells per block: enough to amortize the cost per block, few enough to stay in the
 /// cache.
 pub(super) const BLOCK: usize = 64;
-/// The maximum number of dimensions. With more, buckets would have less than three bits.
+/// The maximum number of dimensions, as in the reference library.
 pub(super) const MOST_DIMENSIONS: usize = 16;
 
 /// The buckets of a block of cells along one dimension.

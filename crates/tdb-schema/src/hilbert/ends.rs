@@ -1,4 +1,4 @@
-//! Bounds for the Hilbert values of a box.
+//! Bounds for the Hilbert values of a subarray.
 
 use super::block::MOST_DIMENSIONS;
 use super::transform;
@@ -9,11 +9,11 @@ use super::{CoordinateColumn, HilbertCurve};
 const MOST_ORTHANTS: usize = 256;
 
 impl HilbertCurve {
-    /// Returns bounds for the Hilbert values of all cells in a box.
+    /// Returns bounds for the Hilbert values of all cells in a subarray.
     ///
-    /// The bounds are usually the minimum and maximum value in the box. `corners` has a column per
-    /// dimension, with the lowest and the highest coordinate of the box. Returns the whole curve if
-    /// `corners` has another shape.
+    /// The bounds are usually the minimum and maximum value in the subarray. `corners` has a column
+    /// per dimension, with the lowest and the highest coordinate. Returns the bounds of the whole
+    /// curve if `corners` has another shape.
     #[must_use]
     pub fn ends(&self, corners: &[CoordinateColumn<'_>]) -> (u64, u64) {
         const ALL: (u64, u64) = (0, u64::MAX);
@@ -96,7 +96,7 @@ impl Box<'_> {
         if last { orthants.max_by_key(|(_, value)| *value) } else { orthants.min_by_key(|(_, value)| *value) }
     }
 
-    /// `true` if the box contains the whole cell of the curve.
+    /// Returns `true` if the box contains the whole cell of the curve.
     fn covers(&self, prefix: &[u64], rest: u32) -> bool {
         let ends = self.low.iter().zip(self.high);
         prefix.iter().zip(ends).all(|(prefix, (low, high))| {

@@ -61,7 +61,7 @@ fn the_first_cells_of_a_plane() {
 }
 
 #[test]
-fn neighbours_along_the_curve_are_neighbours_in_space() {
+fn neighbors_along_the_curve_are_neighbors_in_space() {
     for dimensions in 1..=16 {
         let curve = plain(dimensions);
         let mut before = vec![0; dimensions];
@@ -76,7 +76,7 @@ fn neighbours_along_the_curve_are_neighbours_in_space() {
 }
 
 #[test]
-fn one_dimension_ends_where_rounding_puts_it() {
+fn one_dimension_ends_at_the_rounded_bucket() {
     // As a double, the highest bucket of 63 bits rounds up to 2^63, which exceeds 63 bits. The
     // Hilbert value of the last coordinate therefore has all 63 bits set.
     let side = Dimension::new("d", -5i32..=5);
@@ -103,7 +103,7 @@ fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
 }
 
 #[test]
-fn sixteen_dimensions_as_the_reference_library_orders_them() {
+fn sixteen_dimensions_match_the_reference_library() {
     // Twelve cells, with one row per dimension. The assertion has their order on disk, as release
     // 2.30.0 wrote them.
     const COORDINATES: [&[u8; 12]; 16] = [
@@ -152,7 +152,7 @@ fn strings_count_by_their_first_bytes() {
 }
 
 #[test]
-fn columns_that_make_no_sense_do_no_harm() {
+fn mismatched_columns_are_harmless() {
     let curve =
         HilbertCurve::new(&Domain::new(vec![Dimension::string("s"), Dimension::new("d", 0i32..=9)])).expect("a curve");
     let hostile = CoordinateColumn::Strings { offsets: &[9, 3, u64::MAX], values: b"ab" };
@@ -172,7 +172,7 @@ fn too_many_dimensions_are_refused() {
 
 proptest! {
     #[test]
-    fn many_at_a_time_as_one_by_one(dimensions in 1_usize..=16, cells in 0_usize..200, seed: u64) {
+    fn blocks_match_single_cells(dimensions in 1_usize..=16, cells in 0_usize..200, seed: u64) {
         let curve = plain(dimensions);
         let bits = curve.bits();
         // A few buckets have more than `bits` bits and take the slow path.
@@ -227,7 +227,7 @@ fn boxes() -> impl Strategy<Value = (Vec<(u64, u64)>, Vec<Vec<u64>>)> {
 
 proptest! {
     #[test]
-    fn a_box_lies_between_its_ends((ranges, inside) in boxes()) {
+    fn a_box_is_within_its_bounds((ranges, inside) in boxes()) {
         let curve = plain(ranges.len());
         let corners: Vec<[u64; 2]> = ranges.iter().map(|(low, high)| [*low, *high]).collect();
         let columns: Vec<_> = corners.iter().map(|ends| CoordinateColumn::Keys(ends)).collect();
@@ -240,7 +240,7 @@ proptest! {
     }
 
     #[test]
-    fn prefixes_are_what_values_begin_with(
+    fn prefixes_are_the_high_bits_of_values(
         dimensions in 1..17_usize,
         cells in prop::collection::vec(prop::collection::vec(any::<u64>(), 16), 1..150),
         shift in 0..64_u32,
@@ -261,7 +261,7 @@ proptest! {
 
     /// In two dimensions, `ends` returns the exact minimum and maximum Hilbert value in the box.
     #[test]
-    fn the_ends_of_a_small_box_are_in_it(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {
+    fn the_bounds_of_a_small_box_are_exact(at in [0..1_u64 << 31, 0..1_u64 << 31], size in [0..9_u64, 0..9_u64]) {
         let curve = plain(2);
         let ends = |axis: usize| [at[axis], (at[axis] + size[axis]).min((1 << 31) - 1)];
         let (x, y) = (ends(0), ends(1));
@@ -272,7 +272,7 @@ proptest! {
     }
 
     #[test]
-    fn strings_lie_between_the_ends_of_their_ranges(mut strings in prop::collection::vec(prop::collection::vec(
+    fn strings_are_within_the_bounds_of_their_ranges(mut strings in prop::collection::vec(prop::collection::vec(
         prop_oneof![Just(b'a'), Just(0x7f), Just(0x80), Just(0xff), Just(0)], 0..10), 3)) {
         strings.sort();
         let curve = HilbertCurve::new(&Domain::new(vec![Dimension::string("a"), Dimension::string("b")])).expect("a curve");

@@ -48,7 +48,7 @@ fn the_widest_domains() {
 }
 
 #[test]
-fn coordinates_below_the_domain_count_as_its_low_end() {
+fn coordinates_below_the_domain_are_in_the_first_tile() {
     let dimension = Dimension::new("d", 10i32..=99);
     let dimension = dimension.with_tile(10);
     let keys = [i32::MIN, 9, 10, 19, 20].map(|value| Scalar::I32(value).key());
@@ -56,7 +56,7 @@ fn coordinates_below_the_domain_count_as_its_low_end() {
 }
 
 #[test]
-fn floats_are_divided_and_cut_off() {
+fn quotients_of_floats_are_truncated() {
     let dimension = Dimension::new("d", -1.0f64..=1.0);
     let tenths = dimension.with_tile(0.1);
     let keys = [-1.0, -0.95, -0.9, -0.1, 0.0, 1.0].map(|value| Scalar::F64(value).key());
@@ -69,7 +69,7 @@ fn floats_are_divided_and_cut_off() {
 }
 
 #[test]
-fn quotients_that_no_integer_holds() {
+fn quotients_beyond_all_integers() {
     // The reference library (2.30.0, x86-64) sorts the tiles of these cells in this order.
     let values = [0.0, 1.9e19, 1e20, 1e24, 1e25, 1e3, 9.2e18, 9.3e18, 1.7e19];
     for (datatype, scalar) in [
@@ -96,7 +96,7 @@ fn truncation() {
 
 proptest! {
     #[test]
-    fn tiles_hold_their_coordinates(low: u32, width in 0_u32.., extent: u32, key: u32) {
+    fn tiles_contain_their_coordinates(low: u32, width in 0_u32.., extent: u32, key: u32) {
         let width = width.min(u32::MAX - low).min(u32::MAX - 1);
         let (high, extent) = (low + width, extent % (width + 1) + 1);
         let key = u64::from(low + key % (width + 1));

@@ -22,7 +22,7 @@ pub(crate) fn creatable(schema: &ArraySchema) -> Result<()> {
     }
     schema.dimensions().iter().try_for_each(|dimension| self::dimension(dimension, schema))?;
     schema.attributes.iter().try_for_each(|attribute| self::attribute(attribute, schema))?;
-    // Writing the schema checks that its version supports every filter.
+    // Writing the schema checks the support of every filter by the version.
     schema.write(&mut ByteWriter::new())
 }
 
@@ -56,7 +56,7 @@ fn too_old(version: FormatVersion, feature: Feature) -> SchemaError {
     )
 }
 
-/// `true` if the dimensions can share a datatype, a pipeline and a file.
+/// Returns `true` if the dimensions can share a datatype, a pipeline and a file.
 fn dimensions_alike(dimensions: &[Dimension]) -> bool {
     let first = dimensions.first().map(Dimension::datatype);
     dimensions.iter().all(|dimension| {
@@ -104,7 +104,7 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     Ok(())
 }
 
-/// `true` if the last tile of a dimension extends beyond the maximum of the datatype.
+/// Returns `true` if the last tile of a dimension extends beyond the maximum of the datatype.
 fn last_tile_overflows(dimension: &Dimension) -> bool {
     let (Some((low, high)), Some(extent)) = (dimension.domain_keys(), dimension.extent_cells()) else { return false };
     let tiles_before = dimension.tile_index(high);
@@ -112,7 +112,8 @@ fn last_tile_overflows(dimension: &Dimension) -> bool {
     end > u128::from(max_key(dimension.physical())) + 1
 }
 
-/// `true` if a user may choose the extent: positive in its type and not larger than the domain.
+/// Returns `true` if a user may choose the extent: positive in its type and not larger than the
+/// domain.
 fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
     match (low, high, extent) {
         // Computed in the type of the dimension, like in the reference library. The domain of all
@@ -188,7 +189,7 @@ fn filters_accept(filters: &FilterPipeline, datatype: Datatype, kind: TileKind) 
     Ok(())
 }
 
-/// `true` if filters for integers accept the datatype.
+/// Returns `true` if filters for integers accept the datatype.
 fn counts(datatype: Datatype) -> bool {
     datatype.is_integer() || datatype.is_datetime() || datatype.is_time() || datatype.is_bytes()
 }

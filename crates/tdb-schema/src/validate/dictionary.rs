@@ -1,7 +1,7 @@
 //! Validation of dictionary filters.
 //!
-//! The reference library creates schemas with other dictionary filters. It also writes through
-//! those of strings in every version, but cannot read the result.
+//! The reference library also creates schemas with unsupported dictionary filters. It writes
+//! strings through a dictionary filter in every version, even where it cannot read the result.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
@@ -49,8 +49,8 @@ fn has_dictionary(filters: &FilterPipeline) -> bool {
     filters.filters.iter().any(is_dictionary)
 }
 
-/// `true` if readers take the offsets of the field's strings from the filtered values. Readers
-/// decide by the version of the schema.
+/// Returns `true` if readers take the offsets of the field's strings from the filtered values.
+/// Readers decide by the version of the schema.
 fn carries_offsets(filters: &FilterPipeline, datatype: Datatype, schema: &ArraySchema) -> bool {
     BoundPipeline::bind(filters, TileKind::var_data(datatype, schema.version))
         .is_ok_and(|bound| bound.carries_offsets())

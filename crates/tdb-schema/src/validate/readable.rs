@@ -11,8 +11,7 @@ use crate::error::Result;
 use crate::scalar_bits::unsigned_bits;
 use crate::{ArraySchema, Attribute, Dimension, DimensionLabel, EnumerationRef, SchemaError};
 
-/// The maximum number of dimensions with Hilbert order. With more, a coordinate would have less
-/// than three bits.
+/// The maximum number of dimensions with Hilbert order, as in the reference library.
 const MOST_HILBERT_DIMENSIONS: usize = 16;
 
 /// Checks all rules that readers of the array rely on.

@@ -24,7 +24,7 @@ fn peak_of_schema(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn counts_are_not_believed() {
+fn counts_allocate_no_memory() {
     let mut writer = beginning();
     writer.u32(u32::MAX);
     writer.bytes(&[0; 64]);

@@ -31,7 +31,7 @@ fn refused(result: Result<ArraySchema, SchemaError>, field: &str) {
 }
 
 #[test]
-fn dictionaries_of_strings_work_from_a_version_on() {
+fn dictionaries_of_strings_work_since_a_version() {
     for version in FormatVersion::all() {
         for datatype in [Datatype::StringAscii, Datatype::StringUtf8] {
             for filters in [&[DICTIONARY][..], &[DICTIONARY, ZSTD]] {
@@ -102,7 +102,7 @@ fn made_by_others() -> ArraySchema {
 }
 
 #[test]
-fn arrays_that_have_one_are_read_and_evolve() {
+fn arrays_with_unreadable_dictionaries_evolve() {
     let definition = ArrayDefinition::new(made_by_others()).unwrap();
     assert!(definition.check().unwrap_err().to_string().contains("dictionary does not support"));
     let evolution = SchemaEvolution::new().add_attribute(Attribute::new("count", Datatype::Int64));

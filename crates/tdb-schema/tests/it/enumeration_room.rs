@@ -19,7 +19,7 @@ fn definition(datatype: Datatype, count: usize) -> ArrayDefinition {
 }
 
 #[test]
-fn more_values_than_an_attribute_counts_are_refused() {
+fn more_values_than_an_attribute_can_index_are_rejected() {
     for (datatype, most) in [(Datatype::UInt8, 256), (Datatype::Int8, 128), (Datatype::UInt16, 65_536)] {
         assert!(definition(datatype, most).check().is_ok(), "{datatype}");
         let error = definition(datatype, most + 1).check().unwrap_err();
@@ -29,7 +29,7 @@ fn more_values_than_an_attribute_counts_are_refused() {
 }
 
 #[test]
-fn extensions_are_held_to_the_same() {
+fn extensions_follow_the_same_limit() {
     let definition = definition(Datatype::UInt8, 250);
     let extended =
         |count| SchemaEvolution::new().extend_enumeration("colours", values(count).skip(250)).build(&definition);

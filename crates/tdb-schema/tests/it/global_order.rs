@@ -73,7 +73,7 @@ fn compare(words: &[Vec<u64>], order: &GlobalOrder, cells: &Coordinates, a: usiz
 }
 
 #[test]
-fn cells_come_as_the_reference_library_reads_them() {
+fn cells_match_the_order_of_the_reference_library() {
     let (mut queries, mut cells_seen) = (0, 0);
     for fixture in fixtures::all() {
         let Some(schema) = schema(&fixture).filter(|schema| !schema.is_dense()) else { continue };

@@ -87,7 +87,7 @@ fn version_7_has_duplicates_dimension_types_fill_values_and_nulls() {
 }
 
 #[test]
-fn version_22_as_the_builder_makes_it() {
+fn version_22_from_the_builder() {
     let x = Dimension::new("x", -100i8..=99);
     let schema =
         SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Bool)).build().expect("a schema");
@@ -167,7 +167,7 @@ fn enumerations() {
 }
 
 #[test]
-fn versions_without_words_for_something_are_refused() {
+fn versions_without_a_feature_are_rejected() {
     let version = |number| FormatVersion::new(number).expect("a version");
     let sparse = || {
         let x = Dimension::new("x", 0i32..=9);

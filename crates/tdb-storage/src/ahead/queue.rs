@@ -10,7 +10,7 @@ use crate::{CancelToken, Request, Storage, coalesce};
 /// Blocks of files to be read, in approximate order.
 ///
 /// The queue requests blocks up to a budget. Reading blocks makes room for further requests. A read
-/// of a planned block immediately requests the block and the next window of the same file.
+/// of a planned block immediately requests the window of the block and the next window of the file.
 #[derive(Debug)]
 pub(super) struct Queue {
     storage: Arc<dyn Storage>,
@@ -73,7 +73,7 @@ impl Queue {
         let blocks = files.iter().map(|file| vec![Block::Planned; file.blocks.len()]).collect();
         let state = Mutex::new(State { blocks, next: 0, held: 0 });
         let mut order: Vec<(usize, usize)> = Vec::new();
-        // Files of the same folder are read in parallel.
+        // Windows of consecutive files in a folder alternate, to read the files in parallel.
         let folder = |file: usize| files[file].path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let indices: Vec<usize> = (0..files.len()).collect();
         for group in indices.chunk_by(|a, b| folder(*a) == folder(*b)) {
@@ -139,7 +139,7 @@ impl Queue {
         let len = bytes.len().saturating_sub(start).min(buffer.len());
         *taken = taken.saturating_add(len);
         let (bytes, is_read) = (bytes.clone(), *taken >= bytes.len());
-        // The block may be read again, so keep it until a later block needs room.
+        // The block may be read again. Keeps the block until a later block needs room.
         let asked = if is_read && state.next < self.order.len() {
             self.let_go(&mut state, (file, index));
             self.advance(&mut state)
@@ -182,7 +182,7 @@ impl Queue {
         asked
     }
 
-    /// Evicts blocks until the budget is met. Blocks of the same file before the current window go
+    /// Evicts blocks until the budget is met. Blocks of the same file before the previous window go
     /// first, followed by the blocks planned last in any file.
     ///
     /// Without eviction, reads out of order would keep some bytes of every file.
@@ -229,7 +229,7 @@ impl Queue {
             return;
         }
         let asked = Asked { queue: self.clone(), places };
-        // If no thread can be created, the blocks are dropped at once.
+        // If no thread can be created, dropping the job settles the blocks.
         spawn(move || {
             let queue = &asked.queue;
             let request = |(file, index): &(usize, usize)| {

@@ -59,7 +59,7 @@ fn check(file: &dyn ReadAt, range: Range<usize>) {
 }
 
 #[test]
-fn what_fits_is_fetched_at_once() {
+fn ranges_within_the_budget_are_fetched_at_once() {
     let slow = Slow::new(10_000);
     let counting = CountingStorage::new(slow.clone());
     let storage = AheadStorage::new(Arc::new(counting.clone()));
@@ -88,7 +88,7 @@ fn what_fits_is_fetched_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_comes_window_by_window() {
+fn ranges_beyond_the_budget_arrive_window_by_window() {
     let slow = Slow::new(10_000);
     let counting = CountingStorage::new(slow.clone());
     let storage = AheadStorage::new(Arc::new(counting.clone()));
@@ -110,7 +110,7 @@ fn what_does_not_fit_comes_window_by_window() {
 }
 
 #[test]
-fn what_nobody_will_read_is_not_asked_for() {
+fn a_dropped_handle_stops_requests() {
     let slow = Slow::new(10_000);
     let counting = CountingStorage::new(slow.clone());
     let storage = AheadStorage::new(Arc::new(counting.clone()));
@@ -132,7 +132,7 @@ fn what_nobody_will_read_is_not_asked_for() {
 /// Partially read blocks stay in memory. Without eviction, a block of every window requested out of
 /// order would stay.
 #[test]
-fn reads_in_no_order_keep_to_the_budget() {
+fn reads_out_of_order_stay_within_the_budget() {
     let slow = Slow::new(10_000);
     let storage = AheadStorage::new(slow.clone());
     let ahead = storage.read_ahead(vec![planned("a", vec![0..10_000]), planned("b", vec![0..10_000])], 1000);
@@ -147,7 +147,7 @@ fn reads_in_no_order_keep_to_the_budget() {
 
 /// The earliest passed blocks are evicted first, because recently read blocks may be read again.
 #[test]
-fn room_is_made_where_reads_have_passed() {
+fn passed_blocks_are_evicted_first() {
     let slow = Slow::new(10_000);
     let counting = CountingStorage::new(slow.clone());
     let storage = AheadStorage::new(Arc::new(counting.clone()));

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_wait_together_are_counted_once() {
+    fn concurrent_requests_are_timed_once() {
         let waiting = Waiting::default();
         let (first, second) = (waiting.begin(), waiting.begin());
         thread::sleep(Duration::from_millis(20));

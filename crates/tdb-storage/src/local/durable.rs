@@ -72,12 +72,12 @@ mod tests {
             file.append(b"bytes")?;
             file.finish()
         };
-        assert_eq!(synced(write), ["a file"], "whoever writes many files makes their names durable together");
+        assert_eq!(synced(write), ["a file"], "`sync_folder` makes the name durable");
         assert_eq!(synced(|storage| storage.sync_folder("d")), ["root/d"]);
     }
 
     #[test]
-    fn folders_and_what_is_removed_are_durable() {
+    fn created_folders_and_removals_are_durable() {
         assert_eq!(synced(|storage| storage.create_folder("d/e/g")), ["root/d", "root/d/e"]);
         assert_eq!(synced(|storage| storage.create_folder("d")), [""; 0]);
         assert_eq!(synced(|storage| storage.remove_file("d/f")), ["root/d"]);
@@ -86,7 +86,7 @@ mod tests {
             SYNCED.take();
             storage.remove_files(&["d/f", "d/g", "d/none", "d/h"]).into_iter().filter(|one| !one.is_err()).collect()
         };
-        assert_eq!(synced(many), ["root/d"], "names that go from one folder are gone for good together");
+        assert_eq!(synced(many), ["root/d"], "removals from one folder share a sync");
         let none = |storage: &LocalStorage| {
             assert!(storage.remove_files(&["d/none", "d"]).iter().all(std::result::Result::is_err));
             Ok(())
@@ -103,7 +103,7 @@ mod tests {
 
     /// Syncing a pipe fails, so the error proves that the operating system was called.
     #[test]
-    fn the_system_is_asked_for_bytes() {
+    fn files_are_synced_by_the_operating_system() {
         let (_reader, writer) = std::io::pipe().unwrap();
         let file = File::from(OwnedFd::from(writer));
         assert!(sync_file(&file).is_err());
@@ -115,7 +115,7 @@ mod tests {
     /// Syncing `/proc` fails too.
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_system_is_asked_for_names() {
+    fn folders_are_synced_by_the_operating_system() {
         assert!(sync_folder(Path::new("/proc/self")).is_err());
         assert!(sync_parent(Path::new("/proc/self/status")).is_err());
         assert!(LocalStorage::new("/proc/self").sync_folder("").is_err());

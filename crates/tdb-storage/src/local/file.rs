@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_file_is_opened_for_the_next_read_and_then_held() {
+    fn a_closed_file_reopens_at_the_next_read_and_stays_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"0123456789").unwrap();

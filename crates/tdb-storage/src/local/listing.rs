@@ -11,7 +11,8 @@ use std::path::Path;
 use crate::temporary::is_temporary;
 use crate::{Entry, EntryKind};
 
-/// The operating system returns at least this many names per chunk, even at maximum length.
+/// Minimum number of names that the operating system returns per chunk, even if all names have the
+/// maximum length.
 const ONE_PIECE: usize = 100;
 /// Maximum number of listings of a changing folder. The last listing is returned, or an error if
 /// files vanished meanwhile.

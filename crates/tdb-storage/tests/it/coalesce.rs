@@ -11,13 +11,13 @@ fn range() -> impl Strategy<Value = Range<u64>> {
 
 proptest! {
     #[test]
-    fn merged_ranges_hold_all_and_little_else(ranges in prop::collection::vec(range(), 0..20), gap in 0u64..40) {
+    fn merged_ranges_add_only_short_gaps(ranges in prop::collection::vec(range(), 0..20), gap in 0u64..40) {
         let merged = coalesce(&ranges, gap);
         for pair in merged.windows(2) {
             prop_assert!(pair[0].end + gap < pair[1].start);
         }
         for range in ranges.iter().filter(|range| !range.is_empty()) {
-            let (index, inside) = locate(&merged, range).expect("every range is in a merged one");
+            let (index, inside) = locate(&merged, range).expect("a merged range contains every range");
             prop_assert_eq!(merged[index].start + inside.start as u64, range.start);
             prop_assert_eq!(inside.len() as u64, range.end - range.start);
         }
@@ -37,7 +37,7 @@ proptest! {
 
 #[test]
 #[allow(clippy::single_range_in_vec_init)]
-fn ends_of_the_number_line() {
+fn extreme_offsets_do_not_overflow() {
     let last = u64::MAX - 1..u64::MAX;
     assert_eq!(coalesce(&[last.clone(), 0..1], u64::MAX), [0..u64::MAX]);
     assert_eq!(coalesce(&[last.clone(), 0..1], 5), [0..1, last.clone()]);

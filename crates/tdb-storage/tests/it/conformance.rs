@@ -97,7 +97,7 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn a_file_written_in_pieces_stays_only_if_it_is_finished() {
+fn an_unfinished_file_is_removed() {
     each(|storage| {
         storage.create_folder("d").unwrap();
         let mut file = storage.create_file("d/f").unwrap();
@@ -127,7 +127,7 @@ fn a_file_written_in_pieces_stays_only_if_it_is_finished() {
 }
 
 #[test]
-fn what_is_removed_is_gone() {
+fn removed_paths_do_not_exist() {
     each(|storage| {
         storage.create_folder("d/e").unwrap();
         storage.create_new("d/e/f", b"1").unwrap();
@@ -153,7 +153,7 @@ fn what_is_removed_is_gone() {
 }
 
 #[test]
-fn a_file_is_no_folder_nor_the_reverse() {
+fn files_and_folders_are_distinguished() {
     each(|storage| {
         storage.create_new("f", b"").unwrap();
         storage.create_folder("d").unwrap();
@@ -166,7 +166,7 @@ fn a_file_is_no_folder_nor_the_reverse() {
 }
 
 #[test]
-fn bad_paths_are_refused_by_every_operation() {
+fn every_operation_rejects_bad_paths() {
     each(|storage| {
         for path in ["/etc/passwd", "../x", "a/../b", "a//b", "a\\b", "a\0b", "./a", "a/"] {
             let errors = [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_storage::{CountingStorage, MemoryStorage, Storage};
 
 #[test]
-fn every_request_counts_once_however_it_is_made() {
+fn every_request_counts_once() {
     let memory = MemoryStorage::new();
     memory.insert("a/b/file", *b"0123456789").unwrap();
     let storage = CountingStorage::new(Arc::new(memory));

@@ -12,7 +12,7 @@ fn names(storage: &LocalStorage) -> Vec<(String, EntryKind, u64)> {
 }
 
 #[test]
-fn links_show_what_they_lead_to() {
+fn links_are_listed_as_their_targets() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("real")).unwrap();
@@ -32,7 +32,7 @@ fn links_show_what_they_lead_to() {
 }
 
 #[test]
-fn what_is_neither_file_nor_folder_is_left_out_and_never_waited_for() {
+fn special_files_are_skipped_without_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
     fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"not \xff text")), "").unwrap();
@@ -44,7 +44,7 @@ fn what_is_neither_file_nor_folder_is_left_out_and_never_waited_for() {
 }
 
 #[test]
-fn what_may_not_be_read_is_told_apart() {
+fn denied_access_is_a_distinct_error() {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());
     storage.create_folder("locked").unwrap();
@@ -64,7 +64,7 @@ fn what_may_not_be_read_is_told_apart() {
 }
 
 #[test]
-fn a_file_that_was_cut_short_after_opening_ends_unexpectedly() {
+fn a_file_truncated_after_opening_ends_unexpectedly() {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());
     storage.create_new("f", b"0123456789").unwrap();
@@ -95,7 +95,7 @@ fn reading_changes_nothing() {
 }
 
 #[test]
-fn files_that_are_made_leave_nothing_temporary() {
+fn created_files_leave_no_temporary_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());
     storage.create_folder("d").unwrap();
@@ -109,7 +109,7 @@ fn files_that_are_made_leave_nothing_temporary() {
 }
 
 #[test]
-fn a_file_is_whole_for_whoever_sees_it() {
+fn readers_see_only_complete_files() {
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());
     let bytes = vec![7; 1 << 20];
@@ -125,7 +125,7 @@ fn a_file_is_whole_for_whoever_sees_it() {
 
 /// Each creator first checks that the file does not exist, and all checks may succeed.
 #[test]
-fn of_several_that_make_a_file_one_does() {
+fn one_of_several_creators_succeeds() {
     const MAKERS: u8 = 4;
     let folder = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(folder.path());

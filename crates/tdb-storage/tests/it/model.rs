@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn memory_is_a_model_of_the_file_system(steps in prop::collection::vec(step(), 1..40)) {
+    fn memory_behaves_like_the_file_system(steps in prop::collection::vec(step(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let (local, memory) = (LocalStorage::new(folder.path()), MemoryStorage::new());
         for step in &steps {

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_share_one_buffer() {
+    fn slices_share_one_buffer() {
         let all = SharedBuffer::from(Buffer::from(&[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0][..]));
         let part = all.slice(4..12).slice(0..4);
         assert_eq!(part.values::<u32>(), Some(&[2][..]));
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "bytes 0..2 of 1")]
-    fn there_is_nothing_beyond_a_part() {
+    fn slices_end_at_their_last_byte() {
         let _ = SharedBuffer::from(Buffer::zeroed(9)).slice(8..9).slice(0..2);
     }
 }

@@ -54,8 +54,8 @@ impl<'a> Offsets<'a> {
         bytes_between(start, *self.offsets.get(cell.checked_add(1)?)?, self.unit)
     }
 
-    /// Returns the byte range of all cells. Returns `None` if the first and last offset descend or
-    /// exceed `usize` (see [`bytes_of`](Self::bytes_of)), or if the list is empty.
+    /// Returns the byte range of all cells. Returns `None` if the last offset is less than the
+    /// first, if either exceeds `usize`, or if there are no offsets.
     #[must_use]
     pub fn bytes(&self) -> Option<Range<usize>> {
         bytes_between(*self.offsets.first()?, *self.offsets.last()?, self.unit)
@@ -72,8 +72,8 @@ impl<'a> Offsets<'a> {
         (self.unit == 1 && self.offsets.first() == Some(&0)).then_some(self.offsets)
     }
 
-    /// Iterates over the offsets in bytes after the cells are moved behind `base` other bytes.
-    /// Descending offsets wrap around.
+    /// Iterates over the offsets in bytes, shifted so that the first is `base`. Descending offsets
+    /// wrap around.
     #[inline]
     pub fn moved_to(&self, base: u64) -> impl ExactSizeIterator<Item = u64> + use<'a> {
         let (unit, first) = (self.unit, self.offsets.first().copied().unwrap_or(0));

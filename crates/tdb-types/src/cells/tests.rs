@@ -6,7 +6,7 @@ use super::*;
 const VALUES: [u8; 6] = [1, 0, 2, 0, 3, 0];
 
 #[test]
-fn both_layouts_say_the_same() {
+fn both_layouts_give_the_same_cells() {
     let tile = Cells::var(Offsets::in_bytes(&[0, 2, 2, 6]), &VALUES).with_validity(Validity::Bytes(&[9, 1, 0]));
     let column = Cells::var(Offsets::in_values(&[0, 1, 1, 3], 2), &VALUES).with_validity(Validity::bits(&[0b011]));
     assert_eq!(tile.var_cells().collect::<Vec<_>>(), column.var_cells().collect::<Vec<_>>());
@@ -25,7 +25,7 @@ fn both_layouts_say_the_same() {
 }
 
 #[test]
-fn offsets_that_lie_give_empty_cells() {
+fn invalid_offsets_give_empty_cells() {
     let cells = Cells::var(Offsets::in_values(&[0, 5, 2, u64::MAX, 1], 8), &[0; 16]);
     assert_eq!(cells.var_cells().collect::<Vec<_>>(), [&[0u8; 0][..]; 4]);
     assert_eq!((0..5).map(|cell| cells.cell(cell).len()).sum::<usize>(), 0);
@@ -40,7 +40,7 @@ fn offsets_that_lie_give_empty_cells() {
 }
 
 #[test]
-fn a_slice_has_the_cells_that_it_is_of() {
+fn a_slice_equals_its_range_of_cells() {
     let lens = [3u64, 0, 1, 4, 2, 2, 0, 5, 1, 0, 3, 2, 2, 1, 0, 6, 1, 1, 2, 3];
     let mut offsets = vec![0];
     offsets.extend(lens.iter().scan(0, |end, len| {
@@ -80,7 +80,7 @@ fn check_slice(cells: Cells<'_>, range: Range<usize>) {
     let all: Vec<&[u8]> = if some.size().is_some() { some.fixed_cells().collect() } else { some.var_cells().collect() };
     assert_eq!(all, expected.iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), "{range:?}");
     assert_eq!(some.bytes(), all.concat(), "{range:?}");
-    let validity = some.validity().expect("as all have");
+    let validity = some.validity().expect("the full view has a validity");
     let (mut written, mut picked) = (vec![7; some.len()], vec![7; some.len()]);
     validity.write_bytes(&mut written);
     validity.write_bytes_of((0..some.len()).rev(), &mut picked);

@@ -68,10 +68,7 @@ impl Display for WrittenError {
             }
             Self::OtherUnit { text, datatype } => {
                 let (suffix, plural) = unit(*datatype).unwrap_or_default();
-                write!(
-                    f,
-                    "{text:?} has a unit other than that of {datatype}: write a number of {plural}, as in 7{suffix}"
-                )
+                write!(f, "{text:?} is not in the unit of {datatype}; write a number of {plural}, as in 7{suffix}")
             }
         }
     }

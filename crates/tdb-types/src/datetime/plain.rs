@@ -3,7 +3,8 @@
 /// Seconds per day.
 const DAY: i64 = 86_400;
 
-/// A day or a second: the first second since 1970, and the number of seconds.
+/// A span of one day or one second. `start` counts the seconds since 1970, `len` the seconds of the
+/// span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     start: i64,
@@ -98,7 +99,7 @@ fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(365 * year + leap_days + days_before(month) + day - 1 - TO_1970)
 }
 
-/// Days from March 1 of year 0 to 1970.
+/// Days from March 1 of year 0 to 1970-01-01.
 const TO_1970: i64 = 719_468;
 /// Days in 400 years.
 const CYCLE: i64 = 146_097;

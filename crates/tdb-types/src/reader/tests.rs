@@ -11,7 +11,7 @@ fn reads_little_endian_and_counts_offsets_from_the_base() {
 }
 
 #[test]
-fn a_failed_read_takes_nothing() {
+fn a_failed_read_consumes_no_bytes() {
     let mut reader = ByteReader::new(&[1, 2, 3]);
     assert_eq!(reader.u32("x").unwrap_err().to_string(), "x: expected 4 bytes at 0x0, found 3");
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_failed_read_takes_nothing() {
 }
 
 #[test]
-fn counts_are_bounded_by_the_bytes_before_anything_is_reserved() {
+fn counts_are_bounded_by_the_remaining_bytes() {
     let mut reader = ByteReader::new(&[0; 16]);
     assert!(reader.count("n", 2, 8).is_ok());
     assert!(reader.count("n", 3, 8).is_err());
@@ -42,7 +42,7 @@ fn a_sub_reader_keeps_absolute_offsets_and_cannot_leave_its_bytes() {
 }
 
 #[test]
-fn records_what_it_reads_nested() {
+fn records_nested_fields() {
     let spans = Spans::new();
     let mut reader = ByteReader::new(&[1, 0, 0, 0, 65, 7]).recording(&spans, 0);
     let name = reader.group(|| "dimension 0".to_owned(), |r| r.string_u32("name")).unwrap();

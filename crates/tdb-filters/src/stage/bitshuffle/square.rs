@@ -55,8 +55,8 @@ pub(super) fn decode(rows: &[u8], values: &mut [u8]) {
     }
 }
 
-/// Moves bit `c` of row `r` to bit `r` of row `c`, by swapping quarters of the square, then
-/// quarters of each quarter, and so on. Each pass over the memory does two such steps.
+/// Moves bit `c` of row `r` to bit `r` of row `c`. Swaps quarters of the square, then quarters of
+/// each quarter, and so on. Each pass over the memory does two such steps.
 fn transpose(squares: &mut Squares) {
     two_steps::<32, 16>(squares, 0x0000_0000_ffff_ffff, 0x0000_ffff_0000_ffff);
     two_steps::<8, 4>(squares, 0x00ff_00ff_00ff_00ff, 0x0f0f_0f0f_0f0f_0f0f);
@@ -95,7 +95,7 @@ fn swap<const SHIFT: usize>(upper: &mut u64, lower: &mut u64, mask: u64) {
 mod tests {
     use super::{SIDE, decode, encode};
 
-    /// Bit by bit.
+    /// Encodes values bit by bit.
     fn plain(values: &[u8]) -> Vec<u8> {
         let count = values.len() / 8;
         let mut rows = vec![0; values.len()];
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_the_plain_way_and_come_back() {
+    fn rows_match_the_plain_encoding_and_round_trip() {
         let mut state = 1_u64;
         let mut byte = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

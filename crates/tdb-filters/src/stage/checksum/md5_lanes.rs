@@ -103,7 +103,8 @@ fn compress<const LANES: usize>(state: &mut [Words<LANES>; 4], words: &[Words<LA
     }
 }
 
-/// The constants of the steps: the first 32 bits of the sines of 1, 2, 3, and so on.
+/// The constants of the steps: the first 32 fractional bits of the absolute sines of 1, 2, 3 and so
+/// on.
 const ADDS: [[u32; 16]; 4] = [
     [
         0xd76a_a478,
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_what_parts_come_to_one_by_one() {
+    fn lanes_match_digests_of_single_parts() {
         let bytes: Vec<u8> = (0..LANES * 1000u32 as usize).map(|byte| (byte * 31 % 251) as u8).collect();
         for len in (0..200).chain([255, 256, 999, 1000]) {
             let parts: [&[u8]; LANES] = std::array::from_fn(|lane| &bytes[lane * 1000..][..len]);

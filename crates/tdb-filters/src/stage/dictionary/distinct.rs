@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_those_of_a_plain_map(strings in prop::collection::vec(prop::collection::vec(0..3_u8, 0..20), 0..2000)) {
+        fn indices_match_those_of_a_standard_map(strings in prop::collection::vec(prop::collection::vec(0..3_u8, 0..20), 0..2000)) {
             let strings: Vec<&[u8]> = strings.iter().map(Vec::as_slice).collect();
             let mut distinct = Distinct::default();
             let numbers: Vec<usize> = strings

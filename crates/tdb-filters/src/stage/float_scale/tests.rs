@@ -28,7 +28,7 @@ fn halves_round_away_from_zero() {
 }
 
 #[test]
-fn what_does_not_fit_becomes_what_x86_makes_of_it() {
+fn values_out_of_range_convert_as_on_x86() {
     let values = f64s(&[300.0, 70_000.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1.0]);
     let out = |width| integers(width, Datatype::Float64, (1.0, 0.0), &values);
     assert_eq!(out(1), [44, 112, 0, 0, 0, 0, 255]);
@@ -41,7 +41,7 @@ fn what_does_not_fit_becomes_what_x86_makes_of_it() {
 }
 
 #[test]
-fn the_low_bits_are_those_of_the_plain_way() {
+fn low_bits_match_plain_rounding() {
     let plain = |value: f64| {
         let rounded = value.round();
         if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&rounded) { rounded as i32 } else { i32::MIN }
@@ -70,7 +70,7 @@ fn floats_of_4_bytes_are_reduced_in_their_own_precision() {
 }
 
 #[test]
-fn options_must_mean_something() {
+fn invalid_options_are_rejected() {
     let new = |datatype, scale, offset, width| FloatScale::new(datatype, scale, offset, width).map(|_| ());
     let message = |result: Result<(), FilterError>| result.unwrap_err().to_string();
     let double = Datatype::Float64;

@@ -4,9 +4,9 @@
 //! of a few bytes are common, and such copies dominate. This decoder doubles the copied length in
 //! each step.
 
-/// Short literals are copied as this many bytes, without a call or loop.
+/// Number of bytes copied for short literals, without a call or loop.
 const LITERALS_AT_ONCE: usize = 16;
-/// Short matches are copied as this many bytes, in words.
+/// Number of bytes copied for short matches, word by word.
 const MATCH_AT_ONCE: usize = 3 * WORD;
 const WORD: usize = 8;
 
@@ -59,7 +59,7 @@ pub(super) fn decode(mut input: &[u8], out: &mut [u8]) -> Option<()> {
 
 /// All four bits set: further length bytes follow.
 const MORE: u8 = 15;
-/// Size of a token, the most literals without further length bytes, and a distance, in bytes.
+/// Size of a token, the literals copied at once, and a distance, in bytes.
 const SHORT_SEQUENCE: usize = 1 + LITERALS_AT_ONCE + 2;
 /// Length of a match with the stored length 0, in bytes.
 const LEAST_MATCH: usize = 4;
@@ -133,14 +133,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn decodes_what_was_encoded(bytes in bytes()) {
+        fn encoded_blocks_decode(bytes in bytes()) {
             let mut out = vec![0; bytes.len()];
             prop_assert_eq!(decode(&compress(&bytes), &mut out), Some(()));
             prop_assert_eq!(out, bytes);
         }
 
         #[test]
-        fn decodes_broken_blocks_as_the_library_or_not_at_all(
+        fn damaged_blocks_decode_like_lz4_flex_or_fail(
             bytes in bytes(),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             len in 0..3000_usize,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_blocks_are_none() {
+    fn invalid_blocks_are_rejected() {
         let mut out = [0; 8];
         for block in [
             &[][..],

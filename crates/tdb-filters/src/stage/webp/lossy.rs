@@ -8,8 +8,8 @@ use super::errors::could_not_encode;
 use super::images::Images;
 use crate::FilterError;
 
-/// The encoder's quality 0 is about 2 dB worse than the reference library's. Quality 1 is slightly
-/// worse.
+/// The minimum quality. The encoder's quality 0 is about 2 dB worse than quality 0 of the reference
+/// library. Quality 1 is only slightly worse.
 const WORST: u8 = 1;
 /// The effort used by the reference library.
 const METHOD: u8 = 4;

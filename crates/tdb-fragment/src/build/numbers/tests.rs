@@ -32,7 +32,7 @@ fn sums_stop_at_the_end() {
 }
 
 #[test]
-fn a_nan_takes_the_place_of_what_was_before_and_the_next_number_takes_its() {
+fn a_nan_replaces_the_bounds_and_is_replaced_by_the_next_number() {
     let values = f64s(&[1.0, 9.0, f64::NAN, 4.0, 5.0]);
     let Numbers { min, max, .. } = all(PhysicalType::F64, &values, 0..5, Overflow::Stops);
     assert_eq!((f64::from_le_bytes(min), f64::from_le_bytes(max)), (4.0, 5.0));
@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn blocks_come_to_what_numbers_one_by_one_do(
+    fn blocks_match_single_numbers(
         kind in 0u8..4,
         before in any::<(u64, u64, u64)>(),
         is_first: bool,

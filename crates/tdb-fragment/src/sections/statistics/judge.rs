@@ -70,7 +70,7 @@ impl StatisticsRules {
         }
     }
 
-    /// `true` if the minimum and maximum are in order.
+    /// Returns `true` if the minimum and maximum are in order.
     ///
     /// If no cells were counted, the reference library stores its initial values, which are in
     /// reverse order.
@@ -130,7 +130,7 @@ impl StatisticsRules {
         (at_the_end || unnoticed).then_some(UntrustedReason::Saturated)
     }
 
-    /// `true` if the sum of `cells` values within `bounds` cannot overflow in any order.
+    /// Returns `true` if the sum of `cells` values within `bounds` cannot overflow in any order.
     fn stays_in_range(&self, bounds: Option<(&[u8], &[u8])>, cells: u64) -> bool {
         let Values::Number(physical) = self.values else { return false };
         if physical.is_float() {

@@ -142,9 +142,10 @@ impl StatisticsRules {
         }
     }
 
-    /// `true` if the only problem is that the fragment has fewer tiles than attributes.
+    /// Returns `true` if minimums and maximums of tiles are wrong because the fragment has several
+    /// tiles, but fewer tiles than attributes.
     ///
-    /// In a larger fragment, the same minimums and maximums would be reliable.
+    /// A fragment with more tiles avoids this problem.
     #[must_use]
     pub fn are_wrong_in_small_fragments(&self) -> bool {
         self.bounds == Some(UntrustedReason::DenseVarTiles)

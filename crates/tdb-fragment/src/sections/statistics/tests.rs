@@ -48,7 +48,7 @@ fn chars() -> Attribute {
 }
 
 #[test]
-fn numbers_can_be_relied_on() {
+fn statistics_of_numbers_are_reliable() {
     let (footer, rules) = fragment(22, false, int32().nullable(false));
     let stored = statistics(&(-5i32).to_le_bytes(), &7i32.to_le_bytes(), (-3i64).cast_unsigned(), 4);
     let found = stored.tile(0, footer.tiles(), &rules);
@@ -61,7 +61,7 @@ fn numbers_can_be_relied_on() {
 }
 
 #[test]
-fn a_tile_of_nulls_has_no_least_value() {
+fn a_tile_of_nulls_has_no_minimum() {
     let (footer, rules) = fragment(22, false, int32().nullable(false));
     let found = statistics(&[0; 4], &[0; 4], 0, 10);
     let found = found.tile(0, footer.tiles(), &rules);
@@ -79,7 +79,7 @@ fn fields_that_are_not_nullable_have_no_nulls() {
 }
 
 #[test]
-fn initial_values_are_no_values() {
+fn initial_values_are_absent() {
     let (footer, rules) = fragment(22, false, int32());
     let totals = FieldTotals {
         min: i32::MAX.to_le_bytes().to_vec(),
@@ -90,7 +90,7 @@ fn initial_values_are_no_values() {
 }
 
 #[test]
-fn a_nan_spoils_least_and_greatest() {
+fn a_nan_makes_bounds_unreliable() {
     let (footer, rules) = fragment(22, false, Attribute::new("a", Datatype::Float64));
     let bounds = |sum: f64| {
         let stored = statistics(&1f64.to_le_bytes(), &2f64.to_le_bytes(), sum.to_bits(), 0);
@@ -150,7 +150,7 @@ fn totals_of_strings() {
 }
 
 #[test]
-fn sums_may_come_back_from_the_end_of_their_range() {
+fn sums_may_return_from_the_end_of_their_range() {
     let sum = |dense, tiles, datatype, max: u64| {
         let (footer, rules) = fragment_of(22, dense, vec![Attribute::new("a", datatype)], tiles);
         let max = max.to_le_bytes()[..datatype.size()].to_vec();
@@ -159,19 +159,19 @@ fn sums_may_come_back_from_the_end_of_their_range() {
         (judged.sum.trusted().is_some(), judged.max.trusted().is_some())
     };
     let large = i64::MAX.cast_unsigned();
-    assert_eq!(sum(false, 1, Datatype::Int64, large), (true, true), "one pass: it would show");
+    assert_eq!(sum(false, 1, Datatype::Int64, large), (true, true), "one pass shows the overflow");
     assert_eq!(sum(true, 1, Datatype::Int64, large), (false, true), "slabs");
     assert_eq!(sum(false, 2, Datatype::Int64, large), (false, true), "tiles");
-    assert_eq!(sum(true, 2, Datatype::Int64, large / 20), (true, true), "too small to get there");
-    assert_eq!(sum(true, 2, Datatype::UInt64, large / 10), (true, true), "too small to get there");
-    assert_eq!(sum(true, 2, Datatype::Int32, 1), (true, true), "too narrow to get there");
+    assert_eq!(sum(true, 2, Datatype::Int64, large / 20), (true, true), "too small to reach the end");
+    assert_eq!(sum(true, 2, Datatype::UInt64, large / 10), (true, true), "too small to reach the end");
+    assert_eq!(sum(true, 2, Datatype::Int32, 1), (true, true), "too narrow to reach the end");
     assert_eq!(sum(true, 1, Datatype::Float64, 1e280f64.to_bits()), (true, true), "far from the end");
     assert_eq!(sum(true, 1, Datatype::Float64, 1e300f64.to_bits()), (false, false), "near the end");
     assert_eq!(sum(false, 2, Datatype::Float64, 1f64.to_bits()), (false, false), "NaNs of two tiles");
 }
 
 #[test]
-fn edge_tiles_give_bounds_only() {
+fn edge_tiles_have_only_bounds() {
     let (_, rules) = fragment(22, true, int32());
     let (footer, _) = fragment_of(22, true, vec![int32()], 3);
     let mut header = footer.header().clone();
@@ -209,7 +209,7 @@ fn values_of_other_tiles() {
 }
 
 #[test]
-fn nulls_that_nobody_counted() {
+fn uncounted_nulls() {
     let wide = |cell_val_num| Attribute::new("a", Datatype::StringUtf8).with_cell_val_num(cell_val_num).nullable(false);
     for attribute in [wide(CellValNum::ONE), wide(CellValNum::Var)] {
         let (footer, rules) = fragment(22, false, attribute);

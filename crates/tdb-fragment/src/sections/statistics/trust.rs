@@ -78,8 +78,9 @@ pub enum UntrustedReason {
     /// strings. Before format 21, nulls of other fields without minimum and maximum are not always
     /// counted.
     NeverCounted,
-    /// In dense fragments with fewer tiles than attributes, the minimums and maximums of
-    /// variable-size fields belong to other tiles. All except the last were overwritten.
+    /// In dense fragments with several tiles, but fewer tiles than attributes, the minimums and
+    /// maximums of variable-size fields belong to other tiles. All except the last were
+    /// overwritten.
     DenseVarTiles,
     /// A NaN replaces the minimum and maximum found before. The sum is NaN, or cannot rule out a
     /// NaN.
