@@ -32,7 +32,7 @@ impl Coordinates {
         }
     }
 
-    /// The keys. Empty for strings.
+    /// Returns the keys. Empty for strings.
     #[inline]
     pub fn keys(&self) -> &[u64] {
         match self {
@@ -41,7 +41,7 @@ impl Coordinates {
         }
     }
 
-    /// The string of a cell. Empty for keys.
+    /// Returns the string of a cell. Empty for keys.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         match self {
@@ -62,7 +62,7 @@ impl Coordinates {
         }
     }
 
-    /// The memory of the coordinates, in bytes.
+    /// Returns the memory of the coordinates, in bytes.
     pub fn memory(&self) -> usize {
         match self {
             Self::Keys(keys) => 8 * keys.len(),
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_what_is_in_a_range(
+        fn keeps_cells_inside_ranges(
             cells in prop::collection::vec(any::<u8>(), 0..50),
             ends in prop::collection::btree_set(any::<u8>(), 2..20),
             mask in prop::collection::vec(any::<bool>(), 50),
