@@ -308,7 +308,7 @@ impl Array {
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = Array::open(folder)?;
     /// let before = array.fragments()?.len();
-    /// // Somebody may have written meanwhile.
+    /// // Another writer may have added fragments.
     /// let now = array.refreshed(None)?;
     /// assert!(now.fragments()?.len() >= before);
     /// # Ok::<(), tdb_array::ArrayError>(())
