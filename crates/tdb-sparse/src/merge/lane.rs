@@ -66,7 +66,7 @@ impl<'a, K: Key> Lane<'a, K> {
         })
     }
 
-    /// Number of remaining cells.
+    /// Returns the number of remaining cells.
     pub(super) fn len(&self) -> usize {
         self.keys_until(self.end).map(<[K]>::len).sum()
     }
