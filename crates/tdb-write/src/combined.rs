@@ -20,7 +20,7 @@ use crate::version::library_version;
 /// Size of the chunk count at the start of a filtered tile.
 const COUNT_LEN: usize = size_of::<u64>();
 
-/// Combines the tiles of the dimensions into tiles of one file.
+/// A combiner of the tiles of all dimensions into the tiles of one file.
 #[derive(Debug)]
 pub(crate) struct CombinedCoordinates {
     /// Indices of the dimensions among the fields.

@@ -92,8 +92,8 @@ impl NewFragment {
         Ok(SealedFragment { fragment: self, metadata: None })
     }
 
-    /// Like `seal`, with unfinished data files. `finish` finishes all files at once, the metadata
-    /// file included unless it commits the fragment.
+    /// Seals the fragment like `seal`, with unfinished data files. `finish` finishes all files at
+    /// once, the metadata file included unless it commits the fragment.
     ///
     /// # Errors
     /// See `seal`.

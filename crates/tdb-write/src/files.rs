@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_snapshot::Result;
 use tdb_storage::Storage;
 
-/// Creates folders and files. On drop, removes them as far as possible unless [`keep`](Self::keep)
+/// New folders and files. They are removed on drop as far as possible, unless [`keep`](Self::keep)
 /// was called.
 #[derive(Debug)]
 pub(super) struct NewFiles {
