@@ -74,7 +74,7 @@ fn key_value_stores() {
 
 /// Creation never overwrites an existing array.
 #[test]
-fn none_is_overwritten() {
+fn creation_never_overwrites() {
     let rows = Dimension::new("row", 1i32..=16);
     let schema = SchemaBuilder::sparse().dimension(rows).build().unwrap();
     for name in ["__array_metadata.tdb", "__kv_schema.tdb"] {
@@ -86,7 +86,7 @@ fn none_is_overwritten() {
 
 /// Other bytes are reported as damage or as an unknown version.
 #[test]
-fn others_are_not_taken_for_them() {
+fn other_damage_is_not_reported_as_an_old_array() {
     let mut schema = bytes(SCHEMA);
     schema[16] = 5;
     let error = open(&[("__array_schema.tdb", schema)]);
