@@ -82,7 +82,7 @@ impl Coordinates {
     }
 }
 
-/// Clears the mask of cells with strings in none of the ranges. The ranges are sorted and disjoint.
+/// Clears the mask of cells with strings outside of all ranges. The ranges are sorted and disjoint.
 pub fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
         *wanted = *wanted && contains_string(ranges, strings.string(cell));

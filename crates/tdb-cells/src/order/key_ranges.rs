@@ -67,7 +67,7 @@ impl<'a> KeyRanges<'a> {
         }
     }
 
-    /// Clears the mask of cells with values in none of the ranges. `keys` is reusable memory.
+    /// Clears the mask of cells with values outside of all ranges. `keys` is reusable memory.
     pub fn keep(&self, physical: PhysicalType, values: &[u8], mask: &mut [bool], keys: &mut Vec<u64>) {
         /// The number of cells per round. Small enough for the keys to stay in the fastest cache.
         const CELLS: usize = 2048;
