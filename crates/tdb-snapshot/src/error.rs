@@ -55,7 +55,8 @@ pub enum ArrayError {
         /// The reason, and a remedy.
         why: String,
     },
-    /// The array has changed meanwhile, or has a later timestamp than the intended change.
+    /// The array has changed since it was opened, or has a later timestamp than the intended
+    /// change.
     #[error("{path}: {why}")]
     Outdated {
         /// The array.

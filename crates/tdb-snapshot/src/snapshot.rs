@@ -115,8 +115,8 @@ impl Snapshot {
     }
 
     /// Returns the default format version of new fragments, by the rule of the reference library.
-    /// An array whose version has validity keeps its version. Otherwise new fragments get the
-    /// current default.
+    /// An array of format 7 or later, which supports nullable attributes, keeps its version. New
+    /// fragments of older arrays get the current default.
     #[must_use]
     pub fn version_of_new_fragments(&self) -> FormatVersion {
         version_of_new_fragments(self.schema())
@@ -255,8 +255,8 @@ impl Snapshot {
 }
 
 /// Returns the default format version of new fragments, by the rule of the reference library. An
-/// array whose version has validity keeps its version. Otherwise new fragments get the current
-/// default.
+/// array of format 7 or later, which supports nullable attributes, keeps its version. New fragments
+/// of older arrays get the current default.
 pub fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
     let version = schema.version();
     if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }

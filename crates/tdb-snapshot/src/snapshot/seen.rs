@@ -36,7 +36,7 @@ impl Seen {
     }
 }
 
-/// Returns the size of a file in the array's own folder, or in those of schemas and commits.
+/// Returns the size of a file in the array's own folder, or in the folder of schemas or commits.
 pub(super) fn listed_size(listing: &Listing, path: &str) -> Option<u64> {
     let entries = match path.split_once('/') {
         None => &listing.root,
