@@ -15,7 +15,7 @@ pub struct Memory {
     pub most_batch: usize,
     /// A batch of a dense array, stretched to the end of tiles.
     pub most_stretched: usize,
-    /// Tiles kept for further batches. In dense arrays, only string tiles unfiltered as a whole.
+    /// Tiles kept for further batches. In dense arrays, only completely unfiltered string tiles.
     pub held: usize,
     /// Cells under sorting. For sparse arrays only, as is `passing`.
     pub sorting: usize,
