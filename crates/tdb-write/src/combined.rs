@@ -104,7 +104,7 @@ impl CombinedCoordinates {
         let most = cells.iter().copied().max().unwrap_or(0) as u64;
         match encoders.first() {
             Some(first) if most.saturating_mul(size as u64) > first.tile_bytes => {
-                Err(first.too_large(most, &format!("of {size} bytes with those of the other dimensions")))
+                Err(first.too_large(most, &format!("of {size} bytes together with the other dimensions")))
             }
             _ => Ok(()),
         }

@@ -149,7 +149,8 @@ impl Write {
     }
 
     /// Starts a write in global order, the order in which the array stores cells. Batches can have
-    /// any size. Memory stays within the [budget](Self::budget), whatever the number of cells.
+    /// any size. Memory stays within the [budget](Self::budget), independent of the number of
+    /// cells.
     ///
     /// In a dense array, this is the order of tiles, and of cells within tiles. The
     /// [ranges](Self::range) must consist of whole tiles.
