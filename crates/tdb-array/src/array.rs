@@ -289,8 +289,8 @@ impl Array {
         options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    /// Opens the array again, at the current time or for a time range. Keeps the storage, key,
-    /// limits and number of threads.
+    /// Reopens the array, at the current time or for a time range. Keeps the storage, key, limits
+    /// and number of threads.
     ///
     /// Lists the folders again. Known schemas, fragments, enumerations and commits are not read
     /// again. Both snapshots share cached data. The cost is limited to the listing and new files.
@@ -320,7 +320,7 @@ impl Array {
         self.0.refreshed(time).map(Self)
     }
 
-    /// Opens the array anew over all time, including files with timestamps in the future. Keeps the
+    /// Reopens the array over all time, including files with timestamps in the future. Keeps the
     /// key, limits and number of threads.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ impl Array {
         self.0.reopened().map(Self)
     }
 
-    /// Opens the array anew for a time range. Keeps the key, limits and number of threads.
+    /// Reopens the array for a time range. Keeps the key, limits and number of threads.
     ///
     /// # Errors
     /// See [`Array::open`].
@@ -337,8 +337,8 @@ impl Array {
         self.0.reopened_between(time).map(Self)
     }
 
-    /// Opens the array like [`reopened`](Self::reopened), and reuses the fragments that the earlier
-    /// snapshot `last` has loaded. Use it to poll an array: fragments never change, but may
+    /// Reopens the array like [`reopened`](Self::reopened), and reuses the fragments that the
+    /// earlier snapshot `last` has loaded. Use it to poll an array: fragments never change, but may
     /// disappear.
     ///
     /// # Errors

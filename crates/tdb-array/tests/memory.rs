@@ -240,7 +240,7 @@ fn one_group_by() {
     println!("\npeak {peak}");
 }
 
-/// The peak memory of a stream is its memory limit, whatever the number of cells.
+/// The peak memory of a stream is the memory limit, independent of the number of cells.
 #[test]
 fn a_stream_keeps_to_its_budget() {
     for budget in [1 << 20, 16 << 20, 100 << 20] {

@@ -56,7 +56,7 @@ fn what_was_written_is_written_again() {
         }
         let array = ArrayOptions::new().between(TimeRange::ALL).open_on(fixture.array_storage()).unwrap();
         for fragment in array.fragments().unwrap() {
-            // Arrays older than validity receive fragments of the current format, unless another is
+            // Arrays of formats below 7 receive fragments of the current format, unless another is
             // requested.
             let newer = (!fragment.schema().version().has(Feature::Validity)).then_some(FormatVersion::DEFAULT);
             for version in newer.into_iter().chain([fragment.footer().version()]) {
