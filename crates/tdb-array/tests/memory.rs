@@ -97,7 +97,7 @@ fn resident() -> Option<(u64, u64)> {
 }
 
 fn forget_peak() {
-    // If this fails, the peak of the whole process is used, which is higher.
+    // After a failure, the higher peak of the whole process is used.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 

@@ -167,8 +167,8 @@ fn parts_in<'a>(from: u64, to: usize, strides: &'a [Stride], window: &Range<u64>
     }
     let Some((first, rest)) = strides.split_first() else { return };
     let inner = span(rest);
-    // These are rounds of the slowest loop. `touching` is the first round that ends in or after the
-    // window. Rounds from `inside` to `inside_end` are completely inside.
+    // All numbers count rounds of the slowest loop. `touching` is the first round to end in or
+    // after the window. Rounds from `inside` to `inside_end` are completely inside.
     let rounds = |distance: u64| saturating_len(distance.div_ceil(first.from)).min(first.len);
     let touching = rounds(window.start.saturating_sub(from + inner));
     let behind = rounds(window.end.saturating_sub(from));

@@ -242,8 +242,8 @@ fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut place = folder.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         place.push(component);
-        // Resolving deep paths is slow, so the whole path is resolved only if a component of `path`
-        // is a link.
+        // Resolving deep paths is slow. The whole path is resolved only if a component of `path` is
+        // a link.
         if place.symlink_metadata().ok()?.is_symlink() {
             return std::fs::canonicalize(folder.join(path)).ok();
         }

@@ -159,8 +159,7 @@ impl Walk {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {
-                // A group that is not walked is not read either, because a group may contain itself
-                // many times.
+                // A group is only read if walked, because a group may contain itself many times.
                 let identity = identity(&*storage, folder.as_deref());
                 match self.turned_away(&identity, depth) {
                     Some(reason) => reason,

@@ -358,8 +358,8 @@ impl Query {
             }
             None => None,
         };
-        // Points and boxes are possible in global order: they are read tile by tile, or with a
-        // single dimension as ascending ranges.
+        // Global order is possible for points and boxes: tile by tile, or with a single dimension
+        // as ascending ranges.
         let is_single = region.is_single() || self.spec.boxes.is_some();
         if self.spec.order == Order::Global && !is_single {
             let what =

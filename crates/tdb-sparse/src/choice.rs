@@ -179,7 +179,7 @@ fn is_global_order(context: &Context) -> Result<bool> {
         DimRange::Var { .. } => true,
     };
     // Space tiles do not change the order if every dimension with several space tiles, except the
-    // last such dimension, has a single coordinate per tile.
+    // last, has a single coordinate per tile.
     let tiled: Vec<usize> = global.tile_dimensions().into_iter().filter(|dimension| !is_one_tile(*dimension)).collect();
     let single = |dimension: &usize| schema.dimensions()[*dimension].extent_cells() == Some(1);
     let leading = tiled.split_last().is_none_or(|(_, leading)| leading.iter().all(single));

@@ -307,7 +307,7 @@ impl FieldEncoder {
                 let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
                 lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
-                    // The values embed the offsets, so the tile of offsets has zero chunks.
+                    // The values embed the offsets. The tile of offsets has zero chunks.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
                 } else {
                     self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;

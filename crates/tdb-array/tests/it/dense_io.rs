@@ -104,8 +104,8 @@ fn string_tiles_with_embedded_offsets_are_unfiltered_once() {
             storage.take();
             assert_eq!(count(query()), 128 * 128);
             let costs = storage.take();
-            // Each of the four tiles takes two reads of the offsets' chunk count, which is zero,
-            // and one read of the strings.
+            // Each of the four tiles takes two reads of the offsets' chunk count of zero, and a
+            // read of the strings.
             assert!(costs.reads <= 12, "{order} {costs:?}");
         }
     }

@@ -47,7 +47,7 @@ impl<'a> Commits<'a> {
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
-                    // The whole file is validated before any of its commits takes effect.
+                    // The whole file is validated before any commit takes effect.
                     let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
                     if findings.of(path, sound)?.is_some() {
                         commits.take_gathered(path, bytes).map_err(fail)?;

@@ -189,7 +189,7 @@ fn with_footer(
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
     if file.tail().len() as u64 > MOST_FIRST {
-        // A long tail is not worth its memory: the footer is parsed, and most sections are
+        // A long tail is not worth the memory: the footer is parsed, and most sections are
         // elsewhere.
         file.forget_tail();
     }

@@ -255,7 +255,7 @@ fn commits(storage: &dyn Storage) -> Listed {
         match (kind, size) {
             (EntryKind::File, Some(size)) => entries.push(Entry::file(name, size)),
             (EntryKind::Folder, _) => entries.push(Entry::folder(name)),
-            // The file was removed after the listing, which may lack the file's replacement.
+            // The file was removed after the listing. The listing may lack the replacement.
             (EntryKind::File, None) => return storage.list(COMMITS_FOLDER),
         }
     }

@@ -55,7 +55,7 @@ impl PartTiles {
         if let Some(watch) = &scratch.watch {
             watch.read(&self.name, tile, &range);
         }
-        // The bytes are in memory, so their number fits `usize`.
+        // The number of bytes in memory fits `usize`.
         Ok(len as usize)
     }
 

@@ -24,7 +24,7 @@ impl SplitMix64 {
     /// Returns a number in `0..bound`, or 0 if the bound is zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let wide = u128::from(self.next()) * bound as u128;
-        // The high half of the product is less than `bound`, so it fits `usize`.
+        // The high half of the product is less than `bound`, and fits `usize`.
         (wide >> 64) as usize
     }
 

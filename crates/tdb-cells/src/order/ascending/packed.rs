@@ -64,7 +64,8 @@ impl PackedCheck {
         packed.truncate(inside);
         let least = u64::from(self.distinct);
         let followers = packed.get(1..).unwrap_or_default();
-        // Packed numbers leave the highest bit free. Only a difference below the minimum sets it.
+        // Packed numbers leave the highest bit free. Only a difference below the minimum sets the
+        // bit.
         let differences = packed.iter().zip(followers).map(|(a, b)| b.wrapping_sub(*a).wrapping_sub(least));
         let is_ascending = differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0;
         match (is_ascending, is_all) {
