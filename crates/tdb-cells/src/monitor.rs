@@ -94,8 +94,8 @@ impl Monitor {
     pub fn progress(&self) -> Progress {
         let Shared { tiles, planned_tiles, bytes, planned_bytes, unneeded_tiles, unneeded_bytes, .. } = &*self.shared;
         let (unneeded_tiles, unneeded_bytes) = (unneeded_tiles.load(Relaxed), unneeded_bytes.load(Relaxed));
-        // Loads finished work before planned work. Finished work therefore never exceeds planned
-        // work.
+        // Finished work is loaded first, because planned work can only grow. The bounds below hide
+        // reordered loads.
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
         Progress {

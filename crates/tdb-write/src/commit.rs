@@ -137,8 +137,8 @@ impl SealedFragment {
     /// Commits the fragment durably and returns its name.
     ///
     /// # Errors
-    /// The storage fails. The fragment is then not committed, unless the removal of the commit
-    /// failed too. In that case the fragment is committed and complete.
+    /// The storage fails. The fragment is then not committed, unless the storage created the commit
+    /// despite the error. In that case the fragment is committed and complete.
     pub(crate) fn commit(self) -> Result<TimestampedName> {
         let Self { mut fragment, metadata } = self;
         let NewFragment { storage, place, .. } = &fragment;
