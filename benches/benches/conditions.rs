@@ -28,7 +28,7 @@ fn random() -> impl Iterator<Item = u64> {
     std::iter::repeat_with(move || random.next() >> 40)
 }
 
-/// The bytes of the cells of each field.
+/// The cells of each field as bytes.
 struct Fields {
     a: Vec<u8>,
     b: Vec<u8>,

@@ -3,7 +3,7 @@
 //!
 //! ```console
 //! $ cargo run --release -p tdb-array --example parts             # 1, 100 and 10,000 fragments
-//! $ cargo run --release -p tdb-array --example parts -- 5000 64  # so many fragments, so many parts
+//! $ cargo run --release -p tdb-array --example parts -- 5000 64  # 5000 fragments, 64 parts
 //! ```
 //!
 //! Times are processor time on Linux, and elapsed time elsewhere.

@@ -1,5 +1,5 @@
-//! Measures the cost of metadata: opening an array, opening it again, and computing count, minimum
-//! and maximum.
+//! Measures the cost of metadata: opening an array, reopening it, and computing count, minimum and
+//! maximum.
 //!
 //! ```console
 //! $ cargo run --release -p tdb-array --example statistics

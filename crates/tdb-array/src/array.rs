@@ -112,7 +112,7 @@ impl Array {
     /// let array = Array::open(folder)?;
     /// match array.statistics("a")?.max {
     ///     Exactness::Exact(max) => println!("{max:?}"),
-    ///     Exactness::Unknown(why) => println!("not known without a look at cells: {why}"),
+    ///     Exactness::Unknown(why) => println!("unknown without reading cells: {why}"),
     /// }
     /// # Ok::<(), tdb_array::ArrayError>(())
     /// ```
@@ -255,8 +255,8 @@ impl Array {
     /// the same attributes, in the same order, as the fragment's schema.
     ///
     /// # Errors
-    /// The arrays differ in another way, the fragment is dense without cells, or the format of this
-    /// array does not support the stored timestamps of cells.
+    /// The schemas do not meet these requirements, the fragment is dense without cells, or the
+    /// format of this array does not support the stored timestamps of cells.
     pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
         FragmentCopy::new(self, from, fragment)
     }
@@ -266,7 +266,7 @@ impl Array {
     /// apply to the schemas of both snapshots.
     ///
     /// # Errors
-    /// The arrays differ in another way, or are sparse.
+    /// The schemas do not meet these requirements, or the arrays are sparse.
     pub fn copy_dense_cells(&self, from: &Self, names: WriteIds) -> Result<FragmentCopy> {
         FragmentCopy::of_dense_cells(self, from, names)
     }
@@ -289,8 +289,8 @@ impl Array {
         options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    /// Opens the array again, at the current time or for a time range. Keeps the storage, key,
-    /// limits and number of threads.
+    /// Reopens the array, at the current time or for a time range. Keeps the storage, key, limits
+    /// and number of threads.
     ///
     /// Lists the folders again. Known schemas, fragments, enumerations and commits are not read
     /// again. Both snapshots share cached data. The cost is limited to the listing and new files.
@@ -308,7 +308,7 @@ impl Array {
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = Array::open(folder)?;
     /// let before = array.fragments()?.len();
-    /// // Somebody may have written meanwhile.
+    /// // Another writer may have added fragments.
     /// let now = array.refreshed(None)?;
     /// assert!(now.fragments()?.len() >= before);
     /// # Ok::<(), tdb_array::ArrayError>(())
@@ -320,7 +320,7 @@ impl Array {
         self.0.refreshed(time).map(Self)
     }
 
-    /// Opens the array anew over all time, including files with timestamps in the future. Keeps the
+    /// Reopens the array over all time, including files with timestamps in the future. Keeps the
     /// key, limits and number of threads.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ impl Array {
         self.0.reopened().map(Self)
     }
 
-    /// Opens the array anew for a time range. Keeps the key, limits and number of threads.
+    /// Reopens the array for a time range. Keeps the key, limits and number of threads.
     ///
     /// # Errors
     /// See [`Array::open`].
@@ -337,9 +337,9 @@ impl Array {
         self.0.reopened_between(time).map(Self)
     }
 
-    /// Like [`reopened`](Self::reopened), but reuses the fragments that `last`, an earlier
-    /// snapshot, has loaded. Useful to poll an array, since fragments never change until they are
-    /// removed.
+    /// Reopens the array like [`reopened`](Self::reopened), and reuses the fragments that the
+    /// earlier snapshot `last` has loaded. Use it to poll an array: fragments never change, but may
+    /// disappear.
     ///
     /// # Errors
     /// See [`Array::open`].
@@ -354,7 +354,7 @@ impl Array {
         Self(self.0.restricted_to(fragments))
     }
 
-    /// Returns the snapshot without delete commits newer than the fragments.
+    /// Returns the snapshot without delete commits.
     #[must_use]
     pub fn without_deletes(&self) -> Self {
         Self(self.0.without_deletes())
@@ -367,8 +367,8 @@ impl Array {
         Self(self.0.of_fragment(fragment))
     }
 
-    /// Returns the array with another of its schemas, whatever the opened time. For inspection of
-    /// an array's history.
+    /// Returns the array with the schema at `path`, independent of the opened time. Serves to
+    /// inspect the history of an array.
     ///
     /// # Errors
     /// The schema cannot be read.

@@ -3,11 +3,11 @@
 //! - [`Array`]: a snapshot of an array, opened from a folder or from any
 //!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. Extends
 //!   [`Snapshot`] (schema, fragments, enumerations) with reads and writes.
-//! - [`Query`]: a query with its fields, ranges, order and memory limit per batch.
+//! - [`Query`]: a query with its fields, ranges, order and memory budget.
 //! - [`Plan`]: the tiles and byte ranges of a query, known before a cell is read.
 //! - [`Monitor`]: cancels queries and reports progress.
 //! - [`Batches`], [`Batch`], [`Column`]: the resulting cells, in Arrow's memory layout. Results
-//!   arrive batch by batch within the memory limit.
+//!   arrive batch by batch, within the memory budget.
 //! - [`CreateOptions`]: creates arrays and groups. [`Write`] writes cells at once
 //!   ([`Write::cells`]) or as a stream ([`GlobalWriter`]). Writes are atomic.
 //! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`],
@@ -17,7 +17,7 @@
 //!   operating system's.
 //! - [`Metadata`] of arrays and groups, and [`Group`] with members. [`GroupTree`] walks nested
 //!   groups.
-//! - [`ArrayDirectory`]: the valid files of an array, as a pure function of names and time.
+//! - [`ArrayDirectory`]: the files of an array that are in effect at a time, as listed.
 //! - [`ArrayError`]: names the file and the cause of an error. The
 //!   [`category`](ArrayError::category) indicates the remedy.
 //!
@@ -73,7 +73,8 @@
 
 mod array;
 
-// The public API contains types of these crates. Users need no separate dependency on these crates.
+// Re-exported because public signatures use types of these crates. Dependents need no manifest
+// entry.
 pub use {
     tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,

@@ -34,7 +34,7 @@ fn side(name: &str, high: i64) -> Dimension {
 
 const WORDS: [&str; 4] = ["", "word", "a longer word than the others", "pair"];
 
-/// Two dimensions, and fields of the requested kind.
+/// Creates an array of two dimensions, with fields of the requested kind.
 fn sparse(path: &Path, order: Layout, fragments: i64, strings: bool) {
     let builder = SchemaBuilder::sparse().dimension(side("y", 99_999_999)).dimension(side("x", 99_999_999));
     let builder = builder.capacity(20_000).cell_order(order).coords_filters(Default::default());
@@ -97,7 +97,7 @@ fn resident() -> Option<(u64, u64)> {
 }
 
 fn forget_peak() {
-    // Otherwise the peak of the whole process counts, which is higher.
+    // After a failure, the higher peak of the whole process is used.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -240,7 +240,7 @@ fn one_group_by() {
     println!("\npeak {peak}");
 }
 
-/// The peak memory of a stream is its memory limit, whatever the number of cells.
+/// The peak memory of a stream is the memory limit, independent of the number of cells.
 #[test]
 fn a_stream_keeps_to_its_budget() {
     for budget in [1 << 20, 16 << 20, 100 << 20] {

@@ -27,19 +27,19 @@ impl Batch {
         self
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// `true` if there are no cells.
+    /// Returns `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The columns, in the order of selection by the query.
+    /// Returns the columns, in the order of selection by the query.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -94,7 +94,7 @@ impl Batch {
         low - start
     }
 
-    /// The memory of all cells before `cell`, in bytes.
+    /// Returns the memory of all cells before `cell`, in bytes.
     pub fn memory_before(&self, cell: usize) -> usize {
         self.columns.iter().map(|column| column.memory_before(cell)).sum()
     }
@@ -105,7 +105,7 @@ impl Batch {
         self.columns
     }
 
-    /// The memory of the cells, in bytes.
+    /// Returns the memory of the cells, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.columns.iter().map(Column::memory).sum()

@@ -4,7 +4,8 @@ use tdb_types::{Buffer, Cells, Offsets, Validity};
 
 /// The unfiltered cells of a field in a tile, in growable memory reused from tile to tile.
 ///
-/// Absent parts of a field are empty, and so are parts not yet loaded: cells always have bytes.
+/// A part is empty if the field lacks it, or if it is not loaded. Loaded cells always have
+/// fixed-size values or offsets.
 #[derive(Clone, Debug, Default)]
 pub struct CellBuffers {
     /// The values of all cells.
@@ -36,24 +37,24 @@ impl CellBuffers {
         cells.with_validity((!self.validity.is_empty()).then_some(Validity::Bytes(&self.validity)))
     }
 
-    /// The bytes of a variable-length cell.
+    /// Returns the bytes of a variable-length cell.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         // Checked when the tile was loaded: offsets ascend and end at the length of the values.
         &self.values[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
 
-    /// `true` if the values are loaded.
+    /// Returns `true` if the values are loaded.
     pub fn has_values(&self) -> bool {
         !self.values.is_empty() || !self.offsets.is_empty()
     }
 
-    /// The allocated memory, in bytes.
+    /// Returns the allocated memory, in bytes.
     pub fn memory(&self) -> usize {
         self.values.capacity() + 8 * self.offsets.capacity() + self.validity.capacity()
     }
 
-    /// The memory of the cells, in bytes.
+    /// Returns the memory of the cells, in bytes.
     pub fn len_in_bytes(&self) -> usize {
         self.values.len() + 8 * self.offsets.len() + self.validity.len()
     }
@@ -149,7 +150,7 @@ impl CellBuffers {
         }
     }
 
-    /// The start of a cell in the values. `size` is the size of fixed-size cells in bytes.
+    /// Returns the start of a cell in the values. `size` is the size of fixed-size cells in bytes.
     fn start_of(&self, cell: usize, size: usize) -> usize {
         match self.offsets.get(cell) {
             Some(start) => *start as usize,

@@ -88,7 +88,7 @@ impl Column {
         self.len
     }
 
-    /// `true` if there are no cells.
+    /// Returns `true` if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -131,7 +131,7 @@ impl Column {
         self.validity.as_deref()
     }
 
-    /// `true` if the cell is not null. Always `true` for a field that is not nullable.
+    /// Returns `true` if the cell is not null. Always `true` for a field that is not nullable.
     ///
     /// # Panics
     /// If the cell does not exist.

@@ -95,7 +95,7 @@ impl fmt::Display for Coordinate {
     }
 }
 
-/// A range as given, with bounds as in Rust's ranges.
+/// A query range as given by the caller, with bounds as in Rust's ranges.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The start of the range.
@@ -189,8 +189,8 @@ impl Given {
         let scalar = scalar_of(physical, coordinate).ok_or_else(|| {
             self.error(dimension, format!("{coordinate} is not a valid {} coordinate", dimension.datatype()))
         })?;
-        // Zeros of both signs are equal, but have adjacent keys. A range with inclusive end
-        // contains both zeros. A range with exclusive end contains neither.
+        // Zeros of both signs are equal, but have different, adjacent keys. A range with inclusive
+        // end contains both zeros. A range with exclusive end contains neither.
         let key = match (scalar, is_end != exclusive) {
             (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
             (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),

@@ -146,7 +146,7 @@ pub enum CellProblem {
 }
 
 impl CellsError {
-    /// The category of the error. It tells callers how to react.
+    /// Returns the category of the error, which determines the reaction of the caller.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {

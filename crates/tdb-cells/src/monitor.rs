@@ -11,7 +11,7 @@ pub use watch::Watch;
 
 /// A handle to cancel queries and to observe progress from any thread. Cheap to clone.
 ///
-/// Queries with the same monitor are cancelled together, and share a sum of progress.
+/// Queries with the same monitor are cancelled together. Their progress is added up.
 ///
 /// ```
 /// use tdb_cells::Monitor;
@@ -55,9 +55,9 @@ pub struct Progress {
     pub bytes: u64,
     /// Stored bytes, in data files, to be read.
     pub planned_bytes: u64,
-    /// The part of `tiles` not read because not needed.
+    /// The number of tiles in `tiles` that the query did not need to read.
     pub unneeded_tiles: u64,
-    /// The part of `bytes` not read because not needed.
+    /// The number of bytes in `bytes` that the query did not need to read.
     pub unneeded_bytes: u64,
 }
 
@@ -83,18 +83,19 @@ impl Monitor {
         self.shared.cancelled.cancel();
     }
 
-    /// `true` after [`cancel`](Self::cancel).
+    /// Returns `true` after [`cancel`](Self::cancel).
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.is_cancelled()
     }
 
-    /// The progress of the queries started so far.
+    /// Returns the progress of the queries started so far.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let Shared { tiles, planned_tiles, bytes, planned_bytes, unneeded_tiles, unneeded_bytes, .. } = &*self.shared;
         let (unneeded_tiles, unneeded_bytes) = (unneeded_tiles.load(Relaxed), unneeded_bytes.load(Relaxed));
-        // Done is read before planned, and therefore never exceeds planned.
+        // Finished work is loaded first, because planned work can only grow. The bounds below hide
+        // reordered loads.
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
         Progress {
@@ -107,13 +108,13 @@ impl Monitor {
         }
     }
 
-    /// The token for cancelling storage requests.
+    /// Returns the token for cancelling storage requests.
     #[must_use]
     pub fn cancel_token(&self) -> &CancelToken {
         &self.shared.cancelled
     }
 
-    /// `true` if progress is needed.
+    /// Returns `true` if progress is needed.
     #[must_use]
     pub fn has_progress(&self) -> bool {
         !self.shared.only_cancels

@@ -104,19 +104,20 @@ impl<'a> WriteColumn<'a> {
         WriteColumn { values: Cow::Owned(values), physical: Some(T::PHYSICAL), offsets: None, validity }
     }
 
-    /// The bytes of all values.
+    /// Returns the bytes of all values.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.values
     }
 
-    /// The start of each cell and the end of the last cell, in values. `None` for fixed-size cells.
+    /// Returns the start of each cell and the end of the last cell, in values. `None` for
+    /// fixed-size cells.
     #[must_use]
     pub fn offsets(&self) -> Option<&[u64]> {
         self.offsets.as_deref()
     }
 
-    /// A bit per cell, least significant first. `None` if no cell is null.
+    /// Returns a bit per cell, least significant first. `None` if no cell is null.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
         self.validity.as_deref()
@@ -140,8 +141,8 @@ impl<'a> WriteColumn<'a> {
         Self { offsets: Some(offsets.into()), ..self }
     }
 
-    /// Marks cells as null if the bit is not set, least significant bit first. The bits are
-    /// borrowed, or given as a `Vec`.
+    /// Marks the cells whose bit is not set as null. The least significant bit comes first. The
+    /// bits are borrowed, or given as a `Vec`.
     #[must_use]
     pub fn with_validity(self, bits: impl Into<Cow<'a, [u8]>>) -> Self {
         Self { validity: Some(bits.into()), ..self }

@@ -21,7 +21,7 @@ pub struct TileScratch {
     pub cells: CellBuffers,
     /// The selection mask over the cells of a tile.
     pub mask: Vec<bool>,
-    /// The query under a monitor, if any.
+    /// The monitored query, if any.
     pub watch: Option<Arc<Watch>>,
 }
 

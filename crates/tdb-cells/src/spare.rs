@@ -32,7 +32,7 @@ pub static SPARE_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
 
 /// Reusable memory.
 pub trait Spare: Default {
-    /// The size in bytes.
+    /// Returns the size in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -101,7 +101,8 @@ impl<T: Spare> Pool<T> {
     pub fn give(&self, spare: T) {
         let bytes = spare.memory();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // An empty allocation would only hide useful memory below.
+        // An empty allocation would only hide useful memory, because the last memory is taken
+        // first.
         if bytes > 0 && bytes <= self.most.saturating_sub(kept.bytes) {
             kept.bytes += bytes;
             kept.spares.push(spare);
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_kept_than_is_to_be() {
+    fn keeps_at_most_the_limit() {
         let pool = Pool::of(1000);
         (0..5).for_each(|_| pool.give(Vec::<u64>::with_capacity(50)));
         let capacities: Vec<usize> = (0..4).map(|_| pool.take().capacity()).collect();

@@ -19,7 +19,7 @@ pub struct Workers {
     threads: usize,
     limits: Limits,
     shared: Arc<Shared>,
-    /// The query under a monitor, if any.
+    /// The monitored query, if any.
     watch: Option<Arc<Watch>>,
 }
 
@@ -44,7 +44,7 @@ const WORTH_A_THREAD: u64 = 256 * 1024;
 pub const WEIGHT_OF_A_READ: u64 = 2 << 10;
 
 /// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both wait or
-/// read much, and a few suffice to start threads.
+/// read much, so a few of them justify threads.
 pub const WEIGHT_OF_MORE: u64 = 64 << 10;
 
 impl Workers {
@@ -58,7 +58,7 @@ impl Workers {
         Self { threads, limits, shared: Arc::default(), watch: None }
     }
 
-    /// Returns the same threads with a query under a monitor.
+    /// Returns workers on the same threads for a monitored query.
     pub fn watched(&self, watch: Watch) -> Self {
         Self { watch: Some(Arc::new(watch)), ..self.clone() }
     }
@@ -68,12 +68,13 @@ impl Workers {
         Self { threads: 1, ..self.clone() }
     }
 
-    /// The query under a monitor, if any.
+    /// Returns the monitored query, if any.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_deref()
     }
 
-    /// Returns an error after cancellation. Jobs need no check: after cancellation none starts.
+    /// Returns an error after cancellation. Jobs need no check, because no job starts after
+    /// cancellation.
     ///
     /// # Errors
     /// The query was cancelled.
@@ -81,7 +82,7 @@ impl Workers {
         self.watch().map_or(Ok(()), Watch::check)
     }
 
-    /// The maximum number of concurrent jobs.
+    /// Returns the maximum number of concurrent jobs.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -96,7 +97,8 @@ impl Workers {
         self.map(bytes, items, job).map(drop)
     }
 
-    /// Like [`for_each`](Self::for_each), and returns the results in the order of the items.
+    /// Runs `job` like [`for_each`](Self::for_each), and returns the results in the order of the
+    /// items.
     pub fn map<T: Send, R: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -186,7 +188,8 @@ impl Workers {
         }
     }
 
-    /// The thread pool. Returns `None` for a single thread, or if the system refuses threads.
+    /// Returns the thread pool. Returns `None` for a single thread, or if the system refuses
+    /// threads.
     pub fn pool(&self) -> Option<&ThreadPool> {
         if self.threads == 1 {
             return None;

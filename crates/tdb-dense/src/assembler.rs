@@ -11,7 +11,7 @@ use crate::kept::KeptTiles;
 use crate::shape::Shape;
 use crate::work::Work;
 
-/// Builds the columns of a query.
+/// A builder for the columns of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Assembler<'a> {
     pub(super) shape: &'a Shape,
@@ -50,7 +50,7 @@ impl Assembler<'_> {
     ) -> Result<Assembled> {
         let Self { shape, fields, workers, .. } = *self;
         let mut bytes = 0;
-        // Returns `None` if all columns up to these exceed the limit.
+        // Returns `None` once all columns so far exceed the limit together.
         let mut build = |works: &[Work], wanted: &[usize]| -> Result<Option<Vec<Column>>> {
             let mut assembly = Assembly::new((shape, fields, workers), works, wanted, (&mut *pool, &mut *kept));
             bytes += assembly.measure()?;

@@ -13,8 +13,8 @@ use crate::var::Found;
 use crate::work::Work;
 use crate::{coordinates, fixed, var};
 
-/// Assembles the cells of a batch. Every field of every [`Work`] is a separate job for the next
-/// free worker.
+/// The assembly of the cells of a batch. Every field of every [`Work`] is a separate job for the
+/// next free worker.
 #[derive(Debug)]
 pub(super) struct Assembly<'a> {
     shape: &'a Shape,

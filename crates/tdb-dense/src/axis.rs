@@ -8,7 +8,7 @@ use tdb_schema::Dimension;
 /// A dimension of a query's result.
 ///
 /// *Cells* are counted from the low end of the domain. *Positions* are counted from the first cell
-/// of the first requested range. A domain can have 2^64 cells, so that positions need a `u128`.
+/// of the first requested range. A domain can have 2^64 cells, so positions are `u128`.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// Ordered key of the low end of the domain.
@@ -48,8 +48,8 @@ impl Stretch {
 }
 
 impl Axis {
-    /// `ranges` must ascend and must not be adjacent. Dimensions of dense arrays hold integers or
-    /// times.
+    /// Creates the axis of a dimension. `ranges` must ascend and must not be adjacent. Dimensions
+    /// of dense arrays hold integers or times.
     pub(super) fn new(dimension: &Dimension, ranges: &[DimRange]) -> Self {
         let (low, high) = dimension.domain_keys().unwrap_or_default();
         let extent = dimension.extent_cells().unwrap_or(u64::MAX).max(1);
@@ -68,7 +68,7 @@ impl Axis {
         axis
     }
 
-    /// Number of positions.
+    /// Returns the number of positions.
     pub(super) fn len(&self) -> u128 {
         self.len
     }
@@ -172,7 +172,7 @@ impl Axis {
         pieces
     }
 
-    /// `true` if all cells of a tile are requested.
+    /// Returns `true` if all cells of a tile are requested.
     pub(super) fn has_all_of(&self, tile: u64) -> bool {
         let start = u128::from(tile) * u128::from(self.extent);
         let end = start + u128::from(self.extent);
@@ -205,7 +205,7 @@ impl Axis {
         })
     }
 
-    /// Index of the range that contains `position`.
+    /// Returns the index of the range that contains `position`.
     fn stretch_at(&self, position: u128) -> usize {
         self.stretches.partition_point(|stretch| stretch.position + stretch.len <= position)
     }

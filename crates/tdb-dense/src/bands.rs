@@ -29,8 +29,8 @@ pub(super) struct Band {
 pub(super) const STRETCH: u128 = 4;
 
 impl Bands {
-    /// `order` is the order of the result, `cell_order` the order in tiles. Both list the slowest
-    /// dimension first.
+    /// Starts at the first cell of `bounds`. `order` is the order of the result, and `cell_order`
+    /// the order in tiles. Both list the slowest dimension first.
     pub(super) fn new(bounds: Positions, order: Vec<usize>, axes: &[Axis], cell_order: &[usize]) -> Self {
         let next = bounds.iter().map(|range| range.start).collect();
         let ended = bounds.iter().any(|range| range.start >= range.end);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_end_with_tiles_where_they_can() {
+    fn bands_end_with_tiles_if_possible() {
         let axes = [axis(10, (5, 44)), axis(10, (0, 9))];
         let bounds = vec![0..40, 0..10];
         let rows = |bands: Vec<Positions>| bands.into_iter().map(|band| band[0].clone()).collect::<Vec<_>>();
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bands_are_the_result_in_its_order(
+        fn bands_cover_the_result_in_order(
             lens in prop::collection::vec((1u64..9, 0u64..5, 1u64..6), 1..4),
             (col_major, tiles_differ) in any::<(bool, bool)>(),
             most in 1u128..200,

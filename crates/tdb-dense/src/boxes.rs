@@ -29,7 +29,7 @@ pub(super) struct Boxes<'a> {
 const SCATTERED: usize = 128 << 10;
 
 impl<'a> Boxes<'a> {
-    /// `copies` must be sorted by first cell. `cell_size` is in bytes.
+    /// Creates the request. `copies` must be sorted by first cell. `cell_size` is in bytes.
     pub(super) fn new(copies: &'a [BoxCopy], cell_size: usize) -> Self {
         // Cells of another size become rows of the largest unit that divides the size.
         let unit = 1 << cell_size.trailing_zeros().min(3);

@@ -40,7 +40,8 @@ pub(super) struct Part<'a> {
 }
 
 impl BoxCopy {
-    /// `strides` lists the loops, slowest in the tile first.
+    /// Creates a box from loops, and merges adjacent loops. `strides` lists the loops, slowest in
+    /// the tile first.
     pub(super) fn new(from: u64, to: usize, strides: impl IntoIterator<Item = Stride>) -> Self {
         let mut merged: Vec<Stride> = Vec::new();
         for stride in strides {
@@ -60,7 +61,7 @@ impl BoxCopy {
         Self { from, ..self }
     }
 
-    /// Copies `len` consecutive cells, which stay consecutive.
+    /// Creates a box of `len` cells that are consecutive in both the tile and the result.
     pub(super) fn run(from: u64, to: usize, len: usize) -> Self {
         Self::new(from, to, [Stride { len, from: 1, to: 1 }])
     }
@@ -77,17 +78,17 @@ impl BoxCopy {
         Self::new(from, self.to * units, self.strides.iter().map(scale).chain([cell]))
     }
 
-    /// Offset of the last cell in the tile.
+    /// Returns the offset of the last cell in the tile.
     pub(super) fn last(&self) -> u64 {
         self.from + span(&self.strides)
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(super) fn cells(&self) -> usize {
         self.strides.iter().map(|stride| stride.len).product()
     }
 
-    /// `true` if consecutive cells of the tile go to separate places.
+    /// Returns `true` if consecutive cells of the tile go to separate places.
     pub(super) fn is_scattered(&self) -> bool {
         self.strides.len() > 1 && self.strides.last().is_some_and(|row| row.to != 1)
     }
@@ -111,8 +112,8 @@ impl BoxCopy {
 }
 
 impl Stride {
-    /// `true` if a loop inside this one continues seamlessly into the next round, in tile and
-    /// result.
+    /// Returns `true` if a loop inside this one continues seamlessly into the next round, in tile
+    /// and result.
     fn goes_on(self, inner: Self) -> bool {
         let moves = |step: Option<u64>, outer: u64| step == Some(outer);
         moves(inner.from.checked_mul(inner.len as u64), self.from) && inner.to.checked_mul(inner.len) == Some(self.to)
@@ -130,7 +131,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Offset of the last cell in the tile.
+    /// Returns the offset of the last cell in the tile.
     pub(super) fn last(&self) -> u64 {
         self.from + self.first.map_or(0, |first| span(&[first])) + span(self.rest)
     }
@@ -166,8 +167,8 @@ fn parts_in<'a>(from: u64, to: usize, strides: &'a [Stride], window: &Range<u64>
     }
     let Some((first, rest)) = strides.split_first() else { return };
     let inner = span(rest);
-    // Rounds of the slowest loop. `touching` is the first round that ends in or after the window.
-    // Rounds from `inside` to `inside_end` are completely inside.
+    // All numbers count rounds of the slowest loop. `touching` is the first round to end in or
+    // after the window. Rounds from `inside` to `inside_end` are completely inside.
     let rounds = |distance: u64| saturating_len(distance.div_ceil(first.from)).min(first.len);
     let touching = rounds(window.start.saturating_sub(from + inner));
     let behind = rounds(window.end.saturating_sub(from));

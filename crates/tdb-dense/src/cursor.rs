@@ -129,12 +129,12 @@ fn tile_boxes(
 }
 
 impl Step {
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(super) fn cells(&self) -> u128 {
         self.boxes.iter().map(|positions| volume(positions)).fold(0, u128::saturating_add)
     }
 
-    /// Number of pieces of tiles that the boxes intersect.
+    /// Returns the number of pieces of tiles that the boxes intersect.
     pub(super) fn pieces(&self, shape: &Shape) -> u128 {
         let pieces = |positions: &Positions| {
             let counts = shape.axes.iter().zip(positions).map(|(axis, range)| axis.piece_count(range.clone()));

@@ -57,8 +57,8 @@ impl Fields {
         Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }
     }
 
-    /// `true` if a fragment stores one of the fields. [Load](Self::load_fragments) the fragment
-    /// first.
+    /// Returns `true` if a fragment stores one of the fields. [Load](Self::load_fragments) the
+    /// fragment first.
     pub(super) fn stores(&self, fragment: usize) -> bool {
         (0..self.outputs.len()).any(|index| self.field(index).tiles_in(fragment).is_some())
     }
@@ -143,8 +143,8 @@ impl<'a> Field<'a> {
         self.tiles.get(fragment)?.as_ref()?.as_deref()
     }
 
-    /// Bytes of each cell, independent of the content. Includes the value, or for variable length
-    /// the offset and the bookkeeping, and the validity.
+    /// Returns the bytes of each cell, independent of the content. Includes the value, or for
+    /// variable length the offset and the bookkeeping, and the validity.
     pub(super) fn cell_bytes(self) -> u64 {
         let value = self.output.cell_size().map_or(16, |size| size as u64);
         value + 2 * u64::from(self.output.nullable)
@@ -169,7 +169,7 @@ impl Source {
         source
     }
 
-    /// Index of the fragment that the cells are read from.
+    /// Returns the index of the fragment that the cells are read from.
     pub(super) fn fragment(&self) -> Option<usize> {
         match self.origin {
             Origin::Fill => None,

@@ -71,7 +71,7 @@ fn read(
     Ok(())
 }
 
-/// Determines how far requested tiles are adjacent in a file.
+/// A scan for requested tiles that are adjacent in a file.
 #[derive(Debug)]
 pub(super) struct Reach<'a> {
     part: &'a PartTiles,

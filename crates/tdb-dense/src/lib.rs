@@ -180,7 +180,7 @@ impl DenseReader {
         }
     }
 
-    /// Maximum number of cells of the next batch, estimated from the last batch.
+    /// Returns the maximum number of cells of the next batch, estimated from the last batch.
     fn most_cells(&self) -> u128 {
         u128::from(self.budget / self.bytes_per_cell).max(1)
     }
@@ -244,7 +244,7 @@ impl DenseReader {
         Ok(works)
     }
 
-    /// Division of a step whose cells become one batch.
+    /// Returns the division of a step whose cells become one batch.
     fn batch_division(&self, _step: &Step) -> Division {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };

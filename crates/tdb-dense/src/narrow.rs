@@ -16,7 +16,7 @@ use crate::domain_cells::{cells, lows};
 use crate::layers::Layers;
 use crate::shape::volume;
 
-/// Maximum number of boxes to compute. Takes a fraction of a second.
+/// Maximum number of boxes to compute, which takes a fraction of a second.
 const MOST_BOXES: usize = 1 << 16;
 
 /// Returns `true` if unwritten cells are in the result, `false` if not, and `None` if this depends
@@ -105,7 +105,7 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
     Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
 }
 
-/// Returns the range of such cells. `cells` must not be empty.
+/// Returns the range of ordered keys of some cells. `cells` must not be empty.
 fn keys(cells: &Range<u128>, low: u64) -> DimRange {
     let key = |cell: u128| low.saturating_add(u64::try_from(cell).unwrap_or(u64::MAX));
     DimRange::Fixed { lo: key(cells.start), hi: key(cells.end.saturating_sub(1)) }

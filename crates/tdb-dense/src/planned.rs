@@ -29,7 +29,7 @@ pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut
 }
 
 impl DenseReader {
-    /// On storage with high latency, prefetches the bytes of the planned tiles until the
+    /// Prefetches the bytes of the planned tiles on storage with high latency, until the
     /// [`ReadAhead`] is dropped. Reports the plan to the monitor of the query, if any.
     ///
     /// # Errors
@@ -38,8 +38,8 @@ impl DenseReader {
         self.read_ahead_without(|_, _| false)
     }
 
-    /// Like [`read_ahead`](Self::read_ahead), without the tiles for which `is_known` returns
-    /// `true`, given the fragment's index and the tile's index.
+    /// Prefetches like [`read_ahead`](Self::read_ahead), except for tiles that are already known.
+    /// `is_known` receives the index of the fragment and the index of the tile.
     pub(super) fn read_ahead_without(&mut self, is_known: impl Fn(usize, u64) -> bool) -> Result<Option<ReadAhead>> {
         let (array, bytes) = (self.query.array.clone(), self.query.memory.ahead);
         announce(&array, bytes, || Ok(self.plan(is_known)?.0))

@@ -30,8 +30,8 @@ struct Level {
     step: u64,
 }
 
-/// Enumerates the cells of boxes with nested loops. Each loop covers only boxes that contain the
-/// current cell of all outer loops.
+/// An enumeration of the cells of boxes by nested loops. Each loop covers only boxes that contain
+/// the current cell of all outer loops.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     sides: Arc<Sides>,
@@ -93,7 +93,7 @@ impl Sides {
         Self { boxes: Arc::clone(&self.boxes), ranges: self.ranges.iter().zip(bounds).map(inside).collect() }
     }
 
-    /// `true` if a selected cell is within the bounds. `some` lists the boxes to check.
+    /// Returns `true` if a selected cell is within the bounds. `some` lists the boxes to check.
     fn meet(&self, some: &[(Side, u32)], bounds: &[Range<u128>]) -> bool {
         some.iter().any(|(_, number)| {
             self.boxes.iter().zip(&self.ranges).zip(bounds).all(|((sides, ranges), bounds)| {
@@ -104,7 +104,7 @@ impl Sides {
         })
     }
 
-    /// `true` if a single box of `some` selects all cells within the bounds.
+    /// Returns `true` if a single box of `some` selects all cells within the bounds.
     fn cover(&self, some: &[(Side, u32)], bounds: &[Range<u128>]) -> bool {
         some.iter().any(|(_, number)| {
             self.boxes.iter().zip(&self.ranges).zip(bounds).all(|((sides, ranges), bounds)| {
@@ -117,8 +117,8 @@ impl Sides {
 }
 
 impl Runs {
-    /// `order` lists the dimensions of the result, slowest first. Without it, the result comes tile
-    /// by tile.
+    /// Starts at the first cell. `order` lists the dimensions of the result, slowest first. Without
+    /// `order`, the result comes tile by tile.
     pub(super) fn new(shape: &Shape, sides: Arc<Sides>, order: Option<&[usize]>) -> Self {
         let cells = order.unwrap_or(&shape.cell_order).iter().map(|&dimension| Level { dimension, step: 1 });
         let tiles: &[usize] = if order.is_some() { &[] } else { &shape.tile_order };
@@ -284,7 +284,7 @@ impl Loop {
     }
 }
 
-/// Enumerates the tiles that may hold selected cells, in tile order.
+/// An enumeration of the tiles that may hold selected cells, in tile order.
 pub(super) struct RunTiles {
     runs: Runs,
     extents: Vec<u64>,
@@ -310,13 +310,13 @@ impl RunTiles {
         Some(tile)
     }
 
-    /// `true` if a part of the current tile holds a selected cell.
+    /// Returns `true` if a part of the current tile holds a selected cell.
     pub(super) fn meet(&self, bounds: &[Range<u128>]) -> bool {
         let innermost = self.runs.loops.last();
         innermost.is_some_and(|innermost| self.runs.sides.meet(&innermost.active, bounds))
     }
 
-    /// `true` if a single box selects all cells of the current tile.
+    /// Returns `true` if a single box selects all cells of the current tile.
     pub(super) fn cover(&self, bounds: &[Range<u128>]) -> bool {
         let innermost = self.runs.loops.last();
         innermost.is_some_and(|innermost| self.runs.sides.cover(&innermost.active, bounds))

@@ -89,8 +89,8 @@ impl DenseReader {
         Ok(())
     }
 
-    /// Division into units of about a tile. Units are scanned separately, and no chunk is
-    /// unfiltered twice.
+    /// Returns the division into units of about a tile. Units are scanned separately, and no chunk
+    /// is unfiltered twice.
     fn scan_division(&self, step: &Step) -> Division {
         let threads = self.query.array.workers().threads() as u128;
         let cells = step.cells();
@@ -134,7 +134,7 @@ fn scan_works<S: Scan>(
     Ok(bytes)
 }
 
-/// Assembles the cells of works.
+/// An assembler for the cells of works.
 struct CellMaker<'a> {
     assembler: Assembler<'a>,
     layers: &'a Layers,

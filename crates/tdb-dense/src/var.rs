@@ -124,7 +124,7 @@ fn copy_runs(runs: &[ByteRun], bytes: &[u8], result: &mut [u8]) {
     }
 }
 
-/// Finds variable-length cells in the tiles of one field of one fragment.
+/// A search for variable-length cells in the tiles of one field of one fragment.
 struct Finder<'a, 'l> {
     tiles: &'a FieldTiles,
     spares: &'a Pool<Vec<u8>>,

@@ -237,7 +237,7 @@ fn fill_copy(placed: &PlacedBox, order: &[usize], piece: impl Fn(usize) -> Piece
     BoxCopy::new(to as u64, to, strides)
 }
 
-/// Returns a source for a box of unwritten cells.
+/// Creates the source of a box of unwritten cells.
 fn unwritten(placed: &PlacedBox, order: &[usize]) -> Source {
     let cells =
         order.iter().map(|&dimension| (placed.positions[dimension].end - placed.positions[dimension].start) as usize);

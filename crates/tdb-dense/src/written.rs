@@ -124,7 +124,7 @@ impl<K> FragmentFacts<K> {
 }
 
 impl DenseReader {
-    /// `true` if a layer has few tiles, or if its fragment really stores tiles.
+    /// Returns `true` if a layer has few tiles, or if its fragment really stores tiles.
     pub(super) fn is_believed(&mut self, layer: usize) -> Result<bool> {
         let fragment = self.layers.get(layer).fragment;
         if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {

@@ -60,7 +60,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The key of a member: the name, or else the URI.
+    /// Returns the key of a member: the name, or else the URI.
     #[must_use]
     pub fn key(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.uri)
@@ -111,7 +111,7 @@ impl Group {
         Options::new().open(path)
     }
 
-    /// The members, in the order of [keys](Member::key).
+    /// Returns the members, in the order of [keys](Member::key).
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
@@ -123,14 +123,14 @@ impl Group {
         self.members.iter().find(|member| member.key() == key)
     }
 
-    /// `true` for a group from before release 2.8. The members are the arrays and groups in the
-    /// group's folder, at any time. Newer releases of the reference library see no members.
+    /// Returns `true` for a group from before release 2.8. The members are the arrays and groups in
+    /// the group's folder, at any time. Newer releases of the reference library see no members.
     #[must_use]
     pub fn is_legacy(&self) -> bool {
         self.is_legacy
     }
 
-    /// The metadata at the group's time, loaded on first use.
+    /// Returns the metadata at the group's time, loaded on first use.
     ///
     /// # Errors
     /// A metadata file cannot be read.
@@ -143,7 +143,7 @@ impl Group {
         MetadataWriter::of_group(&self.storage, &self.access)
     }
 
-    /// The metadata files of the group, for maintenance.
+    /// Returns the metadata files of the group, for maintenance.
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         SmallFiles::of_group(&self.storage, &self.access)
@@ -177,20 +177,20 @@ impl Group {
         }))
     }
 
-    /// The time range at which the group was opened.
+    /// Returns the time range at which the group was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time
     }
 
-    /// Requests to the storages of the group and of members by kind, and bytes read, since opening
-    /// began.
+    /// Returns the requests to the storages of the group and of members by kind, and the bytes
+    /// read, since opening began.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counting.counters()
     }
 
-    /// The storage with the group.
+    /// Returns the storage with the group.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
@@ -242,8 +242,8 @@ fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut place = folder.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         place.push(component);
-        // The whole path is resolved only if a component of `path` is a link. Resolving deep paths
-        // is slow.
+        // Resolving deep paths is slow. The whole path is resolved only if a component of `path` is
+        // a link.
         if place.symlink_metadata().ok()?.is_symlink() {
             return std::fs::canonicalize(folder.join(path)).ok();
         }
@@ -286,8 +286,8 @@ fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> 
     Ok(members.into_values().collect())
 }
 
-/// Before release 2.8, a group was a folder with a marker, and the members were the arrays and
-/// groups in the folder.
+/// Returns the members of a group from before release 2.8: a folder with a marker, whose members
+/// are the arrays and groups in the folder.
 fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupMember>> {
     let mut members = Vec::new();
     for entry in listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder) {

@@ -45,7 +45,7 @@ impl MemberPlace {
         }
     }
 
-    /// `true` if the member is in the group's folder.
+    /// Returns `true` if the member is in the group's folder.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         matches!(self, Self::Inside(_))
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_uris_stay_inside_or_say_that_they_do_not() {
+    fn relative_uris_leave_the_group_only_by_dots() {
         let inside = |path: &str| MemberPlace::Inside(path.to_owned());
         assert_eq!(place("a", true), inside("a"));
         assert_eq!(place("./a//b/../c/", true), inside("a/c"));
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_of_members_are_taken_as_they_are(name in "[ -.0-9;-[\\]-~é語]{1,12}|%[0-9A-F]{2}") {
+        fn member_names_are_not_decoded(name in "[ -.0-9;-[\\]-~é語]{1,12}|%[0-9A-F]{2}") {
             prop_assume!(name != "." && name != "..");
             let inside = MemberPlace::Inside(name.clone());
             prop_assert_eq!(place(&name, true), inside.clone());
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_uris_are_inside_where_they_lead_there() {
+    fn absolute_uris_into_the_folder_are_inside() {
         let inside = |path: &str| MemberPlace::Inside(path.to_owned());
         let outside = |path: &str| MemberPlace::Outside(path.to_owned());
         assert_eq!(place("file:///data/group/a/b", false), inside("a/b"));

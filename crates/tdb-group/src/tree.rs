@@ -79,8 +79,8 @@ impl GroupTree {
         Self { group, follow_outside: false, depth: usize::MAX }
     }
 
-    /// If `true`, follows members outside of the parent group's folder. These members may be
-    /// anywhere on the machine. Do not follow members of untrusted groups.
+    /// Follows members outside of the parent group's folder, if `follow` is `true`. These members
+    /// may be anywhere on the machine. Do not follow members of untrusted groups.
     pub fn follow_outside(mut self, follow: bool) -> Self {
         self.follow_outside = follow;
         self
@@ -159,8 +159,7 @@ impl Walk {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {
-                // A group not to be walked is not read either. A group may contain itself many
-                // times.
+                // A group is only read if walked, because a group may contain itself many times.
                 let identity = identity(&*storage, folder.as_deref());
                 match self.turned_away(&identity, depth) {
                     Some(reason) => reason,

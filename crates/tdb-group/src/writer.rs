@@ -41,7 +41,7 @@ impl Group {
         CreateOptions::new().create_group(path)
     }
 
-    /// Starts a change of the group's members.
+    /// Starts a change of the members.
     /// ```
     /// use tdb_array::Group;
     /// # let folder = tempfile::tempdir()?;

@@ -6,8 +6,9 @@ use tdb_storage::{PlannedFile, ReadAhead};
 
 use crate::plan::{FileReads, FragmentPlan};
 
-/// Announces a planned read. On a remote storage, starts prefetching up to `bytes` ahead. Reports
-/// the plan to the monitor of the query, if any. Calls `plan` only if needed for one of the two.
+/// Announces a planned read. On a remote storage, starts to prefetch up to `bytes` bytes ahead.
+/// Reports the plan to the monitor of the query, if any. Calls `plan` only if needed for one of the
+/// two.
 pub fn announce(
     array: &Snapshot,
     bytes: u64,
@@ -33,7 +34,7 @@ pub fn announce(
     }))
 }
 
-/// `true` if a plan is needed.
+/// Returns `true` if a plan is needed.
 pub(super) fn is_wanted(array: &Snapshot) -> bool {
     array.ahead().is_some() || array.workers().watch().is_some_and(Watch::wants_plan)
 }

@@ -5,7 +5,8 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::OutputField;
 use tdb_types::{Cells, Offsets, Validity};
 
-/// Returns the condition for cells without some fields. Missing fields are replaced by fill values.
+/// Returns the condition for cells that lack some fields. Replaces missing fields by their fill
+/// values.
 pub fn with_fill_values(
     condition: &BoundCondition,
     schema: &ArraySchema,

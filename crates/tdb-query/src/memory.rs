@@ -15,7 +15,7 @@ pub struct Memory {
     pub most_batch: usize,
     /// A batch of a dense array, stretched to the end of tiles.
     pub most_stretched: usize,
-    /// Tiles kept for further batches. In dense arrays, only string tiles unfiltered as a whole.
+    /// Tiles kept for further batches. In dense arrays, only completely unfiltered string tiles.
     pub held: usize,
     /// Cells under sorting. For sparse arrays only, as is `passing`.
     pub sorting: usize,
@@ -50,9 +50,9 @@ impl Memory {
         }
     }
 
-    /// Limits returned batches to `bytes`. Sparse batches are built in about this size, unless
-    /// separate batches would unfilter the same tiles again. Without a `budget`, batches larger
-    /// than the default are also built in this size.
+    /// Returns the limits for batches of up to `bytes` bytes. Sparse batches are built in about
+    /// this size, unless separate batches would unfilter the same tiles again. Without a `budget`,
+    /// batches larger than the default are also built in this size.
     pub fn in_batches_of(mut self, bytes: usize, kind: ArrayType, budget: Option<usize>) -> Self {
         if kind == ArrayType::Sparse {
             self.batch = self.batch.min(bytes);
@@ -72,7 +72,8 @@ impl Memory {
         (ahead, budget.saturating_add(CONSTANT - OTHERS).saturating_sub(ahead))
     }
 
-    /// Strings take up to 2.5 times the estimate made before the lengths are known.
+    /// Returns the limits of a dense read. Strings take up to 2.5 times the estimate made before
+    /// the lengths are known.
     fn dense(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let held = rest / 8;
@@ -91,9 +92,9 @@ impl Memory {
         }
     }
 
-    /// Cells under sorting take 1.6 times the limit: two entries, a key, and the runs. With a fifth
-    /// for sorting and a fifth for the batch, three tenths for tiles and a tenth for passing cells,
-    /// nearly everything is assigned.
+    /// Returns the limits of a sparse read. Cells under sorting take 1.6 times the limit: two
+    /// entries, a key, and the runs. With a fifth for sorting and a fifth for the batch, three
+    /// tenths for tiles and a tenth for passing cells, nearly everything is assigned.
     fn sparse(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let fifth = rest / 5;
@@ -138,9 +139,9 @@ impl Memory {
     }
 }
 
-/// The default size of a batch in bytes. Small enough for quick reuse of memory, because the first
-/// access to fresh memory takes longer than reading into it. With several threads, `each` bytes per
-/// thread.
+/// Returns the default size of a batch in bytes. Small enough for quick reuse of memory, because
+/// the first access to fresh memory takes longer than reading into it. With several threads, `each`
+/// bytes per thread.
 fn default_batch(each: usize, threads: usize) -> usize {
     match threads {
         0 | 1 => 4 << 20,

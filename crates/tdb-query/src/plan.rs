@@ -92,13 +92,13 @@ impl FileReads {
 }
 
 impl Plan {
-    /// The number of tiles to unfilter, counted once per fragment and not per field.
+    /// Returns the number of tiles to unfilter, counted once per fragment and not per field.
     #[must_use]
     pub fn tile_count(&self) -> usize {
         self.fragments.iter().map(|fragment| fragment.tiles.len()).sum()
     }
 
-    /// The number of bytes to read from data files.
+    /// Returns the number of bytes to read from data files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.fragments.iter().flat_map(|fragment| &fragment.reads).map(FileReads::bytes).sum()
@@ -106,7 +106,7 @@ impl Plan {
 }
 
 impl FileReads {
-    /// The number of bytes to read.
+    /// Returns the number of bytes to read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.ranges.iter().map(|range| range.end - range.start).sum()
@@ -160,7 +160,7 @@ impl fmt::Display for FragmentPlan {
         without(self.outside, &"outside of the ranges")?;
         without(self.hidden, &"hidden by newer fragments")?;
         for pruned in &self.pruned_by {
-            without(pruned.tiles, &format_args!("that cannot match the condition, by {}", pruned.by))?;
+            without(pruned.tiles, &format_args!("that cannot match the condition, according to {}", pruned.by))?;
         }
         if !self.late.is_empty() {
             writeln!(f, "  late    {}: read only where cells match the condition", self.late.join(", "))?;

@@ -29,8 +29,9 @@ impl BufferPool {
         Self::new(1 << 20)
     }
 
-    /// Creates a pool for batches written by all threads everywhere. The threads would wait for
-    /// each other at the first access of large pages. Only large results are worth the wait.
+    /// Creates a pool for batches in which every thread writes cells anywhere. The threads would
+    /// wait for each other at the first access of large pages. Only large results are worth the
+    /// wait.
     pub fn of_rows() -> Self {
         Self::new(32 << 20)
     }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dropped_memory_comes_back() {
+    fn dropped_memory_is_reused() {
         let mut pool = BufferPool::of_pieces();
         let buffer = pool.take(1 << 20);
         let address = buffer.as_ptr();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_in_use_does_not() {
+    fn memory_in_use_is_not_reused() {
         let mut pool = BufferPool::of_pieces();
         let held = SharedBuffer::from(pool.take(1 << 20));
         pool.lend_buffers(vec![held.clone()]);
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_held_for_a_while_comes_back_too() {
+    fn memory_dropped_later_is_reused() {
         let mut pool = BufferPool::of_pieces();
         let mut held = VecDeque::new();
         let mut addresses = std::collections::BTreeSet::new();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_batches_that_are_kept_no_more_than_a_few_are_remembered() {
+    fn only_the_last_batches_are_tracked() {
         let mut pool = BufferPool::of_pieces();
         let kept: Vec<SharedBuffer> = (0..20)
             .map(|_| {

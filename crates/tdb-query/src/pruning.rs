@@ -32,7 +32,7 @@ enum Known {
     Nothing,
 }
 
-/// The least and the greatest coordinate along a dimension, if both are known.
+/// The minimum and maximum coordinate along a dimension, if both are known.
 type Ends = Option<(Vec<u8>, Vec<u8>)>;
 
 /// The source of bounds on a field's cells in a fragment.
@@ -64,7 +64,7 @@ impl Pruner {
         Self { fragment: fragment.clone(), condition, fields, is_out }
     }
 
-    /// `true` if certainly no cell of a tile meets the condition.
+    /// Returns `true` if certainly no cell of a tile meets the condition.
     pub fn rules_out(&self, tile: u64) -> bool {
         let bounds = self.fields.iter().any(|known| matches!(known, Known::Dimension(..)));
         let bounds = if bounds { self.fragment.tile_box(tile) } else { None };
@@ -77,7 +77,7 @@ impl Pruner {
         self.judge(tile, bounds, None)
     }
 
-    /// The reason for pruning a tile. The tile must be ruled out.
+    /// Returns the reason for pruning a tile. The tile must be ruled out.
     pub fn reason(&self, tile: u64, array: &ArraySchema) -> PrunedBy {
         if self.is_out {
             return PrunedBy::Totals;
@@ -121,8 +121,8 @@ impl Pruner {
     }
 }
 
-/// `true` if no cell of the fragment meets the condition, according to fill values, non-empty
-/// domain and totals.
+/// Returns `true` if no cell of the fragment meets the condition, according to fill values,
+/// non-empty domain and totals.
 pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> bool {
     let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
     match condition.constant() {

@@ -21,7 +21,7 @@ impl Region {
         Self { dimensions: given.iter().zip(limits).map(union).collect() }
     }
 
-    /// The ranges of each dimension, in ascending order and not adjacent.
+    /// Returns the ranges of each dimension, in ascending order and not adjacent.
     pub fn ranges(&self) -> &[Vec<DimRange>] {
         &self.dimensions
     }
@@ -37,12 +37,13 @@ impl Region {
         }
     }
 
-    /// `true` if each dimension has a single range.
+    /// Returns `true` if each dimension has a single range.
     pub fn is_single(&self) -> bool {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
     }
 
-    /// The number of cells of a dense array in the region, saturating at the maximum of `u64`.
+    /// Returns the number of cells of a dense array in the region, saturating at the maximum of
+    /// `u64`.
     pub fn cells(&self) -> u64 {
         let along = |range: &DimRange| match range {
             DimRange::Fixed { lo, hi } => hi.saturating_sub(*lo).saturating_add(1),

@@ -17,7 +17,7 @@ pub struct Relevant<'a> {
     pub by_totals: usize,
 }
 
-/// The maximum number of box comparisons, a fraction of a second.
+/// The maximum number of box comparisons, which take a fraction of a second.
 const MOST_COMPARISONS: usize = 1 << 24;
 
 impl<'a> Relevant<'a> {
@@ -55,7 +55,7 @@ impl<'a> Relevant<'a> {
     }
 }
 
-/// `true` if the fragment may have a cell in the ranges of all dimensions.
+/// Returns `true` if the fragment may have a cell in the ranges of all dimensions.
 pub fn may_reach(fragment: &Fragment, regions: &[Vec<DimRange>]) -> bool {
     let Some(domain) = fragment.bounds() else { return true };
     domain.0.iter().zip(regions).all(|(own, ranges)| ranges.iter().any(|range| range.intersects(own)))

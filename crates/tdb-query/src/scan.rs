@@ -32,7 +32,7 @@ pub trait Scan: Send + Sync {
         self.add(part);
     }
 
-    /// The maximum number of concurrent partial results, each with separate memory.
+    /// Returns the maximum number of concurrent partial results, each with separate memory.
     fn most_parts(&self, threads: usize) -> usize;
 
     /// Returns the statistics of a fragment's tiles, if they may suffice.
@@ -46,8 +46,8 @@ pub trait Scan: Send + Sync {
     fn add_unwritten(&mut self, cells: u128) -> bool;
 
     /// Returns `true` if cells may be read. `why` is the reason, unless
-    /// [`add_known`](Self::add_known) was asked and declined. After `false` the scan stops and is
-    /// incomplete.
+    /// [`add_known`](Self::add_known) was called and did not add the tile. After `false` the scan
+    /// stops and is incomplete.
     fn may_read(&mut self, why: InexactReason) -> bool {
         let _ = why;
         true
@@ -69,7 +69,7 @@ pub struct ScanCells<'a> {
     pub left_out: &'a FieldSet,
 }
 
-/// A tile selected as a whole.
+/// A tile whose cells are all selected.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownTile {
     /// The index of the tile in the fragment.
@@ -102,12 +102,12 @@ impl FieldSet {
         self.fields[field] = true;
     }
 
-    /// `true` if a field is in the set.
+    /// Returns `true` if a field is in the set.
     pub fn contains(&self, field: usize) -> bool {
         self.all || self.fields.get(field).is_some_and(|is_in| *is_in)
     }
 
-    /// `true` if the set was created as [`ALL`](Self::ALL).
+    /// Returns `true` if the set was created as [`ALL`](Self::ALL).
     pub fn is_all(&self) -> bool {
         self.all
     }

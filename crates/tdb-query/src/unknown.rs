@@ -34,9 +34,9 @@ impl fmt::Display for InexactReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overlap => f.write_str("fragments overlap"),
-            Self::PartOfTile => f.write_str("only a part of a tile"),
+            Self::PartOfTile => f.write_str("a tile is selected or written only in part"),
             Self::Deletes => f.write_str("cells may have been deleted"),
-            Self::Times => f.write_str("cells outside of the time range"),
+            Self::Times => f.write_str("some cells are outside of the time range"),
             Self::Condition => f.write_str("the condition must be evaluated on cells"),
             Self::NoStatistics => f.write_str("no statistics"),
             Self::Distrusted(why) => write!(f, "statistics may be wrong: {why}"),

@@ -146,7 +146,7 @@ impl Query {
 }
 
 impl Aggregates {
-    /// The row, with a column for each aggregate in the requested order.
+    /// Returns the row, with a column for each aggregate in the requested order.
     #[must_use]
     pub fn batch(&self) -> &Batch {
         &self.batch
@@ -163,21 +163,21 @@ impl Aggregates {
         Ok(values.first().copied().filter(|_| column.is_valid(0)))
     }
 
-    /// The names of columns with an overflow: sums, and means of floats with an overflowing sum.
-    /// Overflowing sums have the maximum of the type, or are null if the field is nullable.
+    /// Returns the names of columns with an overflow: sums, and means of floats with an overflowing
+    /// sum. Overflowing sums have the maximum of the type, or are null if the field is nullable.
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         &self.saturated
     }
 
-    /// The number of tiles answered by the metadata of fragments, without reading.
+    /// Returns the number of tiles answered by the metadata of fragments, without reading.
     #[must_use]
     pub fn tiles_known(&self) -> u64 {
         self.cost.known
     }
 
-    /// The number of tiles read. Not counted for a dense array with boxes, or with several ranges
-    /// on a dimension.
+    /// Returns the number of tiles read. Not counted for a dense array with boxes, or with several
+    /// ranges on a dimension.
     #[must_use]
     pub fn tiles_read(&self) -> u64 {
         self.cost.read
@@ -194,7 +194,7 @@ impl Grouped {
         self.columns.empty()
     }
 
-    /// The names of columns with an overflow so far. See [`Aggregates::saturated`].
+    /// Returns the names of columns with an overflow so far. See [`Aggregates::saturated`].
     #[must_use]
     pub fn saturated(&self) -> &[String] {
         &self.columns.saturated

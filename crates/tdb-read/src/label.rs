@@ -47,7 +47,7 @@ impl LabelValue {
         }
     }
 
-    /// Zeros of both signs are equal, but have adjacent keys.
+    /// Returns the value, with one key for the zeros of both signs, which are equal.
     fn of(scalar: Scalar) -> Self {
         Self::Key(match scalar {
             Scalar::F32(0.0) => Scalar::F32(0.0).key(),
@@ -86,7 +86,7 @@ impl Label {
         }
     }
 
-    /// The index of the labeled dimension.
+    /// Returns the index of the labeled dimension.
     #[must_use]
     pub fn dimension_index(&self) -> usize {
         saturating_len(self.label.dimension)
@@ -119,14 +119,14 @@ impl Label {
             .then(|| format!("the datatype of attribute {:?} differs from the label", label.attribute))
     }
 
-    /// The label as defined in the schema.
+    /// Returns the label as defined in the schema.
     #[must_use]
     pub fn description(&self) -> &DimensionLabel {
         &self.label
     }
 
-    /// The array of the values: dense, with a dimension of the labeled dimension's type and an
-    /// attribute.
+    /// Returns the array of the values: dense, with a dimension of the labeled dimension's type and
+    /// an attribute.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
         &self.array

@@ -204,7 +204,7 @@ impl Query {
     /// let array = Array::open(folder)?;
     /// let boxes = [QueryBox::new().range("y", 0..2).range("x", 1..3), QueryBox::new().range("y", 1..3).range("x", 2..4)];
     /// let cells: usize = array.read().boxes(boxes)?.batches()?.map(|batch| Ok(batch?.len())).sum::<Result<_, tdb_array::ArrayError>>()?;
-    /// assert_eq!(cells, 7); // they share one
+    /// assert_eq!(cells, 7); // one cell is in both boxes
     /// # Ok(())
     /// # }
     /// ```
@@ -246,9 +246,9 @@ impl Query {
         self
     }
 
-    /// Sets the approximate size of a batch in bytes. The default is 4 MiB for a single thread. For
-    /// several threads it is 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB. A batch
-    /// contains at least one cell.
+    /// Sets the memory budget of the query in bytes. A batch takes at most about the budget, and
+    /// contains at least one cell. Without a budget, a batch takes about 4 MiB for a single thread.
+    /// For several threads it takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
     /// MiB, or the memory to unfilter the query's largest tile if larger. With a large budget, a
@@ -268,15 +268,15 @@ impl Query {
         self.array.schema()
     }
 
-    /// The memory of groups in bytes, a quarter of the budget. Tables temporarily take twice as
-    /// much while growing or being sorted.
+    /// Returns the memory of groups in bytes, a quarter of the budget. Tables temporarily take
+    /// twice as much while growing or being sorted.
     pub(crate) fn group_memory(&self) -> usize {
         /// Several passes over an array cost more than memory.
         const DEFAULT: usize = 128 << 20;
         self.spec.budget.map_or(DEFAULT, |budget| budget / 4)
     }
 
-    /// The maximum number of groups per batch.
+    /// Returns the maximum number of groups per batch.
     pub(crate) fn group_rows(&self) -> usize {
         /// A row takes a few hundred bytes.
         const MOST: usize = 8192;
@@ -325,7 +325,7 @@ impl Query {
         self
     }
 
-    /// The monitor of the query, if set.
+    /// Returns the monitor of the query, if set.
     #[must_use]
     pub fn monitored_by(&self) -> Option<&Monitor> {
         self.monitor.as_ref()
@@ -358,7 +358,8 @@ impl Query {
             }
             None => None,
         };
-        // Points and boxes are walked tile by tile, and in ascending order with a single dimension.
+        // Global order is possible for points and boxes: tile by tile, or with a single dimension
+        // as ascending ranges.
         let is_single = region.is_single() || self.spec.boxes.is_some();
         if self.spec.order == Order::Global && !is_single {
             let what =

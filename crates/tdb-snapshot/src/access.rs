@@ -17,7 +17,7 @@ pub struct Access {
     pub key: Option<EncryptionKey>,
     /// The clock and the source of random bytes.
     pub environment: Environment,
-    /// The remaining capacity for bounds of parts of tiles.
+    /// The remaining capacity for coordinate bounds of blocks.
     pub(crate) blocks: BlockRoom,
 }
 
@@ -32,8 +32,8 @@ impl Access {
         Ok(storage.read_up_to(path, self.limits.generic_tile_bytes)?)
     }
 
-    /// The maximum size of a file made of generic tiles. Filters can enlarge incompressible data a
-    /// little.
+    /// Returns the maximum size of a file made of generic tiles. Filters can enlarge incompressible
+    /// data a little.
     pub(crate) fn most_stored(&self) -> u64 {
         let most = self.limits.generic_tile_bytes;
         most.saturating_add(most / 16).saturating_add(64 << 10)

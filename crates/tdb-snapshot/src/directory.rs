@@ -1,4 +1,4 @@
-//! The files of an array in effect: a pure function of file names and a time range.
+//! The files of an array that are in effect. Only a listing and a time range determine them.
 //!
 //! Both generations of the layout are always read and merged, because newer releases add the new
 //! layout to old arrays:
@@ -28,7 +28,7 @@ pub use embedded::EmbeddedDelete;
 pub use inventory::{CommitInventory, CommitList, CommittedFragment};
 pub use listing::Listing;
 
-/// The fragments and delete commits of an array in effect at a time range.
+/// The fragments and delete commits of an array that are in effect in a time range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayDirectory {
     /// The committed fragments, oldest first. Later fragments win over earlier ones.
@@ -70,8 +70,8 @@ impl ArrayDirectory {
         Self::resolve_with(listing, array_type, time, &mut Findings::strict())
     }
 
-    /// Like [`resolve`](Self::resolve). Reports errors to `findings` in order to skip damaged
-    /// parts.
+    /// Determines the files like [`resolve`](Self::resolve), and reports errors to `findings` in
+    /// order to skip damaged parts.
     pub(crate) fn resolve_with(
         listing: &Listing,
         array_type: ArrayType,
@@ -153,9 +153,9 @@ impl FragmentEntry {
     }
 }
 
-/// `true` if a fragment with the name's time range is visible to a reader of `time`. From format 15
-/// on, sparse fragments of several times store a timestamp per cell, and a partial overlap
-/// suffices.
+/// Returns `true` if a fragment with the name's time range is visible to a reader of `time`. From
+/// format 15 on, sparse fragments of several times store a timestamp per cell, and a partial
+/// overlap suffices.
 fn is_visible(name: &TimestampedName, version: FormatVersion, array_type: ArrayType, time: TimeRange) -> bool {
     if array_type == ArrayType::Sparse && version.has(Feature::PartialTimeOverlap) {
         time.intersects(name.start(), name.end())

@@ -55,7 +55,8 @@ pub enum ArrayError {
         /// The reason, and a remedy.
         why: String,
     },
-    /// The array has changed meanwhile, or has a later timestamp than the intended change.
+    /// The array has changed since it was opened, or has a later timestamp than the intended
+    /// change.
     #[error("{path}: {why}")]
     Outdated {
         /// The array.
@@ -174,7 +175,7 @@ pub enum ArrayError {
     /// Only some files of the array are encrypted, so neither the key nor its absence opens all
     /// files.
     #[error(
-        "{clear} is not encrypted, but {encrypted} is: one of the files is unreadable with and without a key. Another writer added \
+        "{clear} is not encrypted, but {encrypted} is, so no key opens both files; another writer added \
          the unencrypted file, or release 2.30.0, which stores changed schemas of encrypted arrays unencrypted"
     )]
     PartlyEncrypted {
@@ -299,8 +300,8 @@ impl ArrayError {
         }
     }
 
-    /// Converts a mismatch of key and file into [`ArrayError::Key`]. For the first file tried with
-    /// a key.
+    /// Converts a mismatch of key and file into [`ArrayError::Key`]. Use for the first file tried
+    /// with a key.
     #[must_use]
     pub fn into_key_error(self) -> Self {
         let problem = self.key_problem();
@@ -316,8 +317,8 @@ impl ArrayError {
         }
     }
 
-    /// Converts a mismatch of key and file into [`ArrayError::PartlyEncrypted`]. For files read
-    /// after the schema: the schema matched the key, or the lack of a key, and the key is not at
+    /// Converts a mismatch of key and file into [`ArrayError::PartlyEncrypted`]. Use for files read
+    /// after the schema: the schema was readable with the key, or without one, so the key is not at
     /// fault.
     pub(crate) fn or_partly_encrypted(self) -> Self {
         let schema = || "the array's schema".to_owned();
@@ -342,7 +343,7 @@ impl ArrayError {
         self
     }
 
-    /// The category of the error. It tells callers how to react.
+    /// Returns the category of the error, which determines the reaction of the caller.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         let by = |unsupported: bool| if unsupported { ErrorCategory::Unsupported } else { ErrorCategory::Corrupt };

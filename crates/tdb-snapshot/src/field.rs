@@ -87,12 +87,12 @@ impl OutputField {
         }
     }
 
-    /// The fill value. Returns `None` if it is null.
+    /// Returns the fill value. Returns `None` if it is null.
     pub fn fill_cell(&self) -> Option<&[u8]> {
         (!self.nullable || self.fill_valid).then_some(&self.fill)
     }
 
-    /// The kind of the values in aggregates. "Not a time" (NaT) is null in an attribute.
+    /// Returns the kind of the values in aggregates. "Not a time" (NaT) is null in an attribute.
     pub fn kind(&self) -> ValueKind {
         let kind = ValueKind::of(self.datatype, self.cell_val_num);
         match self.field {
@@ -101,17 +101,17 @@ impl OutputField {
         }
     }
 
-    /// `true` if aggregates may encounter a null.
+    /// Returns `true` if aggregates may encounter a null.
     pub fn may_be_null(&self) -> bool {
         self.nullable || self.kind() == ValueKind::Time
     }
 
-    /// The size of a cell in bytes. Returns `None` for variable-length cells.
+    /// Returns the size of a cell in bytes. Returns `None` for variable-length cells.
     pub fn cell_size(&self) -> Option<usize> {
         self.cell_val_num.fixed().map(|number| number as usize * self.datatype.size())
     }
 
-    /// `true` if cells have variable length.
+    /// Returns `true` if cells have variable length.
     pub fn is_var(&self) -> bool {
         self.cell_val_num.is_var()
     }

@@ -66,54 +66,54 @@ struct Inner {
 }
 
 impl Fragment {
-    /// The name of the fragment folder.
+    /// Returns the name of the fragment folder.
     #[must_use]
     pub fn name(&self) -> &TimestampedName {
         &self.inner.entry.name
     }
 
-    /// The key of the array, if it is encrypted.
+    /// Returns the key of the array, if it is encrypted.
     pub fn key(&self) -> Option<&tdb_filters::EncryptionKey> {
         self.inner.access.key.as_ref()
     }
 
-    /// The path of the fragment folder below the array's folder.
+    /// Returns the path of the fragment folder below the array's folder.
     #[must_use]
     pub fn folder(&self) -> &str {
         &self.inner.entry.folder
     }
 
-    /// The format version of the fragment, as in the footer.
+    /// Returns the format version of the fragment, as in the footer.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.footer().version()
     }
 
-    /// The schema of the fragment, which may be older than the array's current schema.
+    /// Returns the schema of the fragment, which may be older than the array's current schema.
     #[must_use]
     pub fn schema(&self) -> &Arc<ArraySchema> {
         &self.inner.metadata.schema
     }
 
-    /// The footer of the fragment metadata.
+    /// Returns the footer of the fragment metadata.
     #[must_use]
     pub fn footer(&self) -> &FragmentFooter {
         &self.inner.metadata.footer
     }
 
-    /// The MBR around all cells of the fragment. Returns `None` without cells.
+    /// Returns the MBR around all cells of the fragment. Returns `None` without cells.
     #[must_use]
     pub fn non_empty_domain(&self) -> Option<&NdRange> {
         self.footer().header().non_empty_domain.as_ref()
     }
 
-    /// The number of tiles of each field.
+    /// Returns the number of tiles of each field.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.footer().tile_count()
     }
 
-    /// The size of all data files and the metadata file in bytes, as the metadata states.
+    /// Returns the size of all data files and the metadata file in bytes, as the metadata states.
     ///
     /// # Errors
     /// The footer is from consolidated metadata, and the fragment's own metadata file cannot be
@@ -125,7 +125,7 @@ impl Fragment {
         Ok(data.saturating_add(self.inner.metadata.size()?))
     }
 
-    /// The R-tree over the MBRs of the tiles. Dense fragments have no leaves.
+    /// Returns the R-tree over the MBRs of the tiles. Dense fragments have no leaves.
     ///
     /// # Errors
     /// The section cannot be read.
@@ -133,7 +133,7 @@ impl Fragment {
         Ok(try_init(&self.inner.rtree, || self.inner.metadata.rtree().map(Arc::new))?.clone())
     }
 
-    /// The paths of the delete commits applied before the fragment was written.
+    /// Returns the paths of the delete commits applied before the fragment was written.
     ///
     /// # Errors
     /// The section cannot be read.

@@ -57,19 +57,19 @@ impl Metadata {
         self.entries.iter().map(|(key, value)| (String::from_utf8_lossy(key), value))
     }
 
-    /// The keys, as bytes, and values.
+    /// Returns the keys, as bytes, and values.
     #[must_use]
     pub fn entries(&self) -> &BTreeMap<Vec<u8>, MetadataValue> {
         &self.entries
     }
 
-    /// The number of keys.
+    /// Returns the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// `true` if there are no keys.
+    /// Returns `true` if there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

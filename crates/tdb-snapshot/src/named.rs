@@ -9,8 +9,8 @@ pub fn list_named(storage: &dyn Storage, folder: &str) -> Listed {
     or_nothing(storage, storage.list(folder))
 }
 
-/// Maps a missing folder to an empty listing on a remote storage. WebDAV servers have empty
-/// folders, and some stores continue to list folders after all files are deleted.
+/// Maps a missing folder to an empty listing on a remote storage. Some stores still name a folder
+/// in the parent's listing after all files of the folder are deleted.
 pub(crate) fn or_nothing(storage: &dyn Storage, listed: Listed) -> Listed {
     match listed {
         Err(StorageError::NotFound { .. }) if storage.profile().is_remote() => Ok(Vec::new()),

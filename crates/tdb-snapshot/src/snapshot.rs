@@ -108,28 +108,28 @@ impl Snapshot {
         Options::new().open(path)
     }
 
-    /// The schema in effect at the time of opening.
+    /// Returns the schema in effect at the time of opening.
     #[must_use]
     pub fn schema(&self) -> &Arc<ArraySchema> {
         &self.inner.schema
     }
 
-    /// The default format version of new fragments, by the rule of the reference library. An array
-    /// whose version has validity keeps its version. Otherwise new fragments get the current
-    /// default.
+    /// Returns the default format version of new fragments, by the rule of the reference library.
+    /// An array of format 7 or later, which supports nullable attributes, keeps its version. New
+    /// fragments of older arrays get the current default.
     #[must_use]
     pub fn version_of_new_fragments(&self) -> FormatVersion {
         version_of_new_fragments(self.schema())
     }
 
-    /// The path of the schema file below the array's folder.
+    /// Returns the path of the schema file below the array's folder.
     #[must_use]
     pub fn schema_path(&self) -> &str {
         &self.inner.schema_path
     }
 
-    /// The committed fragments, oldest first. The later of two overlapping fragments wins. Reads
-    /// footers and fragment schemas on first use. The names alone are in
+    /// Returns the committed fragments, oldest first. The later of two overlapping fragments wins.
+    /// Reads footers and fragment schemas on first use. The names alone are in
     /// [`directory`](Self::directory) at no cost.
     ///
     /// # Errors
@@ -139,9 +139,9 @@ impl Snapshot {
         Ok(&self.loaded()?.fragments)
     }
 
-    /// Unreadable parts skipped so far. Empty without [`Options::skip_damaged`], except for damaged
-    /// copies of footers, replaced by the fragments' own footers. Damaged fragments appear after a
-    /// call of [`fragments`](Self::fragments).
+    /// Returns the unreadable parts skipped so far. Without [`Options::skip_damaged`], contains
+    /// only damaged copies of footers, in whose place the fragments' own footers are used. Damaged
+    /// fragments appear after a call of [`fragments`](Self::fragments).
     #[must_use]
     pub fn damaged(&self) -> Vec<&Damaged> {
         let of_fragments = self.inner.fragments.get().map_or(&[][..], |loaded| &loaded.damaged);
@@ -152,48 +152,48 @@ impl Snapshot {
         try_init(&self.inner.fragments, || Loaded::of(self))
     }
 
-    /// Requests to the storage by kind, and bytes read, since opening began.
+    /// Returns the requests to the storage by kind, and the bytes read, since opening began.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.place.counting.counters()
     }
 
-    /// The files of the array that are in effect.
+    /// Returns the files of the array that are in effect.
     #[must_use]
     pub fn directory(&self) -> &ArrayDirectory {
         &self.inner.directory
     }
 
-    /// The time range at which the array was opened.
+    /// Returns the time range at which the array was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.inner.time
     }
 
-    /// The storage with the array.
+    /// Returns the storage with the array.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.inner.place.storage
     }
 
-    /// Bounds on memory that the array's files can make a reader allocate.
+    /// Returns the bounds on memory that the array's files can make a reader allocate.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.place.access.limits
     }
 
-    /// `true` if the array was opened with this key, or without a key for `None`.
+    /// Returns `true` if the array was opened with this key, or without a key for `None`.
     #[must_use]
     pub fn is_opened_with(&self, key: Option<&tdb_filters::EncryptionKey>) -> bool {
         self.inner.place.access.key.as_ref() == key
     }
 
-    /// The storage, if prefetching pays off.
+    /// Returns the storage, if prefetching pays off.
     pub fn ahead(&self) -> Option<&AheadStorage> {
         self.inner.place.ahead.as_ref()
     }
 
-    /// The threads for queries of the array.
+    /// Returns the threads for queries of the array.
     pub fn workers(&self) -> &Workers {
         self.watched.as_deref().unwrap_or(&self.inner.place.workers)
     }
@@ -204,8 +204,8 @@ impl Snapshot {
         Self { inner: self.inner.clone(), watched: Some(Arc::new(workers)) }
     }
 
-    /// The smallest MBR around the cells of all fragments. Returns `None` if the array has no
-    /// cells.
+    /// Returns the smallest MBR around the cells of all fragments. Returns `None` if the array has
+    /// no cells.
     ///
     /// # Errors
     /// The same as [`fragments`](Self::fragments).
@@ -216,7 +216,7 @@ impl Snapshot {
         Ok(Some(union))
     }
 
-    /// The first and last coordinate of the non-empty domain, for each dimension.
+    /// Returns the first and last coordinate of the non-empty domain, for each dimension.
     ///
     /// # Errors
     /// The same as [`fragments`](Self::fragments).
@@ -224,12 +224,12 @@ impl Snapshot {
         Ok(self.non_empty_domain()?.map(|domain| Coordinate::of_box(self.schema(), &domain)))
     }
 
-    /// The limits, key and environment for reading the array's files.
+    /// Returns the limits, key and environment for reading the array's files.
     pub fn access(&self) -> &Access {
         &self.inner.place.access
     }
 
-    /// The metadata at the array's time, loaded on first use.
+    /// Returns the metadata at the array's time, loaded on first use.
     ///
     /// # Errors
     /// A metadata file cannot be read.
@@ -238,7 +238,7 @@ impl Snapshot {
         try_init(&self.inner.metadata, || load().map_err(ArrayError::or_partly_encrypted))
     }
 
-    /// The enumeration called `name`, loaded on first use.
+    /// Returns the enumeration called `name`, loaded on first use.
     ///
     /// # Errors
     /// The schema has no enumeration `name`, or the file cannot be read.
@@ -255,8 +255,8 @@ impl Snapshot {
 }
 
 /// Returns the default format version of new fragments, by the rule of the reference library. An
-/// array whose version has validity keeps its version. Otherwise new fragments get the current
-/// default.
+/// array of format 7 or later, which supports nullable attributes, keeps its version. New fragments
+/// of older arrays get the current default.
 pub fn version_of_new_fragments(schema: &ArraySchema) -> FormatVersion {
     let version = schema.version();
     if version.has(Feature::Validity) { version } else { FormatVersion::DEFAULT }

@@ -13,19 +13,19 @@ impl TimeRange {
     /// All of time.
     pub const ALL: Self = Self { start: 0, end: u64::MAX };
 
-    /// Everything up to `end`.
+    /// Returns the range of all times up to `end`.
     #[must_use]
     pub const fn until(end: u64) -> Self {
         Self { start: 0, end }
     }
 
-    /// `true` if all of `start..=end` is in the range.
+    /// Returns `true` if all of `start..=end` is in the range.
     #[must_use]
     pub const fn contains(&self, start: u64, end: u64) -> bool {
         start >= self.start && end <= self.end
     }
 
-    /// `true` if any part of `start..=end` is in the range.
+    /// Returns `true` if any part of `start..=end` is in the range.
     #[must_use]
     pub const fn intersects(&self, start: u64, end: u64) -> bool {
         start <= self.end && end >= self.start

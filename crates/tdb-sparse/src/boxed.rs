@@ -86,7 +86,7 @@ impl<'a> Compared<'a> {
         compared
     }
 
-    /// Range lists to compare with the coordinates of a dimension.
+    /// Returns the range lists to compare with the coordinates of a dimension.
     pub(super) fn of_dimension(&self, dimension: usize) -> impl Iterator<Item = &[DimRange]> {
         [self.ranges[dimension].as_deref(), self.sides[dimension].as_deref()].into_iter().flatten()
     }
@@ -104,7 +104,7 @@ impl<'a> Compared<'a> {
         shares.into_iter().map(|(_, dimension)| dimension).collect()
     }
 
-    /// `true` if the coordinates of a dimension must be checked.
+    /// Returns `true` if the coordinates of a dimension must be checked.
     pub(super) fn needs(&self, dimension: usize) -> bool {
         self.boxes.is_some()
             || self.ranges.get(dimension).is_none_or(Option::is_some)

@@ -57,7 +57,7 @@ pub(super) struct Look<'a> {
 }
 
 impl WantedCells {
-    /// Number of matching cells.
+    /// Returns the number of matching cells.
     pub(super) fn len(&self, tile: &SelectedTile) -> usize {
         self.kept.as_ref().map_or(tile.cells as usize, Vec::len)
     }

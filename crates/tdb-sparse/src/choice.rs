@@ -127,7 +127,7 @@ pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
 /// needed.
 pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 
-/// `true` if no cell outside of the tile can share coordinates with a cell of the tile.
+/// Returns `true` if no cell outside of the tile can share coordinates with a cell of the tile.
 pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
     if own.times.is_some() {
@@ -144,7 +144,7 @@ pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, le
     others.all(|(_, fragment)| !fragment.may_intersect(&mbr, left))
 }
 
-/// `true` if the requested order equals the global order for all matching cells.
+/// Returns `true` if the requested order equals the global order for all matching cells.
 fn is_global_order(context: &Context) -> Result<bool> {
     let schema = context.array.schema();
     let global = global_order(schema)?;
@@ -178,8 +178,8 @@ fn is_global_order(context: &Context) -> Result<bool> {
         }
         DimRange::Var { .. } => true,
     };
-    // Space tiles do not change the order if, except for the last, every dimension with several
-    // space tiles has a single coordinate per tile.
+    // Space tiles do not change the order if every dimension with several space tiles, except the
+    // last, has a single coordinate per tile.
     let tiled: Vec<usize> = global.tile_dimensions().into_iter().filter(|dimension| !is_one_tile(*dimension)).collect();
     let single = |dimension: &usize| schema.dimensions()[*dimension].extent_cells() == Some(1);
     let leading = tiled.split_last().is_none_or(|(_, leading)| leading.iter().all(single));

@@ -49,7 +49,7 @@ enum Applies {
 }
 
 impl Applies {
-    /// `true` if the condition must be evaluated for a tile.
+    /// Returns `true` if the condition must be evaluated for a tile.
     fn to(self, tile: &SelectedTile) -> bool {
         match self {
             Self::Until(_) => true,
@@ -134,12 +134,12 @@ impl Conditions {
         self.fields.iter().enumerate().map(move |(place, field)| (&*field.tiles, needs(place)))
     }
 
-    /// `true` if at least one condition must be evaluated for a tile.
+    /// Returns `true` if at least one condition must be evaluated for a tile.
     pub(super) fn apply_to(&self, tile: &SelectedTile) -> bool {
         self.conditions.iter().any(|condition| condition.applies.to(tile))
     }
 
-    /// `true` if a condition depends on the time at which a cell was written.
+    /// Returns `true` if a condition depends on the time at which a cell was written.
     pub(super) fn need_times(&self) -> bool {
         self.conditions.iter().any(|condition| matches!(condition.applies, Applies::Until(Some(_))))
     }

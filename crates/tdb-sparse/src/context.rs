@@ -147,14 +147,14 @@ impl Context {
         Ok(())
     }
 
-    /// `true` if two cells of the array may have the same coordinates.
+    /// Returns `true` if two cells of the array may have the same coordinates.
     pub(super) fn allows_duplicates(&self) -> bool {
         self.array.schema().allows_duplicates()
     }
 
-    /// `true` if a cell may hide an older cell with the same coordinates. The older cell is in an
-    /// older fragment, or in the same fragment if the fragment stores a timestamp per cell. Without
-    /// timestamps, cells of the same write never hide each other.
+    /// Returns `true` if a cell may hide an older cell with the same coordinates. The older cell is
+    /// in an older fragment, or in the same fragment if the fragment stores a timestamp per cell.
+    /// Without timestamps, cells of the same write never hide each other.
     pub(super) fn must_deduplicate(&self) -> bool {
         !self.allows_duplicates()
             && (self.sources.len() > 1 || self.sources.iter().any(|source| source.times.is_some()))

@@ -32,7 +32,7 @@ pub(super) struct Gathered {
     pub(super) has_passing: bool,
 }
 
-/// Builds batches field by field. Apart from the batch, at most one field is held in memory.
+/// A builder of batches, field by field. Apart from the batch, at most one field is held in memory.
 #[derive(Debug)]
 pub(super) struct Gatherer {
     pool: BufferPool,
@@ -52,12 +52,12 @@ impl Unfinished {
         Self { columns: vec![None; context.fields.len()], len: 0, has_passing: false }
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Memory of the gathered fields in bytes.
+    /// Returns the memory of the gathered fields in bytes.
     pub(super) fn memory(&self) -> usize {
         self.columns.iter().flatten().map(Column::memory).sum()
     }

@@ -21,7 +21,7 @@ impl Held {
         Self { cells, passing: false }
     }
 
-    /// Memory of the cells in bytes.
+    /// Returns the memory of the cells in bytes.
     pub(super) fn memory(&self) -> usize {
         self.cells.memory()
     }
@@ -41,7 +41,7 @@ pub(super) fn fixed_window(
     fixed_windows(tiles, file, tile, (cells, size), std::slice::from_ref(&window), out, scratch)
 }
 
-/// Like [`fixed_window`], for several windows in ascending order without overlap.
+/// Unfilters several windows like [`fixed_window`]. The windows ascend and do not overlap.
 pub(super) fn fixed_windows(
     tiles: &FieldTiles,
     file: &PartTiles,

@@ -19,7 +19,8 @@ use crate::selected::Tiles;
 use crate::stream::Stream;
 use crate::table::{Run, RunQueue, TileTable};
 
-/// Emits the cells of a fragment in stored order, and verifies the global order on the way.
+/// A reader that emits the cells of a fragment in stored order, and verifies the global order
+/// meanwhile.
 ///
 /// Needs no sort keys, and unfilters no data twice. The coordinates of a batch are unfiltered into
 /// the result, then each cell is compared with the previous cell. A batch is emitted once no later
@@ -83,7 +84,7 @@ enum Obstacle {
 }
 
 impl InOrder {
-    /// `tiles` belong to one fragment.
+    /// Creates a reader of `tiles`, which must belong to one fragment.
     pub(super) fn new(context: &Context, tiles: Tiles) -> Result<Self> {
         let schema = context.array.schema();
         let order = CellOrder::new(schema, Order::Global, &bounds(context, &tiles))?;
@@ -183,7 +184,7 @@ impl InOrder {
         Ok(true)
     }
 
-    /// `true` if the cells ascend.
+    /// Returns `true` if the cells ascend.
     fn are_in_order(&self, context: &Context, columns: &[CoordinateColumn<'_>], cells: usize) -> Result<bool> {
         /// Minimum number of cells for a separate thread.
         const LEAST: usize = 16 << 10;
@@ -272,7 +273,7 @@ impl InOrder {
         Place { key, columns: self.order.columns(coordinates) }
     }
 
-    /// `true` if `a` does not come after `b`.
+    /// Returns `true` if `a` does not come after `b`.
     fn is_before(&self, a: &Place, b: &Place) -> bool {
         let ordering = a.key.cmp(&b.key).then_with(|| self.order.compare((&a.columns, 0), (&b.columns, 0)));
         ordering.is_le()

@@ -86,7 +86,7 @@ impl<K: Key> Keyed<K> {
         Ok((keyed, wanted.fields))
     }
 
-    /// A tile with these keys, whose cells all match.
+    /// Creates a tile with these keys, whose cells all match.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
@@ -94,7 +94,7 @@ impl<K: Key> Keyed<K> {
         Self { slot, source, tile, keys, cells, times, time: 0, deleted, columns, column_cells, forgotten: false }
     }
 
-    /// Number of matching cells.
+    /// Returns the number of matching cells.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
@@ -132,8 +132,8 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// `true` if cells of the fragment may be versions of each other. If `false`, all cells with
-    /// equal coordinates are kept.
+    /// Returns `true` if cells of the fragment may be versions of each other. If `false`, all cells
+    /// with equal coordinates are kept.
     pub(super) fn has_versions(&self) -> bool {
         self.times.is_some()
     }
@@ -148,17 +148,18 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// `true` if a cell is kept because the `newest` cell, which has the same coordinates, is kept.
+    /// Returns `true` if a cell is kept because the `newest` cell, which has the same coordinates,
+    /// is kept.
     pub(super) fn counts_as(&self, cell: u32, (newest, other_cell): (&Self, u32)) -> bool {
         self.source == newest.source && (!self.has_versions() || (self.slot, cell) == (newest.slot, other_cell))
     }
 
-    /// `true` if the tile may have cells marked as deleted.
+    /// Returns `true` if the tile may have cells marked as deleted.
     pub(super) fn has_deleted(&self) -> bool {
         self.deleted.is_some()
     }
 
-    /// `true` if the cell is marked as deleted.
+    /// Returns `true` if the cell is marked as deleted.
     pub(super) fn is_deleted(&self, cell: u32) -> bool {
         self.deleted.as_ref().is_some_and(|deleted| deleted[cell as usize])
     }
@@ -204,11 +205,11 @@ impl<K: Key> Keyed<K> {
         self.keep(&positions);
     }
 
-    /// `true` if the cells are in order, and strictly ascending if they may be versions of each
-    /// other.
+    /// Returns `true` if the cells are in order, and strictly ascending if they may be versions of
+    /// each other.
     fn ascends(&self, order: &CellOrder) -> bool {
         let distinct = self.has_versions();
-        // Without a branch per cell, since nearly all tiles are in order.
+        // The comparison has no branch per cell, since nearly all tiles are in order.
         let followers = self.keys.get(1..).unwrap_or_default();
         let pairs = || self.keys.iter().zip(followers);
         if order.is_exact() && !distinct {
@@ -230,9 +231,9 @@ impl<K: Key> Keyed<K> {
         self.keys[a].cmp(&self.keys[b]).then_with(|| self.compare_equal(order, self.cell(a), self, self.cell(b)))
     }
 
-    /// `true` if all cells precede the cells of `next`, a later tile of the same fragment. Both
-    /// tiles must be [sorted](Self::make_mergeable) and not empty. Returns `false` if both tiles
-    /// hold a version of the same cell.
+    /// Returns `true` if all cells precede the cells of `next`, a later tile of the same fragment.
+    /// Both tiles must be [sorted](Self::make_mergeable) and not empty. Returns `false` if both
+    /// tiles hold a version of the same cell.
     pub(super) fn is_before(&self, order: &CellOrder, next: &Self) -> bool {
         let (Some(last), Some(first)) = (self.keys.last(), next.keys.first()) else { return true };
         let equal = || self.compare_equal(order, self.cell(self.len() - 1), next, next.cell(0));
@@ -261,7 +262,7 @@ impl<K: Key> Keyed<K> {
         self.forgotten = true;
     }
 
-    /// `true` if the keys were dropped.
+    /// Returns `true` if the keys were dropped.
     pub(super) fn has_forgotten_keys(&self) -> bool {
         self.forgotten
     }
@@ -274,7 +275,7 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Memory in bytes.
+    /// Returns the memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let cells = self.cells.as_ref().map_or(0, |cells| 4 * cells.len());
         let times = self.times.as_ref().map_or(0, |times| 8 * times.len());

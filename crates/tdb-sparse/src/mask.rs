@@ -5,7 +5,7 @@ use std::ops::Range;
 use tdb_cells::order::coordinates::indices;
 use tdb_snapshot::tiles::BLOCK;
 
-/// Flags of possibly matching cells. Initially all cells.
+/// Flags of possibly matching cells. Initially all cells are flagged.
 #[derive(Debug)]
 pub(super) struct Mask {
     /// A flag per cell, valid once `is_used`.
@@ -30,12 +30,12 @@ impl Mask {
         &mut self.flags
     }
 
-    /// Number of cells, excluded cells included.
+    /// Returns the number of cells, excluded cells included.
     pub(super) fn len(&self) -> usize {
         self.cells
     }
 
-    /// `true` if no cell is left.
+    /// Returns `true` if no cell is left.
     pub(super) fn is_empty(&self) -> bool {
         self.cells == 0 || self.is_used && !self.flags.contains(&true)
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_hold_all_wanted_cells() {
+    fn runs_contain_all_wanted_cells() {
         let cells = 9 * BLOCK + 5;
         let mut mask = Mask::new(vec![false], cells);
         assert_eq!(mask.runs().first(), Some(&(0..cells)));

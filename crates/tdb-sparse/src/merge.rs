@@ -23,14 +23,14 @@ use pending::{Pending, PendingTile};
 use split::{Cut, split};
 use strand::Strand;
 
-/// Merges the tiles of fragments in global order. Drops cells hidden by a newer cell with equal
-/// coordinates.
+/// A merge of the tiles of fragments in global order. Cells hidden by a newer cell with equal
+/// coordinates are dropped.
 ///
 /// A fragment's cells should be in global order, but the format does not guarantee this. Therefore
 /// the merge emits no cell beyond the lower bounds of unloaded tiles, taken from MBRs. Each tile is
 /// sorted when loaded, and overlapping tiles of a fragment are merged like tiles of several
-/// fragments. If the loaded tiles exceed the memory limit, [`Slabs`] sorts the rest. For a fragment
-/// in global order, this only means loading tiles slightly earlier.
+/// fragments. If the loaded tiles exceed the memory limit, [`Slabs`] sorts the rest. In a fragment
+/// in global order, tiles are only loaded slightly earlier than necessary.
 ///
 /// Tiles are loaded in groups: with several threads, about as many as fill a batch. Loaded cells
 /// are merged as far as possible. Several threads merge them in [parts](split) if the number of
@@ -61,7 +61,7 @@ const WORTH_PARTS: usize = if cfg!(test) { 2 } else { 16 << 10 };
 const MOST_MORE_STRANDS: usize = if cfg!(test) { 2 } else { 32 };
 
 impl<K: Key> Merge<K> {
-    /// `tiles` must be sorted by source.
+    /// Prepares the merge. `tiles` must be sorted by source.
     pub(super) fn new(context: &Context, order: CellOrder, tiles: &Tiles) -> Self {
         let first_tiles = || tiles.chunk_by(|a, b| a.0 == b.0).filter_map(<[_]>::first);
         let bytes = |(source, tile): &(usize, SelectedTile)| tile_bytes(context, *source, tile);
@@ -109,7 +109,7 @@ impl<K: Key> Merge<K> {
     fn next_tiles(&mut self, context: &Context, tiles: &TileTable, most: usize) -> Vec<PendingTile<K>> {
         let at_hand = self.strands.iter().map(|strand| strand.bytes_left(tiles)).fold(0, usize::saturating_add);
         let threads = context.array.workers().threads();
-        // A part of a tile will be left over for every fragment.
+        // After the merge, a part of a tile remains for every fragment.
         let most = if threads == 1 { most / 4 } else { most.saturating_add(self.left_over) };
         let most = most.min(context.room / 4).saturating_sub(at_hand);
         let (mut jobs, mut bytes) = (Vec::new(), 0_usize);

@@ -62,13 +62,13 @@ impl Sorted {
         Some(Self { reach: reach.collect(), order })
     }
 
-    /// Number of pairs to compare.
+    /// Returns the number of pairs to compare.
     fn pairs(&self) -> usize {
         self.reach.iter().enumerate().map(|(place, reach)| reach - place - 1).fold(0, usize::saturating_add)
     }
 }
 
-/// Sort key of the start of a range, among ranges of the same kind.
+/// Returns the sort key of the start of a range, among ranges of the same kind.
 fn start(range: &DimRange) -> (u64, &[u8]) {
     match range {
         DimRange::Fixed { lo, .. } => (*lo, &[]),
@@ -76,7 +76,7 @@ fn start(range: &DimRange) -> (u64, &[u8]) {
     }
 }
 
-/// `true` if `later` begins within `range`. `later` must not begin before `range`.
+/// Returns `true` if `later` begins within `range`. `later` must not begin before `range`.
 fn begins_in(range: &DimRange, later: &DimRange) -> bool {
     match later {
         DimRange::Fixed { lo, .. } => matches!(range, DimRange::Fixed { hi, .. } if lo <= hi),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_those_that_intersect() {
+    fn finds_all_intersecting_pairs() {
         let mut seed = 7u64;
         let mut next = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

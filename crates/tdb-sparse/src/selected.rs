@@ -15,7 +15,7 @@ pub(super) struct SelectedTile {
 }
 
 impl SelectedTile {
-    /// `true` if all cells are known to meet this part of the query's condition.
+    /// Returns `true` if all cells are known to meet this part of the query's condition.
     pub(super) fn passes(&self, part: usize) -> bool {
         u32::try_from(part).is_ok_and(|part| self.passes.checked_shr(part).unwrap_or(0) & 1 != 0)
     }

@@ -147,14 +147,14 @@ impl Source {
         self.rtree.hull()
     }
 
-    /// `true` if a tile may have a cell inside one of the ranges of every dimension. See
+    /// Returns `true` if a tile may have a cell inside one of the ranges of every dimension. See
     /// [`may_intersect`].
     pub(super) fn may_intersect(&self, query: &[Vec<DimRange>], left: &mut u64) -> bool {
         may_intersect(&self.rtree, query, left)
     }
 
-    /// `true` if the cells of a tile must be checked individually even if the tile is inside the
-    /// region.
+    /// Returns `true` if the cells of a tile must be checked individually even if the tile is
+    /// inside the region.
     pub(super) fn is_filtered(&self, tile: &SelectedTile) -> bool {
         let by_condition = self.conditions.as_ref().is_some_and(|conditions| conditions.apply_to(tile));
         self.is_time_limited || self.deletions.is_some() || by_condition

@@ -16,7 +16,7 @@ pub(crate) struct Spares {
 }
 
 impl Spares {
-    /// Keeps up to `most` bytes of each kind of buffer.
+    /// Creates pools that keep up to `most` bytes of each kind of buffer.
     pub(super) fn of(most: usize) -> Self {
         Self { buffers: Pool::of(most), keys: KeyPools::of(most), var: Pool::of(most) }
     }

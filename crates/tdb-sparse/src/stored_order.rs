@@ -9,13 +9,13 @@ use tdb_types::Feature;
 use crate::context::Context;
 use crate::source::Source;
 
-/// `true` if a fragment may be stored in another order than the array's global order.
+/// Returns `true` if a fragment may be stored in another order than the array's global order.
 pub(super) fn is_stored_otherwise(context: &Context) -> bool {
     let schema = context.array.schema();
     context.sources.iter().any(|source| may_differ(schema, source.fragment.version()) || has_loose_versions(source))
 }
 
-/// `true` if the fragment may store a newer version of a cell after an older one.
+/// Returns `true` if the fragment may store a newer version of a cell after an older one.
 fn has_loose_versions(source: &Source) -> bool {
     source.times.is_some() && source.fragment.version().has(Feature::UnorderedVersions)
 }

@@ -8,8 +8,8 @@ use crate::engine::Engine;
 use crate::selected::SelectedTile;
 use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
-/// Emits the matching cells of tiles in stored order, tile by tile. Suitable if no cell must be
-/// compared with a cell of another tile.
+/// An engine that emits the matching cells of tiles in stored order, tile by tile. Suitable if no
+/// cell must be compared with a cell of another tile.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// Tiles with source indices.
@@ -72,7 +72,7 @@ impl Engine for Stream {
     }
 }
 
-/// `true` if some cells of the tile may not match.
+/// Returns `true` if some cells of the tile may not match.
 pub(super) fn needs_look(context: &Context, source: usize, tile: &SelectedTile) -> bool {
     !tile.full || context.sources[source].is_filtered(tile)
 }

@@ -46,7 +46,7 @@ impl Tile {
         bytes
     }
 
-    /// `true` if the tile is still needed after this number of its queued runs.
+    /// Returns `true` if the tile is still needed after this number of its queued runs.
     pub(super) fn is_wanted_after(&self, runs: usize) -> bool {
         self.open || self.queued > runs
     }
@@ -87,7 +87,7 @@ impl TileTable {
         Self { slots: sizes.map(tile).collect(), free: Vec::new() }
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -170,12 +170,12 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Estimated bytes of the cells in the result.
+    /// Returns the estimated bytes of the cells in the result.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Number of runs.
+    /// Returns the number of runs.
     pub(super) fn len(&self) -> usize {
         self.runs.len()
     }
@@ -224,7 +224,7 @@ impl RunQueue {
         self.next == self.waiting.runs.len()
     }
 
-    /// Estimated bytes of the cells in the result.
+    /// Returns the estimated bytes of the cells in the result.
     pub(super) fn bytes(&self) -> usize {
         self.waiting.bytes
     }

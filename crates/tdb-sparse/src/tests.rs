@@ -1,5 +1,5 @@
-//! Reads with so little memory that every step works piecewise. Reads through the public API are
-//! tested in `tests/it/sparse.rs`.
+//! Reads with so little memory that every step works piecewise. `tdb-array` tests reads through the
+//! public API in `tests/it/sparse.rs`.
 
 #[path = "../../tdb-array/tests/it/sparse_support/mod.rs"]
 mod sparse_support;
@@ -13,7 +13,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 10_000 }))]
 
     #[test]
-    fn little_room_gives_the_same_cells(mut case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
+    fn little_memory_returns_the_same_cells(mut case in cases(), room in prop_oneof![Just(1_usize), 100..3000_usize]) {
         let array = case.array();
         let (mut reader, _) = SparseReader::new(case.query(&array).check().unwrap()).unwrap();
         (reader.context.room, reader.context.sorting) = (room, room);

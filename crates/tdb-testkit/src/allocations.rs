@@ -26,7 +26,7 @@ mod tests {
     use std::hint::black_box;
 
     #[test]
-    fn the_peak_is_what_lives_at_one_time() {
+    fn peaks_count_only_live_allocations() {
         let one_after_the_other = peak_while(|| {
             drop(black_box(vec![1u8; 4096]));
             drop(black_box(vec![1u8; 4096]));

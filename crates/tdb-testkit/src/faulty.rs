@@ -11,8 +11,8 @@ use crate::stored::joined;
 /// A kind of failure of a [`FaultyStorage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// One operation fails, as on a full disk. All operations before and after it succeed. A
-    /// failing append writes half of its bytes.
+    /// One operation fails, as on a full disk. All other operations succeed. A failing append
+    /// writes half of its bytes.
     Fails,
     /// The machine stops: this operation and all later operations fail, without any cleanup. All
     /// written bytes stay, durable or not, including half of the bytes of this operation.
@@ -94,7 +94,7 @@ impl FaultyStorage {
         self.shared.state().count
     }
 
-    /// The path within the wrapped storage.
+    /// Returns the path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
         joined(&self.root, path)
     }
@@ -167,7 +167,7 @@ impl Shared {
 }
 
 fn broken(path: String) -> StorageError {
-    StorageError::Io { path, source: Arc::new(io::Error::new(io::ErrorKind::StorageFull, "no space left (a test's)")) }
+    StorageError::Io { path, source: Arc::new(io::Error::new(io::ErrorKind::StorageFull, "no space left (injected)")) }
 }
 
 fn first_half(bytes: &[u8]) -> &[u8] {

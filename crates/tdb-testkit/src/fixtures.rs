@@ -39,12 +39,12 @@ use std::sync::OnceLock;
 /// The file in `fixtures/` that lists all fixtures.
 pub const MANIFEST: &str = "MANIFEST.json";
 
-/// The `fixtures/` folder of the workspace.
+/// Returns the `fixtures/` folder of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// The contents of `fixtures/MANIFEST.json`, read once per process.
+/// Returns the contents of `fixtures/MANIFEST.json`, read once per process.
 pub fn manifest() -> &'static Manifest {
     static READ: OnceLock<Manifest> = OnceLock::new();
     READ.get_or_init(|| Manifest::load().unwrap_or_else(|error| panic!("fixtures/{MANIFEST}: {error}")))

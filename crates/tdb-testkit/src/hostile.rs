@@ -53,8 +53,8 @@ pub fn single_byte_changes(bytes: &[u8], mut body: impl FnMut(&[u8])) {
     }
 }
 
-/// Damages `bytes` as the input of a fuzz target says, by up to 16 edits of five bytes each: the end from which the place is
-/// counted, the place (two bytes), the action, and its value.
+/// Damages `bytes` by up to 16 edits, given by the input of a fuzz target. An edit has five bytes:
+/// the end from which the position is counted, the position (two bytes), the action, and a value.
 pub fn edit(bytes: &mut Vec<u8>, edits: &[u8]) {
     for &[end, low, high, action, value] in edits.as_chunks().0.iter().take(16) {
         let place = usize::from(u16::from_le_bytes([low, high]));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_mutated_into_something() {
+    fn empty_bytes_can_be_mutated() {
         let mut longest = 0;
         seeded_mutations(3, b"", 100, |bytes| longest = longest.max(bytes.len()));
         assert!(longest > 0);

@@ -37,7 +37,7 @@ impl LatentStorage {
         Self::with_profile(inner, latency, bytes_per_second, ReadProfile::new(64 << 10, 4 << 20, 64))
     }
 
-    /// Wraps `inner`, with another profile than an object store's.
+    /// Wraps `inner`, with the given profile instead of an object store's.
     #[must_use]
     pub fn with_profile(
         inner: Arc<dyn Storage>,

@@ -72,7 +72,7 @@ impl Ledger {
                 let deleted = entries.range(least.write + 1..).any(|(_, entry)| entry.deletes);
                 match least.write == 0 || deleted {
                     true => Ok(()),
-                    false => Err(format!("nothing is there: {least:?}")),
+                    false => Err(format!("found no cells, expected a committed write: {least:?}")),
                 }
             }
         }

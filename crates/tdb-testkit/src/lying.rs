@@ -52,8 +52,8 @@ impl Lie {
     ];
 }
 
-/// A read-only storage wrapper with wrong sizes for all files with a text in the path. An empty
-/// text selects all files.
+/// A read-only storage wrapper that reports wrong sizes for all files whose path contains a text.
+/// An empty text selects all files.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -92,7 +92,7 @@ impl LyingStorage {
         self.hollow.load(Relaxed)
     }
 
-    /// The path within the wrapped storage.
+    /// Returns the path within the wrapped storage.
     fn whole(&self, path: &str) -> String {
         joined(&self.root, path)
     }

@@ -35,8 +35,8 @@ pub fn replay_target(crate_dir: impl AsRef<Path>, target: &str, mut body: impl F
     ["corpus", "regressions"].map(|kind| replay(fuzz.join(kind).join(target), &mut body)).iter().sum()
 }
 
-/// Like [`replay_target`], but also calls `body` with corrupted versions of each file: truncated at
-/// every length, with every byte set to several wrong values, and with 2000 random mutations.
+/// Calls `body` with the same files as [`replay_target`], and with `count` random mutations of each
+/// file.
 ///
 /// # Panics
 ///
@@ -48,7 +48,12 @@ pub fn replay_mutated(crate_dir: impl AsRef<Path>, target: &str, count: usize, b
     })
 }
 
-/// As [`replay_mutated`], with each file cut at every length too, and every byte of it set to several wrong values.
+/// Calls `body` with the same bytes as [`replay_mutated`], and with further corrupted versions of
+/// each file: truncated at every length, and with every byte set to several wrong values.
+///
+/// # Panics
+///
+/// If a folder or a file cannot be read.
 pub fn replay_damaged(crate_dir: impl AsRef<Path>, target: &str, count: usize, body: fn(&[u8])) -> usize {
     replay_target(crate_dir, target, |data| {
         body(data);

@@ -1,4 +1,4 @@
-//! All that a storage holds.
+//! The files of a storage.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,11 @@ pub(crate) fn joined(folder: &str, path: &str) -> String {
     }
 }
 
-/// All files of a storage, by their paths.
+/// Returns all files of a storage by path.
+///
+/// # Panics
+///
+/// If the storage fails.
 pub fn files_of(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![String::new()];
@@ -31,7 +35,11 @@ pub fn files_of(storage: &dyn Storage) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Copies all files of a storage into another storage, with their folders.
+/// Copies all files of a storage into another storage, and creates their folders.
+///
+/// # Panics
+///
+/// If a storage fails.
 pub fn copy_files(from: &dyn Storage, to: &dyn Storage) {
     for (path, bytes) in files_of(from) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -111,7 +111,7 @@ impl AtomicWriter {
         Ok(NdRange(sides.collect::<Result<_>>()?))
     }
 
-    /// Number of fragments so far.
+    /// Returns the number of fragments so far.
     #[must_use]
     pub fn fragments(&self) -> usize {
         self.sealed.len()

@@ -20,7 +20,7 @@ use crate::version::library_version;
 /// Size of the chunk count at the start of a filtered tile.
 const COUNT_LEN: usize = size_of::<u64>();
 
-/// Combines the tiles of the dimensions into tiles of one file.
+/// A combiner of the tiles of all dimensions into the tiles of one file.
 #[derive(Debug)]
 pub(crate) struct CombinedCoordinates {
     /// Indices of the dimensions among the fields.
@@ -104,7 +104,7 @@ impl CombinedCoordinates {
         let most = cells.iter().copied().max().unwrap_or(0) as u64;
         match encoders.first() {
             Some(first) if most.saturating_mul(size as u64) > first.tile_bytes => {
-                Err(first.too_large(most, &format!("of {size} bytes with those of the other dimensions")))
+                Err(first.too_large(most, &format!("of {size} bytes together with the other dimensions")))
             }
             _ => Ok(()),
         }

@@ -92,8 +92,8 @@ impl NewFragment {
         Ok(SealedFragment { fragment: self, metadata: None })
     }
 
-    /// Like `seal`, with unfinished data files. `finish` finishes all files at once, the metadata
-    /// file included unless it commits the fragment.
+    /// Seals the fragment like `seal`, with unfinished data files. `finish` finishes all files at
+    /// once, the metadata file included unless it commits the fragment.
     ///
     /// # Errors
     /// See `seal`.
@@ -137,8 +137,8 @@ impl SealedFragment {
     /// Commits the fragment durably and returns its name.
     ///
     /// # Errors
-    /// The storage fails. The fragment is then not committed, unless the removal of the commit
-    /// failed too. In that case the fragment is committed and complete.
+    /// The storage fails. The fragment is then not committed, unless the storage created the commit
+    /// despite the error. In that case the fragment is committed and complete.
     pub(crate) fn commit(self) -> Result<TimestampedName> {
         let Self { mut fragment, metadata } = self;
         let NewFragment { storage, place, .. } = &fragment;

@@ -207,7 +207,7 @@ impl WriteIds {
     }
 }
 
-/// Writes the files of schemas.
+/// A writer for the files of schemas.
 pub(super) struct SchemaWriter<'a> {
     pub(super) access: &'a Access,
     pub(super) storage: &'a dyn Storage,

@@ -176,14 +176,14 @@ fn named_enumerations(array: &Snapshot) -> Result<HashSet<String>> {
     Ok(named)
 }
 
-/// `true` if a folder in the array's root is a fragment from before format 12.
+/// Returns `true` if a folder in the array's root is a fragment from before format 12.
 fn is_fragment(name: &str) -> bool {
     let version = TimestampedName::parse(name).filter(|_| !name.contains('.')).map(|name| name.fragment_version());
     version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
 }
 
-/// `true` if an entry may be part of a fragment. Other files in the folder have another owner, who
-/// may need the files.
+/// Returns `true` if an entry may be part of a fragment. Other files in the folder have another
+/// owner, who may need the files.
 fn is_data_file(entry: &Entry) -> bool {
     let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
     entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))

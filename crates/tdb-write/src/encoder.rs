@@ -17,7 +17,7 @@ use tdb_types::{Cells, Datatype, Feature, FormatVersion, Validity};
 use crate::check::StoredField;
 use crate::version::library_version;
 
-/// Encodes the tiles of a field.
+/// An encoder for the tiles of a field.
 #[derive(Debug)]
 pub struct FieldEncoder {
     /// The field.
@@ -70,7 +70,7 @@ pub struct EncodedTile {
 }
 
 impl EncodedTile {
-    /// Total bytes of all parts.
+    /// Returns the total bytes of all parts.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }
@@ -86,7 +86,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of all cells of a tile.
+    /// Returns a run of all cells of a tile.
     pub fn whole(cells: usize) -> std::iter::Once<Self> {
         std::iter::once(Self { cells: 0..cells, one_by_one: false })
     }
@@ -185,7 +185,7 @@ impl FieldEncoder {
         })
     }
 
-    /// `true` for variable-length cells.
+    /// Returns `true` for variable-length cells.
     pub fn is_var(&self) -> bool {
         self.var.is_some()
     }
@@ -307,7 +307,7 @@ impl FieldEncoder {
                 let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
                 lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
-                    // The offsets are with the values. The offsets file has zero chunks.
+                    // The values embed the offsets. The tile of offsets has zero chunks.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
                 } else {
                     self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;
@@ -320,7 +320,7 @@ impl FieldEncoder {
         Ok(lost.is_none())
     }
 
-    /// `true` if the tiles of a field have the same parts and cell types.
+    /// Returns `true` if the tiles of a field have the same parts and cell types.
     pub fn stores_alike(&self, tiles: &FieldTiles) -> bool {
         let kind = |pipeline: &BoundPipeline| *pipeline.kind();
         kind(&self.fixed) == kind(&tiles.fixed.pipeline)
@@ -328,7 +328,7 @@ impl FieldEncoder {
             && self.validity.as_ref().map(kind) == tiles.validity.as_ref().map(|part| kind(&part.pipeline))
     }
 
-    /// `true` if the field is a dimension.
+    /// Returns `true` if the field is a dimension.
     pub fn is_dimension(&self) -> bool {
         self.dimension.is_some()
     }
@@ -369,7 +369,7 @@ fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -
     Some(plain.fill_value().into_owned())
 }
 
-/// `true` if a fragment stores all coordinates of a cell together.
+/// Returns `true` if a fragment stores all coordinates of a cell together.
 pub(super) fn coordinates_are_interleaved(schema: &ArraySchema, version: FormatVersion) -> bool {
     !version.has(Feature::SplitCoordinates) && !schema.coords_filters().filters.iter().any(Filter::is_compressor)
 }

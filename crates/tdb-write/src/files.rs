@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_snapshot::Result;
 use tdb_storage::Storage;
 
-/// Creates folders and files. On drop, removes them as far as possible unless [`keep`](Self::keep)
+/// New folders and files. They are removed on drop as far as possible, unless [`keep`](Self::keep)
 /// was called.
 #[derive(Debug)]
 pub(super) struct NewFiles {
@@ -17,7 +17,7 @@ pub(super) struct NewFiles {
 enum Made {
     /// Removed only if empty, since others may have added files.
     Folder(String),
-    /// A folder used by nobody else. Removed with all its content.
+    /// A folder without other users. Removed with all its content.
     Tree(String),
     File(String),
 }
@@ -36,7 +36,7 @@ impl NewFiles {
         Ok(())
     }
 
-    /// Creates a folder that nobody else uses.
+    /// Creates a folder that has no other users.
     pub(super) fn tree(&mut self, path: &str) -> Result<()> {
         self.storage.create_folder(path)?;
         self.made.push(Made::Tree(path.to_owned()));

@@ -86,7 +86,7 @@ impl FragmentWriter {
         Ok(Self { builder, ..self })
     }
 
-    /// Bytes of the data files so far.
+    /// Returns the bytes of the data files so far.
     pub fn data_size(&self) -> u64 {
         self.builder.data_size()
     }

@@ -25,7 +25,7 @@ use crate::WriteIds;
 ///
 /// let array = Array::open(&path)?;
 /// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
-/// // It shows to those who open the array afterwards.
+/// // Arrays opened afterwards have the change.
 /// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -17,7 +17,7 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 /// ```
 /// use tdb_array::WriteIds;
 ///
-/// let names = WriteIds::new().at(1_700_000_000_000); // said to be written then
+/// let names = WriteIds::new().at(1_700_000_000_000); // the timestamp of the write
 /// let names = names.seeded(7); // the same names on every run
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -51,8 +51,8 @@ impl WriteIds {
         self
     }
 
-    /// Sets a range of timestamps in milliseconds, for fragments and files in place of others from
-    /// different times.
+    /// Sets a range of timestamps in milliseconds, for fragments and files that replace others from
+    /// several times.
     pub fn over(mut self, start: u64, end: u64) -> Self {
         self.at = Some(start);
         self.until = Some(end);
@@ -76,12 +76,12 @@ impl WriteIds {
         self
     }
 
-    /// `true` if two writers may get the same name, because the unique part is not random.
+    /// Returns `true` if two writers may get the same name, because the unique part is not random.
     pub(crate) fn may_repeat(&self) -> bool {
         self.seeded.is_some() || self.unique.is_some()
     }
 
-    /// `true` if the timestamp was set.
+    /// Returns `true` if the timestamp was set.
     pub(crate) fn is_fixed(&self) -> bool {
         self.at.is_some()
     }
@@ -99,7 +99,7 @@ impl WriteIds {
         }
     }
 
-    /// Returns the next name for a time range, whatever timestamp was set.
+    /// Returns the next name for a time range, and ignores the timestamp that was set.
     pub(crate) fn next_over(
         &self,
         form: NameForm,
@@ -129,7 +129,7 @@ impl Seeded {
     }
 }
 
-/// A bijective mix of the bits (finalizer of SplitMix64).
+/// Mixes the bits with a bijection, the finalizer of SplitMix64.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_one_millisecond_are_unique_and_in_order_in_each_thread() {
+    fn names_of_one_millisecond_are_unique_and_ascend_in_each_thread() {
         let names = WriteIds::new().at(5);
         let threads: Vec<_> = std::thread::scope(|scope| {
             let make = || {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_names_again() {
+    fn equal_seeds_give_equal_names() {
         let make = |seed| {
             let names = WriteIds::new().at(9).seeded(seed);
             let clone = names.clone();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_that_readers_look_at() {
+    fn places_equal_those_of_readers() {
         let place = |version| {
             let version = FormatVersion::new(version).unwrap();
             let name = TimestampedName::new(TimestampedName::form_of_fragments(version), 1, 1, 0xf);

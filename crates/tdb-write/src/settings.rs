@@ -60,7 +60,8 @@ impl Settings {
         self.window_of(target, bytes.max(target.cell_size()).saturating_mul(2), tile_cells)
     }
 
-    /// Like [`window`](Self::window), for cells of `cell_bytes` bytes, all forms included.
+    /// Returns the same as [`window`](Self::window), for cells of `cell_bytes` bytes, all forms
+    /// included.
     pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> Window {
         Window::new(self.budget, cell_bytes.saturating_mul(tile_cells), target.array.workers().threads())
     }

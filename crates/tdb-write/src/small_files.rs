@@ -59,15 +59,15 @@ impl SmallFiles {
         self.access.encoder(version)
     }
 
-    /// The storage of the files.
+    /// Returns the storage of the files.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// The format version of new files: the array's version, or the current version if the array's
-    /// is too old to be written. Determines the names and folders of new files and the form of
-    /// paths in them.
+    /// Returns the format version of new files: the array's version, or the current version if the
+    /// array's is too old to be written. Determines the names and folders of new files and the form
+    /// of paths in them.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version

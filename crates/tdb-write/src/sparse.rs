@@ -97,7 +97,7 @@ mod tests {
     use super::consecutive;
 
     #[test]
-    fn neighbours_are_told() {
+    fn consecutive_cells_form_a_range() {
         assert_eq!(consecutive(&[7, 8, 9]), Some(7..10));
         assert_eq!(consecutive(&[7, 8, 10]), None);
         assert_eq!(consecutive(&[8, 7]), None);

@@ -172,7 +172,7 @@ impl GlobalWriter {
         Ok(())
     }
 
-    /// Number of cells that can wait, at least 1.
+    /// Returns the number of cells that can wait, at least 1.
     fn room(&self) -> usize {
         (self.window + self.held_back).saturating_sub(self.waiting).max(1)
     }

@@ -82,7 +82,7 @@ impl Target {
         self.combined.as_ref().map_or(Some(field), |combined| combined.stored_as(place, field))
     }
 
-    /// Name of the schema file.
+    /// Returns the name of the schema file.
     pub fn schema_name(&self) -> &str {
         file_name(self.array.schema_path())
     }
@@ -92,8 +92,8 @@ impl Target {
         &self.array.access().environment
     }
 
-    /// Bytes per cell of all fields, validity included. Variable-length fields count with an offset
-    /// and a value.
+    /// Returns the bytes per cell of all fields, validity included. Variable-length fields count
+    /// with an offset and a value.
     pub fn cell_size(&self) -> usize {
         self.fields
             .iter()

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_fragments_of_its_version_or_if_it_is_old_of_later_ones() {
+    fn only_old_arrays_accept_fragments_of_later_versions() {
         assert_eq!(versions(1), (22, (1..=22).collect()));
         assert_eq!(versions(6), (22, (6..=22).collect()));
         assert_eq!(versions(7), (7, vec![7]));

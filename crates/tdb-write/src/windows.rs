@@ -72,7 +72,7 @@ mod tests {
     use super::Window;
 
     #[test]
-    fn windows_keep_to_the_budget() {
+    fn windows_stay_within_the_budget() {
         let window = |tiles, overlaps| Window { tiles, overlaps };
         assert_eq!(Window::new(16 << 20, 1 << 20, 2), window(16, true));
         // The minimum number of tiles is held only once.

@@ -68,8 +68,8 @@ impl Write {
         self
     }
 
-    /// Sets the handling of cells with equal coordinates. By default they are kept if the schema
-    /// allows duplicates, and rejected otherwise.
+    /// Sets the handling of cells with equal coordinates. By default all are kept if the schema
+    /// allows duplicates, and the write fails otherwise.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.settings.duplicates = Some(duplicates);
         self
@@ -97,7 +97,7 @@ impl Write {
     ///
     /// A stream of cells ([`global_order`](Self::global_order)) holds at most this limit plus 32
     /// MiB, or two tiles if that is more. The limit includes the current batch. The metadata of the
-    /// fragment's tiles comes on top.
+    /// fragment's tiles takes additional memory.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
         self
@@ -149,7 +149,8 @@ impl Write {
     }
 
     /// Starts a write in global order, the order in which the array stores cells. Batches can have
-    /// any size. Memory stays within the [budget](Self::budget), whatever the number of cells.
+    /// any size. Memory stays within the [budget](Self::budget), independent of the number of
+    /// cells.
     ///
     /// In a dense array, this is the order of tiles, and of cells within tiles. The
     /// [ranges](Self::range) must consist of whole tiles.

@@ -19,8 +19,8 @@
 //!     .select(["x", "s"])? // dimensions and attributes, by name
 //!     .range("y", -10..=-7)? // any number of ranges per dimension
 //!     .order(Order::RowMajor)
-//!     .budget(64 << 20); // bytes of a batch
-//! println!("{}", query.plan()?); // which tiles, which bytes: known before a cell is read
+//!     .budget(64 << 20); // bytes of memory
+//! println!("{}", query.plan()?); // tiles and bytes to read, known before any cell is read
 //!
 //! let mut xs = Vec::new();
 //! for batch in query.batches()? {
@@ -29,7 +29,7 @@
 //!     xs.extend_from_slice(x);
 //!     let s = batch.column("s")?;
 //!     for cell in 0..batch.len() {
-//!         println!("{} {:?}", x[cell], s.cell(cell)); // none if the cell is null
+//!         println!("{} {:?}", x[cell], s.cell(cell)); // `None` if the cell is null
 //!     }
 //! }
 //! assert_eq!(xs, [24, 27, 14, 17, 18, 22, 28, 7, 28]);

@@ -23,7 +23,7 @@ const ORDERS: [Order; 4] = [Order::RowMajor, Order::ColMajor, Order::Global, Ord
 ///
 /// # Panics
 ///
-/// Panics if a result is inconsistent, or if the error blames the caller.
+/// If a result is inconsistent, or if the error blames the caller.
 pub fn read_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
     let read = open(storage, key).and_then(|array| read(&array, variant));
     if let Err(error) = &read {
@@ -41,7 +41,7 @@ fn open(storage: Arc<dyn Storage>, key: Option<[u8; 32]>) -> Result<Array, Array
 ///
 /// # Panics
 ///
-/// Panics if the walk does not end, or if the error blames the caller.
+/// If the walk does not end, or if the error blames the caller.
 pub fn walk_everything(storage: Arc<dyn Storage>, key: Option<[u8; 32]>, variant: usize) -> Result<u64, ArrayError> {
     let options = GroupOptions::new().limits(Limits::SMALL).key(key.map(EncryptionKey::new));
     let walked = options.open_on(storage).map(|group| {
@@ -131,7 +131,7 @@ fn check(batch: &Batch) {
             (None, Some(number)) => {
                 assert_eq!(column.bytes().len(), column.len() * size * number as usize, "size of {}", column.name());
             }
-            _ => panic!("{} has offsets, or has none, against its type", column.name()),
+            _ => panic!("offsets of {} contradict its type", column.name()),
         }
         assert!(column.validity().is_none_or(|bits| bits.len() == column.len().div_ceil(8)));
         assert!(column.null_count() <= column.len());

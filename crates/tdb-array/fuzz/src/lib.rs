@@ -25,7 +25,7 @@ pub fn array_dir(data: &[u8]) {
     let start = u64::from(choice >> 1 & 3) * 500;
     let time = TimeRange { start, end: start + u64::from(choice >> 3) * 100 };
     for path in listing.wanted_files() {
-        assert!(path.matches('/').count() <= 1, "{path:?} lies in no folder that was listed");
+        assert!(path.matches('/').count() <= 1, "{path:?} is not in a listed folder");
     }
     let schema = listing.schema_at(time);
     assert_eq!(schema.is_some(), !listing.schemas().is_empty());
@@ -65,15 +65,15 @@ fn add_line(listing: &mut Listing, line: &str) {
 
 fn check(directory: &ArrayDirectory, array_type: ArrayType, time: TimeRange) {
     let order = |pair: &[tdb_array::FragmentEntry]| pair[0].name.start() <= pair[1].name.start();
-    assert!(directory.fragments.windows(2).all(order), "fragments come oldest first");
+    assert!(directory.fragments.windows(2).all(order), "fragments are not sorted from the oldest");
     let folders: BTreeSet<&str> = directory.fragments.iter().map(|fragment| fragment.folder.as_str()).collect();
-    assert_eq!(folders.len(), directory.fragments.len(), "a fragment counts once");
+    assert_eq!(folders.len(), directory.fragments.len(), "a fragment is listed twice");
     for fragment in &directory.fragments {
         let (start, end) = (fragment.name.start(), fragment.name.end());
-        assert!(time.start <= end && start <= time.end, "{} is not within the time", fragment.folder);
+        assert!(time.start <= end && start <= time.end, "{} is outside of the time range", fragment.folder);
         assert!(array_type == ArrayType::Sparse || (time.start <= start && end <= time.end));
         let folder = fragment.folder.strip_prefix("__fragments/").unwrap_or(&fragment.folder);
-        assert_eq!(folder, fragment.name.as_str(), "the folder lies where fragments lie");
+        assert_eq!(folder, fragment.name.as_str(), "the folder is not that of the fragment");
     }
 }
 

@@ -444,7 +444,7 @@ fn fixtures_of_older_releases() {
 }
 
 #[test]
-fn aggregates_without_sense_are_refused() {
+fn undefined_aggregates_are_rejected() {
     let array = open_fixture(&fixtures::named("v22-by-2.30.0-dense-2d-row-row"), 1);
     let refused = |aggregates: &[Aggregate]| array.read().aggregate(aggregates.to_vec()).unwrap_err().to_string();
     assert!(refused(&[Aggregate::sum("nothing")]).contains("nothing"));
@@ -504,7 +504,7 @@ fn a_dense_array_that_is_hardly_written() {
     assert_eq!(groups[0].column("count").unwrap().values::<u64>().unwrap(), [u64::MAX, 1, 1, 1, 1, 1, 1, 1, 1]);
     let distinct = groups[0].column("count_distinct(f)").unwrap().values::<u64>().unwrap();
     assert_eq!(distinct, [0, 1, 1, 1, 1, 1, 1, 1, 1]);
-    // Cells behind the written cells, within the same tile.
+    // Cells after the written cells, within the same tile.
     let edge = query().range("y", 8u64..=11).unwrap().range("x", 4u64..=7).unwrap();
     assert_eq!(edge.aggregate([Aggregate::count()]).unwrap().value::<u64>("count").unwrap(), Some(16));
 }
@@ -534,7 +534,7 @@ fn long_cells_of_a_dense_array() {
 
 /// A fragment excluded by its statistics, next to a fragment with longer cells than estimated.
 #[test]
-fn what_is_ruled_out_stays_so_where_long_cells_are_divided() {
+fn excluded_tiles_stay_excluded_if_works_are_halved() {
     let dimension = Dimension::new("x", 0u32..=1999);
     let builder = SchemaBuilder::dense().dimension(dimension.with_tile(1000));
     let builder = builder.attribute(Attribute::new("a", Datatype::Int32));

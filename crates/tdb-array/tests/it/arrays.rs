@@ -1,4 +1,4 @@
-//! Arrays in memory, and those of the fixtures.
+//! Arrays in memory, and arrays of the fixtures.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn create(schema: ArraySchema) -> Arc<dyn Storage> {
     storage
 }
 
-/// Opens an array that one thread reads.
+/// Opens an array to be read by one thread.
 pub(crate) fn open(storage: &Arc<dyn Storage>) -> Array {
     ArrayOptions::new().threads(1).open_on(Arc::clone(storage)).unwrap()
 }
@@ -39,12 +39,12 @@ pub(crate) fn open_fixture(fixture: &Fixture, threads: usize) -> Array {
     with_key(ArrayOptions::new().threads(threads), fixture).open_on(fixture.array_storage()).unwrap()
 }
 
-/// `true` if the field has characters or strings of bytes, which have an order.
+/// Returns `true` if the field has characters or strings, which have an order.
 pub(crate) fn is_text(field: FieldType) -> bool {
     matches!(field.datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
 }
 
-/// `true` if each cell of the field is a number.
+/// Returns `true` if each cell of the field is a number.
 pub(crate) fn is_number(field: FieldType) -> bool {
     let datatype = field.datatype;
     let is_other = datatype.is_string() || datatype.is_bytes() || datatype == Datatype::Any;

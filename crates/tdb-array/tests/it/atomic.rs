@@ -43,14 +43,14 @@ fn boxes_appear_at_once() {
     let written = writer.commit().unwrap();
     assert_eq!((written.cells, written.fragments.len()), (60, 2));
     assert!(read(&storage, -10..=1, 5..=9).into_iter().eq(0..60));
-    // Equal timestamps: a reader at any time sees both or neither.
+    // The timestamps are equal: a reader at any time sees both fragments or neither.
     let array = open(&storage);
     let times: Vec<_> = array.fragments().unwrap().iter().map(|fragment| fragment.name().start()).collect();
     assert_eq!(times[0], times[1]);
 }
 
 #[test]
-fn of_boxes_that_overlap_the_last_counts() {
+fn the_last_of_overlapping_boxes_wins() {
     let storage = create();
     let mut writer = open(&storage).write().atomic().unwrap();
     for first in 0..8 {
@@ -61,7 +61,7 @@ fn of_boxes_that_overlap_the_last_counts() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_nothing_is_committed() {
+fn invalid_boxes_are_errors_and_nothing_is_committed() {
     let storage = create();
     let begin = || {
         let mut writer = open(&storage).write().atomic().unwrap();

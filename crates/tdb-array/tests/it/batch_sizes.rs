@@ -159,7 +159,7 @@ fn conditions() {
 /// A caller that stops after a small batch of a sparse array causes few reads, even with a large
 /// memory limit.
 #[test]
-fn a_small_batch_takes_little() {
+fn small_batches_cause_few_reads() {
     const CELLS: i64 = 200_000;
     let x = Dimension::new("x", 0i64..=1 << 40);
     let schema = SchemaBuilder::sparse().dimension(x.with_tile(1i64 << 30));

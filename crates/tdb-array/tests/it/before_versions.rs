@@ -12,7 +12,7 @@ use tdb_storage::{MemoryStorage, Storage};
 const SCHEMA: &str = "510000000000000063000000000000000401000000000000000101000000010000000000000063000000000000003900\
     000000000000780163646060600662281050873098fe0301986060028ab00071517e793123940d16000926e7e7a00a82\
     548070220303c8081013000b861030";
-/// Metadata of its fragment.
+/// Metadata of a fragment of this array.
 const FRAGMENT: &str = "420000000000000094000000000000000401000000000000000101000000010000000000000094000000000000002a00\
     000000000000780163646060600662101080500c8c409a0588613454184e81c49101a97c983d0ec88620b10119300073";
 
@@ -74,7 +74,7 @@ fn key_value_stores() {
 
 /// Creation never overwrites an existing array.
 #[test]
-fn none_is_overwritten() {
+fn creation_never_overwrites() {
     let rows = Dimension::new("row", 1i32..=16);
     let schema = SchemaBuilder::sparse().dimension(rows).build().unwrap();
     for name in ["__array_metadata.tdb", "__kv_schema.tdb"] {
@@ -86,7 +86,7 @@ fn none_is_overwritten() {
 
 /// Other bytes are reported as damage or as an unknown version.
 #[test]
-fn others_are_not_taken_for_them() {
+fn other_damage_is_not_reported_as_an_old_array() {
     let mut schema = bytes(SCHEMA);
     schema[16] = 5;
     let error = open(&[("__array_schema.tdb", schema)]);

@@ -49,7 +49,7 @@ fn metadata_of_arrays() {
         with_metadata += usize::from(!expected.metadata.is_empty());
         encrypted += usize::from(!expected.metadata.is_empty() && expected.encryption_key.is_some());
     }
-    assert!(with_metadata >= 2 && encrypted >= 1, "{with_metadata} arrays with metadata, {encrypted} encrypted");
+    assert!(with_metadata >= 2 && encrypted >= 1, "only {with_metadata} with metadata, {encrypted} of them encrypted");
 }
 
 /// Keys, datatypes and counts that release 2.30.0 reads from the consolidated fixture, opened

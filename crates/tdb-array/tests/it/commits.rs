@@ -15,8 +15,8 @@ const DELETES: &str = "v22-by-2.30.0-sparse-deletes-in-commits";
 /// Two fragments of format 8 in the array's root.
 const OLD: &str = "v8-by-2.2.9-sparse";
 
-/// Number of cells and sum of `a`: for both fragments, for the second alone, and with and without
-/// the delete in the separate file.
+/// Number of cells and sum of `a`, for both fragments. The next constants are for the second
+/// fragment alone, and with and without the delete in the separate file.
 const BOTH: (usize, i64) = (68, 22209);
 const SECOND: (usize, i64) = (20, 6501);
 const DELETED: (usize, i64) = (11, 875);
@@ -106,31 +106,31 @@ fn delete_entry(path: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn ignored_commits_count_where_their_own_file_is() {
     let own = entry("__commits/");
-    Case::of(PLAIN).gives(BOTH, "as it was written");
-    Case::of(PLAIN).with(IGNORED, &own).gives(BOTH, "not gathered at all");
-    Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &own).gives(BOTH, "with a file of its own");
-    Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &own).gone().gives(SECOND, "without one");
+    Case::of(PLAIN).gives(BOTH, "unchanged");
+    Case::of(PLAIN).with(IGNORED, &own).gives(BOTH, "ignored, but not consolidated");
+    Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &own).gives(BOTH, "ignored, with a separate commit");
+    Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &own).gone().gives(SECOND, "ignored, without a separate commit");
     let elsewhere = entry("other/__commits/");
     Case::of(PLAIN).with(GATHERED, &own).with(IGNORED, &elsewhere).gone().gives(BOTH, "another path is ignored");
     Case::of(PLAIN).with(GATHERED, &elsewhere).with(IGNORED, &elsewhere).gone().gives(SECOND, "the same other path");
-    Case::of(PLAIN).with(IGNORED, format!("__commits/{GONE}.wrt\n")).gives(BOTH, "what isn't there is ignored");
+    Case::of(PLAIN).with(IGNORED, format!("__commits/{GONE}.wrt\n")).gives(BOTH, "a missing fragment is ignored");
     // Deletes cannot be ignored.
     let case = Case::of(DELETES);
     let (path, bytes) = case.own_delete();
-    case.gives(DELETED, "as it was written");
+    case.gives(DELETED, "unchanged");
     let case = case.with(IGNORED, format!("{path}\n"));
-    case.gives(DELETED, "a delete in its own file");
+    case.gives(DELETED, "a delete in a separate file");
     let case = case.with(GATHERED, delete_entry(&path, bytes.len(), &bytes)).without(&path);
-    case.gives(DELETED, "a delete that was gathered");
-    case.without(GATHERED).gives(UNDELETED, "no delete at all");
+    case.gives(DELETED, "a consolidated delete");
+    case.without(GATHERED).gives(UNDELETED, "no delete");
 }
 
 #[test]
 fn commits_that_come_twice_count_once() {
     let own = entry("__commits/");
-    Case::of(PLAIN).with(GATHERED, own.repeat(2)).gives(BOTH, "twice in a file, and in one of its own");
+    Case::of(PLAIN).with(GATHERED, own.repeat(2)).gives(BOTH, "twice in a file, and in a separate file");
     Case::of(PLAIN).with(GATHERED, &own).with(&GATHERED.replace("abc", "abd"), &own).gone().gives(BOTH, "in two files");
-    Case::of(PLAIN).with(&format!("__commits/{FIRST_NAME}.wrt"), "bytes").gives(BOTH, "a commit with bytes in it");
+    Case::of(PLAIN).with(&format!("__commits/{FIRST_NAME}.wrt"), "bytes").gives(BOTH, "a commit that is not empty");
     // The consolidated copy takes precedence over the separate file of the delete.
     let case = Case::of(DELETES);
     let (path, bytes) = case.own_delete();
@@ -139,7 +139,7 @@ fn commits_that_come_twice_count_once() {
     let gathered =
         Case::of(DELETES).open().unwrap().directory().embedded_deletes.values().next().unwrap().bytes.clone();
     let other = delete_entry(&path, gathered.len(), &gathered);
-    Case::of(DELETES).with(GATHERED, other).gives(UNDELETED, "another condition under its name");
+    Case::of(DELETES).with(GATHERED, other).gives(UNDELETED, "another condition of the same name");
 }
 
 #[test]
@@ -148,13 +148,13 @@ fn commits_of_fragments_that_are_not_there_are_errors() {
     Case::of(PLAIN).with(&format!("__commits/{GONE}.wrt"), "").fails(ErrorCategory::Unavailable, words);
     let gathered = format!("__commits/{GONE}.wrt\n");
     Case::of(PLAIN).with(GATHERED, &gathered).fails(ErrorCategory::Unavailable, words);
-    Case::of(PLAIN).with(GATHERED, &gathered).with(IGNORED, &gathered).gives(BOTH, "ignored");
+    Case::of(PLAIN).with(GATHERED, &gathered).with(IGNORED, &gathered).gives(BOTH, "consolidated and ignored");
     Case::of(PLAIN).without_first().fails(ErrorCategory::Unavailable, &[FIRST_NAME, "not found"]);
-    // In older formats, the folder counts, if it is committed.
+    // In older formats, a commit is in effect only if the fragment folder exists.
     let gone = GONE.replace("_22", "_8");
     let all = Case::of(OLD).read().unwrap();
     Case::of(OLD).with(&format!("{gone}.ok"), "").gives(all, "no such folder");
-    Case::of(OLD).with(GATHERED, format!("{gone}.ok\n")).gives(all, "gathered, no such folder");
+    Case::of(OLD).with(GATHERED, format!("{gone}.ok\n")).gives(all, "consolidated, no such folder");
     let empty = Case::of(OLD).with(&format!("{gone}.ok"), "").with(&format!("{gone}/a0.tdb"), "");
     empty.fails(ErrorCategory::Unavailable, &[&gone, "not found"]);
 }
@@ -164,22 +164,22 @@ fn replaced_fragments_do_not_count_whoever_commits_them() {
     let replaced = format!("__fragments/{FIRST_NAME}\n");
     for vacuum in [SECOND_NAME, FIRST_NAME, &GONE.replace("1700000002000", "1700000001000")] {
         let vacuum = format!("__commits/{vacuum}.vac");
-        Case::of(PLAIN).with(&vacuum, &replaced).gives(SECOND, "by its own commit");
+        Case::of(PLAIN).with(&vacuum, &replaced).gives(SECOND, "with a separate commit");
         let gathered = Case::of(PLAIN).with(&vacuum, &replaced).with(GATHERED, entry("__commits/")).gone();
-        gathered.gives(SECOND, "gathered");
-        gathered.without_first().gives(SECOND, "gathered, and gone");
-        Case::of(PLAIN).with(&vacuum, format!("../other/{replaced}")).gives(SECOND, "named by way of another array");
+        gathered.gives(SECOND, "consolidated");
+        gathered.without_first().gives(SECOND, "consolidated, without files");
+        Case::of(PLAIN).with(&vacuum, format!("../other/{replaced}")).gives(SECOND, "listed by another path");
     }
 }
 
 #[test]
 fn a_fragment_lies_where_its_version_says_and_so_does_its_commit() {
     let ok = format!("{FIRST_NAME}.ok");
-    Case::of(PLAIN).with(&ok, "").gives(BOTH, "both files");
-    Case::of(PLAIN).with(&format!("__commits/{ok}"), "").gives(BOTH, "both files, in one folder");
-    Case::of(PLAIN).with(&ok, "").gone().gives(SECOND, "that of older formats alone");
-    Case::of(PLAIN).with(GATHERED, format!("{ok}\n__commits/{ok}\n")).gone().gives(SECOND, "the same, gathered");
-    // In format 8, the opposite holds.
+    Case::of(PLAIN).with(&ok, "").gives(BOTH, "commits of both layouts");
+    Case::of(PLAIN).with(&format!("__commits/{ok}"), "").gives(BOTH, "commits of both layouts, in one folder");
+    Case::of(PLAIN).with(&ok, "").gone().gives(SECOND, "old layout");
+    Case::of(PLAIN).with(GATHERED, format!("{ok}\n__commits/{ok}\n")).gone().gives(SECOND, "old layout, consolidated");
+    // In format 8, only commits in the root are in effect.
     let case = Case::of(OLD);
     let all = case.read().unwrap();
     let ok = case.0.list("").unwrap().into_iter().map(|entry| entry.name).rfind(|name| name.ends_with(".ok")).unwrap();
@@ -187,13 +187,13 @@ fn a_fragment_lies_where_its_version_says_and_so_does_its_commit() {
     let part = fewer.read().unwrap();
     assert!(part.0 < all.0, "{part:?} of {all:?}");
     let fewer = fewer.with(GATHERED, format!("other/{ok}\n/{ok}\n__commits/{ok}\n"));
-    fewer.gives(part, "gathered from elsewhere");
-    fewer.with(GATHERED, format!("{ok}\n")).gives(all, "gathered");
+    fewer.gives(part, "consolidated, with other folders");
+    fewer.with(GATHERED, format!("{ok}\n")).gives(all, "consolidated");
     let newer = ok.replace(".ok", ".wrt");
     Case::of(OLD).with(&format!("__commits/{newer}"), "").fails(ErrorCategory::Corrupt, &[&newer, "format version 8"]);
     // Not commits: a folder, and a name that is not a fragment's.
     Case::of(PLAIN).gone().with(&format!("__commits/{FIRST_NAME}.wrt/file"), "").gives(SECOND, "a folder");
-    Case::of(PLAIN).with("__commits/nonsense.wrt", "").gives(BOTH, "no name");
+    Case::of(PLAIN).with("__commits/nonsense.wrt", "").gives(BOTH, "not a fragment name");
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn deletes_without_their_bytes_are_errors_that_name_the_file() {
 }
 
 #[test]
-fn files_that_speak_of_commits_are_limited() {
+fn commit_lists_obey_the_limit() {
     let open = |case: &Case, bytes| {
         let limits = Limits::default().with_commit_bytes(bytes);
         ArrayOptions::new().limits(limits).open_on(case.0.clone())

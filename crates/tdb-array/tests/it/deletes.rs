@@ -44,7 +44,7 @@ fn an_attribute_that_was_dropped_still_decides() {
 }
 
 #[test]
-fn what_only_the_condition_needs_is_planned() {
+fn plans_include_fields_of_conditions() {
     let array = ArrayOptions::new().open_on(copy("sparse-deletes")).unwrap();
     let plan = array.read().select(["x"]).unwrap().plan().unwrap();
     let fields = |fragment: usize| -> Vec<&str> {
@@ -70,7 +70,7 @@ fn a_test_for_null_that_the_reference_library_stores_and_cannot_read() {
 }
 
 #[test]
-fn every_cell_may_go() {
+fn all_cells_can_be_deleted() {
     let storage = copy("sparse-2d");
     delete(&storage, 1_800_000_000_000, &Condition::Or(Vec::new()));
     for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
@@ -122,7 +122,7 @@ fn delete_commits_come_back_byte_for_byte() {
             count += 1;
         }
     }
-    assert!(count > 25, "{count} delete commits");
+    assert!(count > 25, "only {count} delete commits");
 }
 
 /// The limit applies to the total size of all conditions, because each is evaluated for every cell.
@@ -148,7 +148,7 @@ fn all_conditions_together_are_limited_too() {
 
 /// A delete commit that readers reject would make the whole array unreadable.
 #[test]
-fn what_readers_would_refuse_is_not_stored() {
+fn unreadable_conditions_are_not_stored() {
     let storage = copy("sparse-2d");
     let limits = Limits::default();
     let field = || Condition::field("a");

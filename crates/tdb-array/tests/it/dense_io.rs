@@ -59,7 +59,7 @@ fn in_files(schema: &ArraySchema, side: i64, attributes: Vec<Cells>) -> (TempDir
 }
 
 #[test]
-fn a_point_of_a_large_tile_takes_a_chunk_and_no_more() {
+fn points_of_large_tiles_read_one_chunk() {
     let schema =
         square(512, 512, vec![filtered(Attribute::new("a", Datatype::UInt64), vec![Filter::Zstd { level: 1 }])]);
     let (_folder, storage) = in_files(&schema, 512, vec![numbers(512 * 512)]);
@@ -78,7 +78,7 @@ fn a_point_of_a_large_tile_takes_a_chunk_and_no_more() {
 }
 
 #[test]
-fn tiles_that_lie_together_are_read_together() {
+fn adjacent_tiles_are_read_together() {
     let schema = square(300, 10, vec![Attribute::new("a", Datatype::UInt64)]);
     let (_folder, storage) = in_files(&schema, 300, vec![numbers(300 * 300)]);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(storage.clone())).unwrap();
@@ -91,7 +91,7 @@ fn tiles_that_lie_together_are_read_together() {
 }
 
 #[test]
-fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
+fn string_tiles_with_embedded_offsets_are_unfiltered_once() {
     for filter in [Filter::Rle { level: -1 }, Filter::Dictionary { level: -1 }] {
         let attribute = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
         let schema = square(128, 64, vec![filtered(attribute, vec![filter])]);
@@ -104,15 +104,15 @@ fn tiles_of_strings_that_carry_their_offsets_are_unfiltered_once() {
             storage.take();
             assert_eq!(count(query()), 128 * 128);
             let costs = storage.take();
-            // For each of the four tiles: twice the number of chunks of offsets (zero), and once
-            // the strings.
+            // Each of the four tiles takes two reads of the offsets' chunk count of zero, and a
+            // read of the strings.
             assert!(costs.reads <= 12, "{order} {costs:?}");
         }
     }
 }
 
 #[test]
-fn whole_tiles_are_not_touched_for_cells_that_newer_fragments_have() {
+fn hidden_tiles_are_not_read() {
     let schema = square(64, 64, vec![Attribute::new("a", Datatype::UInt64)]);
     let storage = written(&schema, 64, vec![numbers(64 * 64)]);
     let bounds = vec![(Scalar::I64(0).key(), Scalar::I64(63).key()); 2];
@@ -126,7 +126,7 @@ fn whole_tiles_are_not_touched_for_cells_that_newer_fragments_have() {
 }
 
 #[test]
-fn the_largest_domain_can_be_looked_into() {
+fn the_largest_domain_is_readable() {
     let axis = |name| {
         let dimension = Dimension::new(name, 0u64..=u64::MAX - 1000);
         dimension.with_tile(1000)

@@ -60,7 +60,7 @@ fn requests(storage: &Arc<MemoryStorage>, query: impl Fn(&Array) -> Query) -> (u
 }
 
 #[test]
-fn a_hundred_fragments_without_a_match_take_their_footers_only() {
+fn only_footers_of_fragments_without_a_match_are_read() {
     let conditions: [(&str, Condition); 4] = [
         ("beyond", field("a").gt(1_i64 << 50)),
         ("part of it", field("a").gt(1_i64 << 50) & field("b").gt(0_i64)),
@@ -86,20 +86,20 @@ fn a_hundred_fragments_without_a_match_take_their_footers_only() {
 }
 
 #[test]
-fn fragments_outside_of_the_ranges_take_their_footers_only() {
+fn only_footers_of_fragments_outside_of_the_ranges_are_read() {
     let storage = written(false, false, CELLS);
     let (array, counting) = counted(&storage);
     let query = array.read().select(["b"]).unwrap().range("x", 5 * CELLS..6 * CELLS - 1).unwrap();
     let left_out = query.plan().unwrap().left_out;
     let counters = counting.take();
-    assert!(counters.reads < 20, "the sections of one fragment: {counters:?}");
+    assert!(counters.reads < 20, "expected the sections of one fragment only: {counters:?}");
     assert_eq!(cells(query) as i64, CELLS - 1);
     assert!(counting.take().opens <= 2, "the files of one fragment");
     assert_eq!((left_out.region as i64, left_out.totals), (FRAGMENTS - 1, 0));
 }
 
 #[test]
-fn one_fragment_with_matches_is_looked_into() {
+fn only_fragments_with_matches_are_read() {
     let storage = written(false, false, CELLS);
     let (array, counting) = counted(&storage);
     let query = array.read().select(["a"]).unwrap().filter(field("a").ge(99_i64 << 32));

@@ -173,7 +173,7 @@ fn two_writers_write_the_same_bytes() {
 
 /// Every file name contains a time of the clock.
 #[test]
-fn names_have_the_clocks_time() {
+fn names_contain_the_time_of_the_clock() {
     for start in [100, 1 << 45, (1 << 48) - 1000] {
         let all = Places::new(environment(start, 1), None).write_all();
         let names = all.keys().flat_map(|path| path.split('/')).filter(|name| name.matches('_').count() > 4);
@@ -184,7 +184,7 @@ fn names_have_the_clocks_time() {
 }
 
 #[test]
-fn opening_is_as_of_the_clocks_now() {
+fn arrays_are_opened_at_the_time_of_the_clock() {
     let places = Places::new(environment(1000, 1), None);
     places.write_all();
     let fragments = |now: u64| {
@@ -198,7 +198,7 @@ fn opening_is_as_of_the_clocks_now() {
 }
 
 #[test]
-fn what_fails_is_a_typed_error_and_nothing_is_written() {
+fn failures_are_typed_errors_and_write_nothing() {
     let is = |error: &ArrayError, clock: bool| {
         assert_eq!(error.category(), ErrorCategory::Unavailable);
         match clock {
@@ -236,7 +236,7 @@ fn what_fails_is_a_typed_error_and_nothing_is_written() {
 /// Another library has changed the schema within the same millisecond, with a name that sorts after
 /// ours.
 #[test]
-fn a_clock_that_does_not_go_on_ends_the_wait() {
+fn stuck_clocks_end_the_wait() {
     let places = Places::new(environment(1000, 1), None);
     places.create().unwrap();
     let last = places.array.list("__schema").unwrap().into_iter().rfind(|entry| entry.kind == EntryKind::File);

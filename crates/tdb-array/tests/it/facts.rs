@@ -31,7 +31,7 @@ fn batch(array: &Array, fields: &[&str]) -> Batch {
 
 /// Cells, tiles and MBRs are consistent in every format.
 #[test]
-fn fragments_say_what_they_are() {
+fn properties_of_fragments_are_consistent() {
     let (mut dense, mut sparse) = (0, 0);
     for (name, array) in arrays() {
         for fragment in array.fragments().unwrap() {
@@ -66,7 +66,7 @@ fn fragments_say_what_they_are() {
             assert_eq!(union, fragment.non_empty_coordinates(), "{name}");
         }
     }
-    assert!(dense > 50 && sparse > 100, "{dense} dense fragments, {sparse} sparse ones");
+    assert!(dense > 50 && sparse > 100, "only {dense} dense fragments, {sparse} sparse fragments");
 }
 
 fn hull((a, b): (RangeInclusive<Coordinate>, RangeInclusive<Coordinate>)) -> RangeInclusive<Coordinate> {

@@ -94,10 +94,10 @@ pub(crate) fn interrupt(
             let result = change(&faulty);
             let now = state(&disk);
             assert!(now == before || now == after, "{what}, {fault:?} at {n}: {now}\nbefore {before}\nafter {after}");
-            assert!(result.is_err() || now == after, "{what}, {fault:?} at {n}: it said that all is well");
+            assert!(result.is_err() || now == after, "{what}, {fault:?} at {n}: no error, but no change");
             if is_write && result.is_err() {
                 assert_eq!(now, before, "{what}, {fault:?} at {n}");
-                assert!(fault != Fault::Fails || files_of(&disk) == files, "{what} at {n}: files are left");
+                assert!(fault != Fault::Fails || files_of(&disk) == files, "{what} at {n}: orphaned files remain");
             }
             // Orphaned files are found. Their removal does not change the array. The change can
             // then be made.
@@ -108,7 +108,7 @@ pub(crate) fn interrupt(
                 assert_eq!(open(&plain).unwrap().leftovers().unwrap(), []);
             }
             if state(&disk) == before {
-                change(&plain).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, once more: {error}"));
+                change(&plain).unwrap_or_else(|error| panic!("{what}, {fault:?} at {n}, second attempt: {error}"));
                 assert_eq!(state(&disk), after);
             }
         }
@@ -120,7 +120,7 @@ pub(crate) fn interrupt(
     let faulty = FaultyStorage::new(plain, Fault::LosesPower, sound.changes());
     change(&(Arc::new(faulty.clone()) as _)).unwrap();
     faulty.create_folder("more").unwrap_err();
-    assert_eq!(state(&disk), after, "{what}, and then no power");
+    assert_eq!(state(&disk), after, "{what}, after a loss of power");
 }
 
 #[test]
@@ -227,8 +227,8 @@ fn groups() {
     }
 }
 
-/// Several concurrent creations of the same array: every successful one has an array, and no cells
-/// are lost.
+/// Several concurrent creations of the same array. Each successful creation results in an array,
+/// and no cells are lost.
 #[test]
 fn creations_at_once_lose_nothing() {
     for round in 0..40 {

@@ -63,7 +63,7 @@ fn arrays_of_versions_that_no_release_writes() {
     check_these(ours, "sparse", 11);
 }
 
-/// Each feature is in fixtures of its versions, and these have cells that the tests above compare.
+/// Each feature has fixtures in its versions. The tests above compare the cells of these fixtures.
 #[test]
 fn features() {
     let show_cells = |name: &str, fixtures: Vec<Fixture>| {
@@ -71,7 +71,7 @@ fn features() {
             let queries = fixture.expected().queries;
             let cells =
                 queries.iter().filter(|query| is_comparable(query)).map(|query| query.cells * query.columns.len());
-            assert!(cells.sum::<usize>() > 0, "{name}: {} shows nothing", fixture.name());
+            assert!(cells.sum::<usize>() > 0, "{name}: {} returns no cells", fixture.name());
         }
     };
     for feature in features::WRITTEN.iter().chain(features::READ_ONLY) {

@@ -12,7 +12,7 @@ use tdb_types::{Datatype, FormatVersion, Limits};
 
 use crate::arrays::count;
 
-/// A sparse array of three fragments. A consolidated footers file covers the first two.
+/// A sparse array of three fragments, with a consolidated footers file of the first two fragments.
 struct Subject {
     storage: Arc<MemoryStorage>,
     /// Path of the consolidated footers file.
@@ -90,7 +90,7 @@ fn cells(array: &Array) -> Result<usize, ArrayError> {
 }
 
 #[test]
-fn copies_of_an_unknown_format_are_not_needed() {
+fn copies_of_unknown_formats_are_replaced() {
     let subject = Subject::new();
     for version in [24, 1000, u32::MAX] {
         subject.replace(subject.stating(version));
@@ -99,7 +99,7 @@ fn copies_of_an_unknown_format_are_not_needed() {
 }
 
 #[test]
-fn copies_beyond_the_limits_are_not_needed() {
+fn copies_beyond_the_limits_are_replaced() {
     let subject = Subject::new();
     let sound = subject.storage.read(&subject.copies).unwrap();
     // Claimed sizes of the tile, filtered and unfiltered.
@@ -119,7 +119,7 @@ fn copies_beyond_the_limits_are_not_needed() {
 }
 
 #[test]
-fn damaged_copies_are_not_needed() {
+fn damaged_copies_are_replaced() {
     let subject = Subject::new();
     let sound = subject.storage.read(&subject.copies).unwrap();
     for damaged in [subject.holding([&[0xff; 90], &[0; 90]]), sound[..sound.len() - 1].to_vec(), Vec::new()] {
@@ -129,7 +129,7 @@ fn damaged_copies_are_not_needed() {
 }
 
 #[test]
-fn footers_of_an_unknown_format_are_not_needed() {
+fn copied_footers_of_unknown_formats_are_replaced() {
     let subject = Subject::new();
     let array = open(&subject.storage, &options()).unwrap();
     let mut sound: Vec<Vec<u8>> =
@@ -142,7 +142,7 @@ fn footers_of_an_unknown_format_are_not_needed() {
 
 /// The damaged fragment cannot be read, but others can. The copy of a footer holds only sizes.
 #[test]
-fn a_fragment_of_which_a_copy_alone_has_a_footer_is_an_error_by_name() {
+fn fragments_with_only_a_copied_footer_are_errors() {
     let (subject, lost) = (Subject::new(), Subject::new());
     let name = subject.fragments().swap_remove(1);
     let path = format!("__fragments/{name}/__fragment_metadata.tdb");

@@ -75,7 +75,7 @@ fn walked(tree: tdb_array::GroupTree) -> Vec<String> {
 }
 
 #[test]
-fn a_walk_ends_whatever_the_groups_say() {
+fn walks_always_end() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");
     let absolute = format!("file://{}", fs::canonicalize(folder.path()).unwrap().join("root").display());
@@ -112,7 +112,7 @@ fn a_walk_ends_whatever_the_groups_say() {
 }
 
 #[test]
-fn members_outside_say_so_and_are_not_followed_unless_asked() {
+fn outside_members_are_followed_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let real = fs::canonicalize(folder.path()).unwrap();
     array_at(&real.join("elsewhere"));
@@ -146,7 +146,7 @@ fn members_outside_say_so_and_are_not_followed_unless_asked() {
 }
 
 #[test]
-fn details_of_both_versions_count_in_the_order_of_their_times() {
+fn details_of_both_versions_apply_in_order_of_time() {
     let storage = MemoryStorage::new();
     let removed = |uri: &str| GroupMember { deleted: true, ..member(uri, true, None) };
     write(&storage, 10, DetailsVersion::Complete, vec![member("a", true, None), member("b", true, None)]);
@@ -180,7 +180,7 @@ fn newest_details(folder: &Path) -> Vec<String> {
 
 /// Releases 2.15 to 2.17 list a member twice if a details file repeats it.
 #[test]
-fn a_change_tells_what_has_changed_and_no_more() {
+fn changes_contain_only_changed_members() {
     let folder = tempfile::tempdir().unwrap();
     Group::create(folder.path()).unwrap();
     for name in ["a", "b", "c"] {
@@ -200,7 +200,7 @@ fn a_change_tells_what_has_changed_and_no_more() {
 }
 
 #[test]
-fn a_first_change_tells_of_what_lies_in_a_group_of_before_release_2_8() {
+fn first_changes_of_legacy_groups_list_all_members() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("__tiledb_group.tdb"), b"").unwrap();
     for name in ["a", "b"] {
@@ -212,7 +212,7 @@ fn a_first_change_tells_of_what_lies_in_a_group_of_before_release_2_8() {
 }
 
 #[test]
-fn a_group_of_before_release_2_8_has_what_lies_in_it() {
+fn legacy_groups_contain_the_objects_of_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("__tiledb_group.tdb"), b"").unwrap();
     array_at(&folder.path().join("array"));
@@ -225,7 +225,7 @@ fn a_group_of_before_release_2_8_has_what_lies_in_it() {
 }
 
 #[test]
-fn what_is_no_group_is_refused() {
+fn other_objects_are_not_groups() {
     let fixture = tdb_testkit::fixtures::named("v22-by-2.30.0-sparse-1d");
     let array = fixture.array_dir();
     let error = Group::open(array).unwrap_err();

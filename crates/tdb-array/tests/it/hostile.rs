@@ -68,7 +68,7 @@ fn damaged_files_are_read_or_refused() {
     for fixture in fixtures {
         let tree = Tree::of(&fixture);
         damage_files(&watch, &tree, (!all).then_some(SAMPLE), &mut cases);
-        assert!(tree.is_unchanged(), "{}: reading has written", tree.name());
+        assert!(tree.is_unchanged(), "{}: reading changed files", tree.name());
         println!("{}: {cases} cases so far", tree.name());
     }
     watch.finish(cases, if all { 1 } else { 10_000 });
@@ -137,7 +137,7 @@ fn made_up_arrays_are_read_or_refused() {
 /// False sizes in listings, in open files and in sparse files on disk. Readers must not allocate
 /// memory based on them.
 #[test]
-fn lies_about_sizes_are_survived() {
+fn false_sizes_are_harmless() {
     let (fixtures, all) = chosen();
     let watch = Watch::start();
     let mut cases = 0;

@@ -39,7 +39,8 @@ fn as_the_reference_library_reads_them() {
     assert_eq!(read("day", -4..=60), [1, 2, 3, 7, 8, 9, 13, 14, 15, 19, 20, 21]);
     assert_eq!(read("name", "b"..="c"), [1, 2, 3, 7, 8, 9, 13, 14, 15, 19, 20, 21]);
     assert_eq!(read("name", "aa"..="bz"), [1, 2, 7, 8, 13, 14, 19, 20]);
-    // If no label is within a range, the reference library fails too: "Range contained no values".
+    // If no label is within a range, the reference library fails like this library: "Range
+    // contained no values".
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn strings() {
 }
 
 #[test]
-fn what_cannot_be_asked() {
+fn invalid_label_ranges_are_rejected() {
     let read = |label: &str, range: std::ops::RangeInclusive<Coordinate>| array().read().label_range(label, range);
     let integer = |value: i32| Coordinate::from(value);
     for (error, words) in [

@@ -80,7 +80,7 @@ fn round_trips_do_not_depend_on_the_number_of_fragments() {
 
 /// Opening, writing and closing takes the same requests for many fragments as for few.
 #[test]
-fn small_writes_take_no_more_as_fragments_grow_in_number() {
+fn small_writes_take_constant_requests() {
     let storage = create(&line(true, 1));
     let requests: Vec<Counters> = (0..50)
         .map(|x: i64| {

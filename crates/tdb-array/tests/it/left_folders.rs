@@ -59,7 +59,7 @@ fn naming(inner: &Arc<dyn Storage>, folders: &'static [&'static str], profile: R
 const STORE: ReadProfile = ReadProfile::new(0, 1 << 20, 8);
 
 #[test]
-fn nothing_is_in_a_folder_that_a_store_names() {
+fn listed_but_missing_folders_are_empty() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     let store = naming(&inner, FOLDERS, STORE);
     // An array with folders of a deleted array.
@@ -70,7 +70,7 @@ fn nothing_is_in_a_folder_that_a_store_names() {
 }
 
 #[test]
-fn a_group_without_members_is_one() {
+fn groups_without_members_are_groups() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     inner.create_new("__tiledb_group.tdb", b"").unwrap();
     let group: Group = GroupOptions::new().open_on(naming(&inner, &["__group", "__meta"], STORE)).unwrap();
@@ -79,7 +79,7 @@ fn a_group_without_members_is_one() {
 
 /// On local storage, a listed folder must exist.
 #[test]
-fn a_folder_that_goes_from_the_disk_is_missed() {
+fn missing_local_folders_are_errors() {
     let inner: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
     CreateOptions::new().create_on(&inner, definition()).unwrap();
     let error = ArrayOptions::new().open_on(naming(&inner, &["__commits"], ReadProfile::LOCAL)).unwrap_err();

@@ -1,6 +1,6 @@
 //! Tests of the public API of `tdb-array`, in a single program.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
-#![allow(clippy::duplicate_mod)] // benches and unit tests include the support modules one by one
+#![allow(clippy::duplicate_mod)] // benches and unit tests include single support modules
 
 mod aggregate;
 mod arrays;

@@ -70,7 +70,7 @@ fn cells(query: Query) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn threads_read_what_one_reads() {
+fn concurrent_queries_equal_sequential_queries() {
     for is_dense in [false, true] {
         let storage = written(is_dense, 4);
         let alone: Vec<_> = (0..THREADS).map(|number| cells(query(&array_on(&storage, 1), number))).collect();

@@ -56,7 +56,7 @@ fn reads(storage: &Arc<MemoryStorage>, at: u64, query: impl Fn(&Array) -> Query)
 }
 
 #[test]
-fn a_query_ends_within_a_tile() {
+fn cancelled_queries_end_within_a_tile() {
     for sparse in [false, true] {
         let storage = filled(sparse);
         let query = |array: &Array| array.read().select(["a"]).unwrap().budget(1 << 30);
@@ -69,13 +69,13 @@ fn a_query_ends_within_a_tile() {
             let error = result.unwrap_err();
             assert!(matches!(error, ArrayError::Cancelled), "{error}");
             assert_eq!((error.category(), error.to_string().as_str()), (ErrorCategory::Cancelled, "cancelled"));
-            assert!(done <= at + 2, "sparse: {sparse}; cancelled in operation {at}, and {done} were made");
+            assert!(done <= at + 2, "sparse: {sparse}; cancelled in operation {at}, but {done} ran");
         }
     }
 }
 
 #[test]
-fn what_was_cancelled_stays_so_and_nothing_else_is() {
+fn cancellation_is_permanent_and_per_monitor() {
     let storage = filled(true);
     let array = array_on(&storage, 2);
     let (one, other) = (Monitor::new(), Monitor::new());
@@ -95,14 +95,15 @@ fn what_was_cancelled_stays_so_and_nothing_else_is() {
 }
 
 #[test]
-fn requests_ahead_are_given_up() {
+fn cancellation_stops_prefetching() {
     let x = Dimension::new("x", 0i64..=3_999_999);
     let x = x.with_tile(1000);
     let schema = SchemaBuilder::dense().dimension(x).attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
     let storage = create(&schema);
     let values: Vec<i64> = (0..4_000_000).map(|x| x * x).collect();
     array_on(&storage, 1).write().cells(WriteBatch::new().with("a", &values)).unwrap();
-    // With a small memory limit, 8 MiB of 32 MB are requested at once, and more as those are read.
+    // With a small memory limit, 8 MiB of 32 MB are requested at once. Further requests follow as
+    // the read proceeds.
     let latent = LatentStorage::new(storage, Duration::from_millis(20), 1 << 30);
     let array = ArrayOptions::new().threads(1).open_on(Arc::new(latent)).unwrap();
     let monitor = Monitor::new();

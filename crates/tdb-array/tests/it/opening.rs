@@ -54,7 +54,7 @@ fn cells(array: &Array) -> usize {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_arrays_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let missing = Array::open(folder.path().join("nothing")).unwrap_err();
     assert!(matches!(missing, ArrayError::NotFound { .. }), "{missing}");
@@ -64,7 +64,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn footers_are_read_when_somebody_asks() {
+fn footers_are_read_on_first_use() {
     let array = ArrayOptions::new().threads(1).open_on(memory(CONSOLIDATED)).unwrap();
     assert_eq!((array.directory().fragments.len(), array.damaged().len()), (3, 0));
     // The schema is read. The size of the consolidated file is requested.
@@ -112,7 +112,7 @@ fn consolidated_footers_are_those_of_the_fragments() {
 }
 
 #[test]
-fn footers_that_a_vacuum_has_removed_are_not_missed() {
+fn vacuumed_footer_files_are_replaced() {
     let storage = memory(CONSOLIDATED);
     let array = ArrayOptions::new().threads(1).open_on(storage.clone()).unwrap();
     let name = storage.list("__fragment_meta").unwrap().swap_remove(0).name;
@@ -121,7 +121,7 @@ fn footers_that_a_vacuum_has_removed_are_not_missed() {
 }
 
 #[test]
-fn a_truncated_footer_is_no_newer_version() {
+fn truncated_footers_are_not_newer_versions() {
     let storage = memory(PLAIN);
     let path = metadata_of(&storage, 0);
     let sound = storage.read(&path).unwrap();
@@ -138,7 +138,7 @@ fn a_truncated_footer_is_no_newer_version() {
 }
 
 #[test]
-fn a_fragment_of_an_unknown_version_is_named_or_left_out() {
+fn fragments_of_unknown_versions_are_errors_or_skipped() {
     let storage = memory(PLAIN);
     storage.insert("__commits/__5_5_0000000000000000000000000000000a_99.wrt", Vec::new()).unwrap();
     let error = open(&storage).unwrap_err();
@@ -149,7 +149,7 @@ fn a_fragment_of_an_unknown_version_is_named_or_left_out() {
 }
 
 #[test]
-fn a_commit_where_the_format_has_none_is_an_error() {
+fn commits_outside_of_the_layout_are_errors() {
     for path in
         ["__commits/__5_5_0000000000000000000000000000000a_11.wrt", "__5_5_0000000000000000000000000000000a_12.ok"]
     {
@@ -167,7 +167,7 @@ fn a_commit_where_the_format_has_none_is_an_error() {
 }
 
 #[test]
-fn a_missing_schema_costs_its_fragments() {
+fn fragments_without_their_schema_are_skipped() {
     let storage = memory("v22-by-2.30.0-dense-evolved");
     let all = open(&storage).unwrap().fragments().unwrap().len();
     let first = storage.list("__schema").unwrap().swap_remove(0).name;
@@ -188,7 +188,7 @@ fn a_missing_schema_costs_its_fragments() {
 }
 
 #[test]
-fn damaged_files_about_commits_are_named_or_left_out() {
+fn damaged_commit_lists_are_errors_or_skipped() {
     for kind in ["con", "ign", "vac"] {
         let storage = memory(PLAIN);
         let path = format!("__commits/__5_5_0000000000000000000000000000000a_22.{kind}");
@@ -273,7 +273,7 @@ fn sparse_arrays_of_every_format() {
     }
 }
 
-/// Before format 5, space tiles did not count if coordinates were floating-point numbers.
+/// Before format 5, space tiles did not affect the order of floating-point coordinates.
 #[test]
 fn cells_of_old_arrays_with_float_coordinates_come_once() {
     let dimension = |name: &str| {
@@ -361,7 +361,7 @@ fn sparse_fragment(storage: &MemoryStorage, schema: &ArraySchema, time: u64, pla
 /// Lists with an entry per tile must not take memory unless the data files have enough bytes for
 /// that many tiles. Small metadata files may claim any number.
 #[test]
-fn more_tiles_than_their_file_can_hold_are_refused_unread() {
+fn impossible_tile_counts_are_rejected_unread() {
     const TILES: usize = 100_000;
     let line = Dimension::new("x", 0u32..=99_999);
     let schema = SchemaBuilder::dense().dimension(line.with_tile(1));

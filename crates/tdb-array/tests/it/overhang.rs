@@ -263,7 +263,7 @@ fn numbers(query: Query) -> Vec<i32> {
 
 /// The layout of vector index arrays.
 #[test]
-fn all_numbers_from_zero_on_in_tiles_of_many() {
+fn domains_of_all_non_negative_integers() {
     let storage = create(line(0, i32::MAX, 250_000).build().unwrap());
     let array = open(&storage, 2);
     let (start, last) = (2_147_250_000, i32::MAX);
@@ -280,7 +280,7 @@ fn all_numbers_from_zero_on_in_tiles_of_many() {
 
 /// Global order consists of complete tiles, but the last tile has no end in the domain.
 #[test]
-fn streams_are_of_whole_tiles() {
+fn streams_require_whole_tiles() {
     let storage = create(line(i32::MAX - 24, i32::MAX, 10).build().unwrap());
     let array = open(&storage, 1);
     let write = |first: i32, last: i32| -> Write { array.write().range("x", first..=last).unwrap() };

@@ -79,7 +79,7 @@ fn check(storage: &Arc<MemoryStorage>, condition: &Condition, holds: &[bool], is
 }
 
 #[test]
-fn bounds_are_values_that_cells_have() {
+fn bounds_are_values_of_cells() {
     for is_dense in [false, true] {
         let storage = create(&builder(is_dense).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
         // Tiles with one value and with several. The last tile is not full.
@@ -108,7 +108,7 @@ fn bounds_are_values_that_cells_have() {
 }
 
 #[test]
-fn parts_that_all_cells_of_a_tile_fulfil_say_nothing_of_the_others() {
+fn fulfilled_parts_of_a_condition_do_not_fulfil_others() {
     let builder = builder(false).attribute(Attribute::new("a", Datatype::Int32));
     let storage = create(&builder.attribute(Attribute::new("b", Datatype::Int64)).build().unwrap());
     let (a, b) = ([1, 2, 3, 4, 1, 2, 3, 4, 9, 9, 9, 9], [1_i64, 2, 3, 4, 9, 9, 9, 9, 1, 2, 3, 4]);
@@ -127,7 +127,7 @@ fn parts_that_all_cells_of_a_tile_fulfil_say_nothing_of_the_others() {
 }
 
 #[test]
-fn a_newer_cell_that_fails_hides_an_older_one_that_does_not() {
+fn newer_cells_without_a_match_hide_older_matches() {
     for duplicates in [false, true] {
         let builder = builder(false).attribute(Attribute::new("a", Datatype::Int32)).allows_duplicates(duplicates);
         let storage = create(&builder.build().unwrap());
@@ -164,7 +164,7 @@ fn nulls_are_known_from_their_counts() {
 }
 
 #[test]
-fn tiles_with_nans_are_looked_at() {
+fn tiles_with_nans_are_read() {
     let storage = create(&builder(false).attribute(Attribute::new("a", Datatype::Float64)).build().unwrap());
     const N: f64 = f64::NAN;
     let cells =
@@ -196,7 +196,7 @@ fn characters_compare_with_their_sign() {
 
 /// If no tile can match, no field is read.
 #[test]
-fn what_no_tile_can_meet_reads_nothing() {
+fn conditions_without_a_possible_match_read_nothing() {
     for is_dense in [false, true] {
         let storage = create(&builder(is_dense).attribute(Attribute::new("a", Datatype::Int32)).build().unwrap());
         let at: Vec<i32> = (0..100).collect();
@@ -216,7 +216,7 @@ fn what_no_tile_can_meet_reads_nothing() {
 /// Reads the condition's fields only in tiles with inconclusive statistics, and other fields only
 /// in tiles with a match.
 #[test]
-fn what_is_known_is_not_read() {
+fn conclusive_tiles_are_not_read() {
     for is_dense in [false, true] {
         let schema = builder(is_dense).attribute(Attribute::new("a", Datatype::Int32));
         let storage = create(&schema.attribute(Attribute::new("b", Datatype::Int64)).build().unwrap());
@@ -245,7 +245,7 @@ fn what_is_known_is_not_read() {
 
 /// Statistics describe the written values. A rounding filter changes the values.
 #[test]
-fn values_that_filters_change_are_not_judged_by_statistics() {
+fn statistics_of_lossy_filters_are_not_used() {
     use tdb_filters::{Filter, FilterPipeline};
     let scale = Filter::FloatScale { scale: 1.0, offset: 0.5, byte_width: 4 };
     let x = Dimension::new("x", 0i32..=99);
@@ -254,6 +254,6 @@ fn values_that_filters_change_are_not_judged_by_statistics() {
     let cells = WriteBatch::new().with("x", &[1i32, 2]).with("a", &[3.0f64, 3.0]);
     array_on(&storage, 1).write().cells(cells).unwrap();
     let array = array_on(&storage, 1);
-    assert_eq!(count(array.read().filter(field("a").ne(3.0))), 2, "3.5 was read, or 2.5");
+    assert_eq!(count(array.read().filter(field("a").ne(3.0))), 2, "expected the cells with 3.5 and 2.5");
     assert_eq!(count(array.read().filter(field("a").eq(3.0))), 0);
 }

@@ -37,8 +37,7 @@ fn cells(array: &Array) -> Vec<(i32, i64)> {
     all
 }
 
-/// An array that is opened again, and for comparison opened anew. Earlier snapshots must not
-/// change.
+/// An array that is refreshed, and opened anew for comparison. Earlier snapshots must not change.
 struct Seen {
     storage: Arc<dyn Storage>,
     counting: CountingStorage,
@@ -79,7 +78,7 @@ fn statistics(array: &Array) -> Vec<tdb_array::Statistics> {
 }
 
 #[test]
-fn nothing_is_read_again_and_what_is_new_is() {
+fn only_new_files_are_read() {
     let storage = create();
     let mut seen = Seen::of(&storage);
     assert_eq!(seen.again(), (3, 0));
@@ -102,7 +101,7 @@ fn nothing_is_read_again_and_what_is_new_is() {
 }
 
 #[test]
-fn a_snapshot_stays_one() {
+fn snapshots_do_not_change() {
     let storage = create();
     write(&storage, &[1, 2], &[1, 2]);
     // No metadata was loaded before others wrote.
@@ -186,7 +185,7 @@ fn fragments_that_were_replaced_or_removed() {
 }
 
 #[test]
-fn an_array_that_another_one_took_the_place_of() {
+fn replaced_arrays_are_detected() {
     let storage = create();
     write(&storage, &[1, 2], &[1, 2]);
     let seen = Seen::of(&storage);

@@ -18,7 +18,7 @@ use tdb_storage::{MemoryStorage, Storage};
 use tdb_testkit::fixtures::{self, Fixture};
 use tdb_types::{Datatype, Feature, FormatVersion, Limits, Scalar};
 
-/// Counts of comparisons. The test fails if they are too low.
+/// The numbers of comparisons. The test fails if a number is too low.
 #[derive(Debug, Default)]
 struct Compared {
     fragments: u32,
@@ -29,7 +29,7 @@ struct Compared {
     free: u32,
     /// Data files that differ from older releases, because compressors and padding have changed.
     by_older: u32,
-    /// Data files among them of formats 1 to 6, which differ by compression only.
+    /// The part of `by_older` in formats 1 to 6, where only the compression differs.
     by_first: u32,
     metadata: u32,
     /// Metadata with differences due to the lengths of such files, or due to known errors of the
@@ -56,7 +56,7 @@ fn what_was_written_is_written_again() {
         }
         let array = ArrayOptions::new().between(TimeRange::ALL).open_on(fixture.array_storage()).unwrap();
         for fragment in array.fragments().unwrap() {
-            // Arrays older than validity receive fragments of the current format, unless another is
+            // Arrays of formats below 7 receive fragments of the current format, unless another is
             // requested.
             let newer = (!fragment.schema().version().has(Feature::Validity)).then_some(FormatVersion::DEFAULT);
             for version in newer.into_iter().chain([fragment.footer().version()]) {
@@ -82,7 +82,7 @@ fn what_was_written_is_written_again() {
 /// order than stored, the reference library sums one by one and continues from the end of the
 /// range.
 #[test]
-fn sums_that_leave_their_range() {
+fn overflowing_sums_are_reproduced() {
     let side = |name, high: u8| Dimension::new(name, 0u8..=high).with_tile(high + 1);
     let schema = SchemaBuilder::dense().dimension(side("y", 1)).dimension(side("x", 2));
     let schema = schema.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
@@ -206,7 +206,7 @@ fn compare(fixture: &Fixture, fragment: &Fragment, ours: &Files, compared: &mut 
     let theirs: Files = theirs.map(|(name, path)| (name, fixture.read(path))).collect();
     let context = format!("{} {}", fixture.name(), fragment.name());
     if !theirs.keys().eq(ours.keys()) {
-        problems.push(format!("{context}: {:?} instead of {:?}", ours.keys(), theirs.keys()));
+        problems.push(format!("{context}: found {:?}, expected {:?}", ours.keys(), theirs.keys()));
         return;
     }
     for (name, bytes) in theirs.iter().filter(|(name, _)| *name != FRAGMENT_METADATA_FILE) {
@@ -230,7 +230,7 @@ fn compare(fixture: &Fixture, fragment: &Fragment, ours: &Files, compared: &mut 
         let [a, b] = [(&theirs, theirs_bytes), (&ours, ours_bytes)]
             .map(|(file, files)| chunks(fragment, file, name, &files[name]));
         if a != b {
-            problems.push(format!("{context}: {name} is cut otherwise: {b:?} instead of {a:?}"));
+            problems.push(format!("{context}: chunks of {name}: found {b:?}, expected {a:?}"));
         }
     }
     if theirs.footer.header() == ours.footer.header() && theirs.contents == ours.contents {
@@ -319,28 +319,28 @@ fn difference(schema: &ArraySchema, theirs: &FragmentFile, ours: &FragmentFile) 
     let footer = &theirs.footer;
     let header: fn(&FragmentFile) -> &FooterHeader = |file| file.footer.header();
     if header(theirs) != header(ours) || theirs.contents.rtree != ours.contents.rtree {
-        return Some(format!("{:?} instead of {:?}", header(ours), header(theirs)));
+        return Some(format!("found {:?}, expected {:?}", header(ours), header(theirs)));
     }
     if theirs.contents.bounding_coordinates != ours.contents.bounding_coordinates {
-        return Some("other first and last coordinates of tiles".to_owned());
+        return Some("first and last coordinates of tiles differ".to_owned());
     }
     for (slot, field) in footer.slots().iter().enumerate() {
         let rules = StatisticsRules::new(footer, schema, field).unwrap();
         let [a, b] = [theirs, ours].map(|file| &file.contents.fields[slot]);
         if a.tile_var_sizes != b.tile_var_sizes {
-            return Some(format!("other sizes of values of {field}"));
+            return Some(format!("sizes of values of {field} differ"));
         }
         for tile in 0..footer.tile_count() {
             let [a, b] = [a, b].map(|field| field.statistics.tile(tile, footer.tiles(), &rules));
             if let Some(what) = other_statistic(&a, &b) {
-                return Some(format!("{what} of tile {tile} of {field}: {b:?} instead of {a:?}"));
+                return Some(format!("{what} of tile {tile} of {field}: found {b:?}, expected {a:?}"));
             }
         }
         let totals = [theirs, ours].map(|file| file.contents.fragment_statistics.0.get(slot));
         if let [Some(a), Some(b)] = totals {
             let [a, b] = [a, b].map(|totals| totals.judge(footer.tiles(), &rules));
             if let Some(what) = other_statistic(&a, &b) {
-                return Some(format!("{what} of {field}: {b:?} instead of {a:?}"));
+                return Some(format!("{what} of {field}: found {b:?}, expected {a:?}"));
             }
         }
     }
@@ -353,8 +353,8 @@ fn other_statistic(theirs: &ValueStatistics<'_>, ours: &ValueStatistics<'_>) -> 
         theirs.trusted().is_some() && theirs.stored() != ours.stored()
     }
     let values = [
-        ("least value", differs(theirs.min, ours.min)),
-        ("greatest value", differs(theirs.max, ours.max)),
+        ("minimum", differs(theirs.min, ours.min)),
+        ("maximum", differs(theirs.max, ours.max)),
         ("sum", differs(theirs.sum, ours.sum) && !are_nan(theirs.sum, ours.sum)),
         ("null count", differs(theirs.null_count, ours.null_count)),
     ];

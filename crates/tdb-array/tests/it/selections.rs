@@ -331,7 +331,7 @@ fn values(query: Query) -> Vec<i32> {
 }
 
 #[test]
-fn points_are_a_zip_and_a_set() {
+fn points_are_zipped_and_unique() {
     let array = even(false);
     let points = [("y", &[10i32, -50, 10, 48, 3]), ("x", &[20i32, -50, 20, -48, 3])];
     for order in [Order::RowMajor, Order::Global] {

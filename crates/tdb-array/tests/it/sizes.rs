@@ -46,7 +46,7 @@ impl OnDisk {
         find(self.0.array_dir(), end).unwrap()
     }
 
-    /// Returns a data file, for which the metadata claims this size.
+    /// Changes the metadata to claim this size of a data file. Returns the path of the data file.
     fn claim(&self, end: &str, size: u64) -> PathBuf {
         let file = self.find(end);
         let is = fs::metadata(&file).unwrap().len();
@@ -70,7 +70,7 @@ impl OnDisk {
     /// Checks that the array is rejected quickly, with little memory, and with an error naming the
     /// file.
     fn is_refused(&self, file: &Path, what: &str) {
-        assert_eq!(self.survives(file, what), 0, "{what}: cells were read");
+        assert_eq!(self.survives(file, what), 0, "{what}: the array was not rejected");
     }
 
     /// Checks that the array is read or rejected quickly and with little memory. Returns the number
@@ -176,12 +176,12 @@ fn tiles_of_a_terabyte() {
     let array = OnDisk::of("v22-by-2.30.0-dense-var-partial");
     let file = array.claim("/a0_var.tdb", TERABYTE);
     stretch(&file, TERABYTE);
-    assert!(array.survives(&file, "values that nobody looks for") > 0);
+    assert!(array.survives(&file, "values outside of the domain") > 0);
 }
 
 /// A tile that claims a huge number of chunks, all of them holes.
 #[test]
-fn chunks_without_end() {
+fn huge_chunk_counts_are_rejected() {
     for (fixture, end) in [
         ("v22-by-2.30.0-sparse-1d", "/a0.tdb"),
         ("v22-by-2.30.0-dense-1d", "/a0.tdb"),

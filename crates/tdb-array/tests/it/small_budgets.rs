@@ -83,7 +83,7 @@ fn tiles_are_not_unfiltered_for_each_small_batch() {
                 let (bytes, again) = read(&array_on(&storage, 1), order, budget);
                 println!("{name} {order:?} {budget}: {:.1}", bytes as f64 / least as f64);
                 assert!(again == whole, "{name} {order:?} {budget}");
-                assert!(bytes <= most * least, "{name} {order:?} {budget}: {bytes} bytes, and {least} at once");
+                assert!(bytes <= most * least, "{name} {order:?} {budget}: {bytes} bytes, {least} in a single batch");
             }
         }
     }

@@ -44,7 +44,7 @@ proptest! {
 
     /// Tiles beyond the memory limit are unfiltered again for each batch, with the same result.
     #[test]
-    fn reads_the_same_with_little_room(mut case in cases()) {
+    fn little_memory_gives_the_same_result(mut case in cases()) {
         case.budget = case.budget.min(100);
         let array = case.options().limits(Limits::default().with_tile_bytes(600)).open_on(case.storage()).unwrap();
         let batches: Result<Vec<Batch>, _> = case.query(&array).batches().unwrap().collect();
@@ -56,7 +56,7 @@ proptest! {
 
     /// A plan with a single batch lists exactly the bytes that the read requests.
     #[test]
-    fn a_plan_is_what_is_read(mut case in cases()) {
+    fn plans_list_exactly_the_bytes_read(mut case in cases()) {
         case.budget = 64 << 20;
         // Unordered fragments would be read twice.
         case.fragments.iter_mut().for_each(|fragment| {
@@ -71,11 +71,11 @@ proptest! {
         let cells: usize = batches.by_ref().map(|batch| batch.unwrap().len()).sum();
         let after = storage.counters();
         let read = after.bytes - before.bytes;
-        prop_assert!(read <= plan.bytes(), "{} bytes were read, and planned were\n{}", read, plan);
+        prop_assert!(read <= plan.bytes(), "{} bytes were read, but the plan is\n{}", read, plan);
         // If no cell is excluded, everything planned is read.
         let planned: u64 = plan.fragments.iter().flat_map(|fragment| &fragment.tiles).map(|tile| tile.cells).sum();
         if cells as u64 == planned {
-            prop_assert_eq!(read, plan.bytes(), "planned was\n{}", plan);
+            prop_assert_eq!(read, plan.bytes(), "the plan is\n{}", plan);
         }
     }
 }

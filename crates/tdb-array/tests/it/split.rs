@@ -34,7 +34,7 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
 /// Checks that the parts together have the query's cells. Returns the cells of each part.
 fn check(query: &Query, parts: usize) -> Vec<Vec<Row>> {
     let split = query.split(parts).unwrap();
-    assert!(!split.is_empty() && split.len() <= parts.max(1), "{} parts instead of {parts}", split.len());
+    assert!(!split.is_empty() && split.len() <= parts.max(1), "found {} parts, expected at most {parts}", split.len());
     let of_parts = rows_of(&split, query.array());
     assert_eq!(sorted(of_parts.concat()), sorted(rows(query.clone())), "{parts} parts");
     of_parts
@@ -233,7 +233,7 @@ fn strings_and_the_largest_integers() {
 }
 
 #[test]
-fn what_asks_for_nothing_has_a_part() {
+fn empty_queries_have_one_part() {
     for dense in [true, false] {
         let (_folder, array) = grid(dense);
         let nothing = array.read().boxes([]).unwrap();

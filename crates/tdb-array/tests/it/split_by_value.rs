@@ -76,7 +76,7 @@ fn check(query: &Query, names: &[&str]) -> usize {
             let (mut found, others) = (rows(&one), rows(&other));
             found.extend(others);
             found.sort();
-            assert!(found == whole, "{name}, {first:?}: {} rows, {} in both", whole.len(), found.len());
+            assert!(found == whole, "{name}, {first:?}: expected {}, found {} in halves", whole.len(), found.len());
         }
     }
     divided
@@ -97,7 +97,7 @@ fn halves_are_the_whole() {
 }
 
 #[test]
-fn the_first_half_is_in_few_tiles_and_the_rest_in_none() {
+fn first_half_reads_few_tiles_and_excludes_the_rest() {
     let query = array(SchemaBuilder::sparse()).read();
     let all = query.plan().unwrap().tile_count();
     for (name, greatest) in [("x", true), ("u", false), ("i", false), ("i", true)] {

@@ -142,7 +142,7 @@ fn every_fixture_as_a_look_at_each_cell_gives() {
             fixture.name()
         );
     }
-    println!("{exact} of {all} are exact");
+    println!("{exact} of {all} statistics are exact");
     assert!(exact * 3 > all, "{exact} of {all}");
 }
 
@@ -159,7 +159,7 @@ fn write(storage: &Arc<dyn Storage>, x: &[i32], f: &[f64], i: &[i64]) {
 }
 
 #[test]
-fn why_it_is_not_known() {
+fn reasons_for_inexact_statistics() {
     let storage = create(SchemaBuilder::sparse().capacity(4));
     write(&storage, &[1, 2, 3, 4, 5, 6, 7, 8], &[1.0; 8], &[5; 8]);
     let query = |storage: &Arc<dyn Storage>| open(storage).read();
@@ -207,7 +207,7 @@ fn dense_cells_that_nobody_wrote_count() {
 }
 
 #[test]
-fn ends_of_dimensions_are_those_of_boxes() {
+fn dimension_bounds_equal_mbrs() {
     let storage = create(SchemaBuilder::sparse().capacity(4));
     write(&storage, &[999, 2, 3, 400, 5, 6, 7, 0], &[1.0; 8], &[5; 8]);
     let ends = |array: &Array| {
@@ -245,7 +245,7 @@ fn exact<T: tdb_array::Value>(value: T) -> Exactness<Option<Vec<u8>>> {
 }
 
 #[test]
-fn whole_fragments_take_no_look_at_tiles() {
+fn complete_fragments_need_no_tile_statistics() {
     let storage = create(SchemaBuilder::sparse().capacity(2));
     let x: Vec<i32> = (0..200).collect();
     let f: Vec<f64> = x.iter().map(|x| f64::from(*x) / 2.0).collect();
@@ -280,7 +280,7 @@ fn whole_fragments_take_no_look_at_tiles() {
 }
 
 #[test]
-fn what_totals_hide() {
+fn totals_hide_overflows() {
     // The sum of both tiles overflows. The tiles have exact sums, but the total does not.
     let storage = create(SchemaBuilder::sparse().capacity(1));
     write(&storage, &[1, 2, 3], &[1.0; 3], &[i64::MAX, 5, -7]);

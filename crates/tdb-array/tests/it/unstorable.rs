@@ -103,7 +103,7 @@ fn dense_writes_refuse_values_that_the_filter_cannot_represent() {
 
 /// Neither the zeros that pad dense tiles nor the content of null cells can be represented.
 #[test]
-fn values_that_nobody_reads_may_be_lost() {
+fn padding_and_null_cells_need_not_be_storable() {
     let storage = create(&schema(true, scaled(1000.0).nullable(false)));
     let values = WriteColumn::values(&[1000.0f32, f32::NAN, 1127.0]).with_validity(&[0b101]);
     let write = array_on(&storage, 1).write().range("y", 0..=0).unwrap().range("x", 1..=3).unwrap();

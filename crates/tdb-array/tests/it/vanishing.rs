@@ -57,12 +57,12 @@ fn opened(again: usize) -> std::result::Result<Array, ArrayError> {
 }
 
 #[test]
-fn a_file_that_is_vacuumed_meanwhile_is_no_error() {
+fn concurrently_vacuumed_files_are_no_error() {
     assert!(opened(0).unwrap().fragments().unwrap().is_empty());
 }
 
 #[test]
-fn a_file_that_is_listed_but_not_there_is_one() {
+fn listed_but_missing_files_are_errors() {
     let error = opened(1).unwrap_err();
     assert!(
         matches!(&error, ArrayError::Storage(StorageError::NotFound { path }) if path.ends_with(".con")),

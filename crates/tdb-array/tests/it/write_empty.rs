@@ -81,7 +81,7 @@ fn empty_batches_of_dense_streams_change_nothing() {
     assert_eq!(written(true), written(false));
 }
 
-/// Without cells, offsets consist of one number, which must be within the values nevertheless.
+/// Without cells, offsets consist of one number, which must still be within the values.
 #[test]
 fn offsets_of_no_cells_are_checked() {
     let lists = Attribute::new("lists", Datatype::Int64).with_cell_val_num(CellValNum::Var);

@@ -18,7 +18,7 @@ fn some_rows() -> Vec<Row> {
 }
 
 #[test]
-fn cells_of_equal_coordinates_are_not_kept_where_the_array_does_not_allow_it() {
+fn duplicates_are_rejected_unless_allowed() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let before = files_of(&*storage);
     let array = array_on(&storage, 1);
@@ -132,7 +132,7 @@ fn streams_keep_to_the_budget() {
         if sound.changes() > changes {
             (waiting, changes, pauses) = (0, sound.changes(), pauses + 1);
         }
-        assert!(waiting < 2 * BUDGET, "{waiting} bytes wait");
+        assert!(waiting < 2 * BUDGET, "{waiting} bytes are pending");
     }
     assert!(pauses > 2, "{pauses}");
 }
@@ -218,7 +218,7 @@ fn streams_keep_promises_across_batches() {
 
 /// A single cell would need a tile beyond the limit. The error comes before anything is written.
 #[test]
-fn tiles_that_nobody_can_hold_are_refused() {
+fn tiles_beyond_memory_are_rejected() {
     let wide = Dimension::new("x", 0u64..=1 << 62);
     let builder = SchemaBuilder::dense().dimension(wide.with_tile(1u64 << 61));
     let schema = builder.attribute(Attribute::new("a", Datatype::Int64)).build().unwrap();
@@ -286,7 +286,7 @@ fn offsets_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn cells_are_valid_unless_said_otherwise() {
+fn cells_are_valid_by_default() {
     let storage = create(&sparse_schema(false, Layout::RowMajor));
     let cells = WriteBatch::new()
         .with("x", &[1i32, 2])

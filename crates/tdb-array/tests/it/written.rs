@@ -102,8 +102,8 @@ fn open(fixture: &Fixture) -> Array {
     with_key(ArrayOptions::new(), fixture).open_on(fixture.array_storage()).unwrap()
 }
 
-/// Writes the cells of an array into another, in several fragments. They overlap if this does not
-/// change the result.
+/// Writes the cells of an array into another, in several fragments. The fragments overlap if this
+/// does not change the result.
 fn fill(from: &Array, to: &Array) -> Result<(), ArrayError> {
     if from.schema().is_dense() { fill_dense(from, to) } else { fill_sparse(from, to) }
 }
@@ -251,7 +251,7 @@ fn later_releases() {
     let mut seen = 0;
     for fixture in of_versions(&[1..=23], |fixture| !loses_pixels(fixture)) {
         let array = open(&fixture);
-        // A repeated cell would become a third.
+        // A repeated cell would become an additional cell.
         if array.schema().allows_duplicates() {
             continue;
         }
@@ -268,7 +268,7 @@ fn later_releases() {
     assert!(seen > 300, "{seen} arrays");
 }
 
-/// One attribute added, another dropped, cells written before and after.
+/// Adds an attribute and drops another, with cells written before and after.
 #[test]
 fn evolved_schemas() {
     for fixture in features::SPARSE_CELLS.fixtures() {

@@ -67,12 +67,12 @@ fn some_cells() -> impl Strategy<Value = Model> {
 
 proptest! {
     #[test]
-    fn what_is_pushed_is_there(
+    fn pushed_cells_equal_model(
         batches in prop::collection::vec((some_cells(), 0..5_usize, any::<bool>()), 1..5),
         (size, is_var, nullable) in (prop::sample::select(vec![1_usize, 2, 3, 4, 8, 12]), any::<bool>(), any::<bool>()),
         (back, front) in (0..10_usize, 0..20_usize),
     ) {
-        // Starts with used memory.
+        // Starts with reused memory.
         let mut buffers = CellBuffers::default();
         buffers.push(&Cells::var(Offsets::in_bytes(&[0, 7]), b"garbage"), true);
         buffers.clear();
@@ -109,7 +109,7 @@ proptest! {
 }
 
 #[test]
-fn a_field_with_nulls_has_validity_where_the_cells_have_none() {
+fn nullable_fields_get_missing_validity() {
     let mut buffers = CellBuffers::default();
     buffers.push(&Cells::fixed(&[1, 2], 1), true);
     buffers.push(&Cells::fixed(&[3, 4], 1).with_validity(Validity::bits(&[0b10])), true);
@@ -124,7 +124,7 @@ fn a_field_with_nulls_has_validity_where_the_cells_have_none() {
 }
 
 #[test]
-fn strings_are_there_one_by_one() {
+fn strings_are_returned_one_by_one() {
     let strings = CellBuffers::of_strings([&b"b"[..], b"", b"ca"]);
     assert_eq!((0..3).map(|cell| strings.string(cell)).collect::<Vec<_>>(), [&b"b"[..], b"", b"ca"]);
     assert!(strings.has_values() && CellBuffers::of_strings([&b""[..]]).has_values());

@@ -20,7 +20,8 @@ impl Column {
             let mut start = 0;
             for from in all().filter_map(Self::offsets) {
                 let Some((_, from_ends)) = from.split_first() else { continue };
-                // The reverse order of the iterators would consume and lose an end.
+                // `ends` must be the second iterator: `zip` takes an item of the first before
+                // noticing the end of the second.
                 from_ends.iter().zip(&mut ends).for_each(|(from, end)| *end = start + from);
                 start += from_ends.last().copied().unwrap_or(0);
             }

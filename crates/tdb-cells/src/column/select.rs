@@ -30,8 +30,8 @@ impl Column {
         Self::new(self.name.clone(), self.datatype, self.cell_val_num, cells.len(), buffers)
     }
 
-    /// Replaces cells not `kept` by `fill`, null unless `is_valid`. Memory without other owners is
-    /// modified in place.
+    /// Replaces each cell that is not `kept` by `fill`, or by null unless `is_valid`. Modifies
+    /// buffers without other owners in place.
     pub fn blank(mut self, kept: &[bool], fill: &[u8], is_valid: bool) -> Self {
         let validity = self.validity.take().map(|bits| {
             let mut bits = owned(bits);

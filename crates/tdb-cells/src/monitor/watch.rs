@@ -9,7 +9,7 @@ use tdb_storage::CancelToken;
 use super::Monitor;
 use crate::Cancelled;
 
-/// A query under a monitor, with the planned tiles already read.
+/// A monitored query, with the planned tiles that it has read.
 #[derive(Debug)]
 pub struct Watch {
     monitor: Monitor,
@@ -56,18 +56,18 @@ impl Watch {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// `true` after cancellation of the query.
+    /// Returns `true` after cancellation of the query.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.monitor.is_cancelled()
     }
 
-    /// The cancellation token of the monitor.
+    /// Returns the cancellation token of the monitor.
     pub fn cancel_token(&self) -> &CancelToken {
         self.monitor.cancel_token()
     }
 
-    /// `true` if progress is needed, and therefore a plan.
+    /// Returns `true` if the monitor needs a plan to report progress.
     pub fn wants_plan(&self) -> bool {
         self.monitor.has_progress()
     }
@@ -114,7 +114,7 @@ impl Watch {
 }
 
 impl FileTally {
-    /// `true` if the range is planned.
+    /// Returns `true` if the range is planned.
     fn plans(&self, range: &Range<u64>) -> bool {
         let behind = self.ranges.partition_point(|planned| planned.start <= range.start);
         self.ranges[..behind].last().is_some_and(|planned| range.end <= planned.end)
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_planned_counts_once_and_no_more() {
+    fn planned_tiles_count_once() {
         let monitor = Monitor::new();
         let watch = Watch::new(&monitor);
         watch.plan(2, [("a".to_owned(), vec![0..10, 20..30]), ("b".to_owned(), vec![5..6, 7..8])]);

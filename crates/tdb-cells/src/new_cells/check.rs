@@ -13,7 +13,7 @@ pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a WriteColumn<'_>
     Checker { name, kind, first: 0, any_utf8: true }.column(column)
 }
 
-/// Checks the new cells of a field, each cell alone.
+/// Checks of the new cells of a field, each cell alone.
 #[derive(Debug)]
 pub struct Checker<'n> {
     /// The name of the field, for errors.

@@ -61,7 +61,7 @@ impl AscendingCheck {
         Ok(Self { global, dimensions: schema.dimensions().to_vec(), distinct, packed })
     }
 
-    /// `true` if the cells in a range are in order. `columns` contains the coordinates by
+    /// Returns `true` if the cells in a range are in order. `columns` contains the coordinates by
     /// dimension.
     pub fn holds(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>) -> bool {
         let mut memory = Memory::default();
@@ -178,8 +178,8 @@ impl AscendingCheck {
         })
     }
 
-    /// `true` if a cell differs from an equal predecessor in the signs of zeros, and follows it in
-    /// the order of signs.
+    /// Returns `true` if a cell differs from an equal predecessor in the signs of zeros, and
+    /// follows it in the order of signs.
     fn differ_in_zeros(&self, columns: &[CoordinateColumn<'_>], cell: usize) -> bool {
         let compare = |(dimension, column): (&Dimension, &CoordinateColumn<'_>)| match *column {
             CoordinateColumn::Values(values) => {
@@ -218,7 +218,7 @@ fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Ran
     }
 }
 
-/// `true` if strings are distinct and ascending. Compares the first eight bytes first.
+/// Returns `true` if strings are distinct and ascending. Compares the first eight bytes first.
 fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     let &[CoordinateColumn::Strings { offsets, values }] = columns else { return false };
     let ends = offsets.iter().skip(1).copied().chain([values.len() as u64]);
@@ -238,7 +238,7 @@ fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     true
 }
 
-/// `true` if all neighbors satisfy `holds`. Branch-free, because failures are rare.
+/// Returns `true` if all neighbors satisfy `holds`. Branch-free, because failures are rare.
 fn pairs_hold<T: Copy>(values: impl Iterator<Item = T> + Clone, holds: impl Fn(T, T) -> bool) -> bool {
     let followers = values.clone().skip(1);
     values.zip(followers).fold(true, |all, (a, b)| all & holds(a, b))
@@ -305,7 +305,7 @@ mod tests {
     proptest! {
         /// Checks mostly sorted cells, some swapped or duplicated.
         #[test]
-        fn it_holds_where_all_pairs_are_in_order(
+        fn holds_if_all_pairs_are_in_order(
             kinds in prop::collection::vec(0..3_u8, 1..4),
             extent in 1..90_u16,
             orders in prop::sample::select(vec![

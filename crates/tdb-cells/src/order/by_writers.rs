@@ -1,13 +1,14 @@
 //! The order of cells by generation of writers.
 //!
-//! Writers sort by their own notion of global order, and several generations of writers computed a
-//! different order. `docs/reference/format-notes.md` describes the differences. The format version of a
-//! fragment and the schema determine the cases with a possible difference.
+//! Several generations of writers computed another global order than today's.
+//! `docs/reference/format-notes.md` describes the differences. The format version of a fragment and
+//! the schema determine whether a difference is possible.
 
 use tdb_schema::{ArraySchema, Dimension};
 use tdb_types::{Feature, FormatVersion, Layout, PhysicalType};
 
-/// `true` if cells in a fragment of this version may be in another order than today's global order.
+/// Returns `true` if cells in a fragment of this version may be in another order than today's
+/// global order.
 pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     let (strings, numbers): (Vec<_>, Vec<_>) = schema.dimensions().iter().partition(|dimension| dimension.is_var());
     let mut numbers = numbers.into_iter();
@@ -18,7 +19,7 @@ pub fn may_differ(schema: &ArraySchema, version: FormatVersion) -> bool {
     numbers.any(|dimension| has_other_tiles(dimension, version))
 }
 
-/// `true` if coordinates along the dimension may have been sorted into wrong space tiles.
+/// Returns `true` if coordinates along the dimension may have been sorted into wrong space tiles.
 fn has_other_tiles(dimension: &Dimension, version: FormatVersion) -> bool {
     let physical = dimension.physical();
     if physical.is_float() {
@@ -42,7 +43,8 @@ mod tests {
 
     use super::may_differ;
 
-    /// The versions with a possibly different order of cells along a dimension of this kind.
+    /// Returns the versions with a possibly different order of cells along a dimension of this
+    /// kind.
     fn differing(datatype: Datatype, low: Scalar, high: Scalar, order: Layout) -> Vec<u32> {
         let dimension = Dimension::new("d", low..=high).with_datatype(datatype);
         let schema = SchemaBuilder::sparse().cell_order(order).dimension(dimension).build().unwrap();

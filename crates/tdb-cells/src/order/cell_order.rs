@@ -17,8 +17,8 @@ use pack::{Packing, Part};
 /// An order of cells: the compared values, and the packing of these values into an integer key.
 ///
 /// Packing uses the ranges of coordinates: two dimensions with a million coordinates each in a
-/// query take 40 bits together, for any type. Different keys order cells. If the order is
-/// [exact](Self::is_exact), cells with equal keys have equal coordinates. Otherwise
+/// query take 40 bits together, for any type. Cells with different keys are ordered by key. If the
+/// order is [exact](Self::is_exact), cells with equal keys have equal coordinates. Otherwise
 /// [`compare`](Self::compare) must decide.
 #[derive(Clone, Debug)]
 pub struct CellOrder {
@@ -51,7 +51,7 @@ impl CellColumns {
         self.coordinates
     }
 
-    /// The memory of the columns, in bytes.
+    /// Returns the memory of the columns, in bytes.
     pub fn memory(&self) -> usize {
         let words: usize = self.words.iter().map(|words| 8 * words.len()).sum();
         words + self.coordinates.iter().map(Coordinates::memory).sum::<usize>()
@@ -59,8 +59,8 @@ impl CellColumns {
 }
 
 impl CellOrder {
-    /// Creates the order of cells with coordinates in `bounds`: a range per dimension, widened like
-    /// stored ranges. String ranges have an end.
+    /// Creates the order of cells with coordinates in `bounds`: a range per dimension,
+    /// [widened](tdb_rtree::NdRange::widened). String ranges have an end.
     pub fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
         let count = schema.dim_count();
         let leading = match order {
@@ -78,17 +78,17 @@ impl CellOrder {
         Ok(order)
     }
 
-    /// The number of bits of a key.
+    /// Returns the number of bits of a key.
     pub fn bits(&self) -> u32 {
         self.packing.bits
     }
 
-    /// `true` if equal keys imply equal coordinates.
+    /// Returns `true` if equal keys imply equal coordinates.
     pub fn is_exact(&self) -> bool {
         self.packing.exact
     }
 
-    /// Returns all compared values with minimum and maximum.
+    /// Returns all compared values, each with its minimum and maximum.
     fn parts(&self, schema: &ArraySchema, bounds: &[DimRange]) -> Vec<(Part, u64, u64)> {
         let mut parts = self.words(bounds);
         let tiled = self.leading.as_ref().map(GlobalOrder::tile_dimensions).unwrap_or_default();
@@ -100,7 +100,8 @@ impl CellOrder {
             let (lo, hi) = (self.comparable(dimension, lo), self.comparable(dimension, hi));
             let space = &schema.dimensions()[dimension];
             match space.domain_keys().zip(space.extent_cells()) {
-                // The tile is already known, and the distance from the tile's low end suffices.
+                // The leading words already identify the tile. The distance from the tile's low end
+                // suffices.
                 Some(((low, _), extent)) if tiled.contains(&dimension) && extent - 1 < hi.saturating_sub(lo) => {
                     let tiling = space.tiling();
                     parts.push((Part::Offset { dimension, low, extent, tiling }, 0, extent - 1));
@@ -181,7 +182,7 @@ pub fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
     GlobalOrder::new(schema).map_err(CellsError::Schema)
 }
 
-/// The key of `0.0`. The key of `-0.0` is smaller by 1.
+/// Returns the key of `0.0`. The key of `-0.0` is smaller by 1.
 fn positive_zero(physical: PhysicalType) -> Option<u64> {
     match physical {
         PhysicalType::F32 => Some(Scalar::F32(0.0).key()),

@@ -32,7 +32,7 @@ impl Coordinates {
         }
     }
 
-    /// The keys. Empty for strings.
+    /// Returns the keys. Empty for strings.
     #[inline]
     pub fn keys(&self) -> &[u64] {
         match self {
@@ -41,7 +41,7 @@ impl Coordinates {
         }
     }
 
-    /// The string of a cell. Empty for keys.
+    /// Returns the string of a cell. Empty for keys.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         match self {
@@ -62,7 +62,7 @@ impl Coordinates {
         }
     }
 
-    /// The memory of the coordinates, in bytes.
+    /// Returns the memory of the coordinates, in bytes.
     pub fn memory(&self) -> usize {
         match self {
             Self::Keys(keys) => 8 * keys.len(),
@@ -82,7 +82,7 @@ impl Coordinates {
     }
 }
 
-/// Clears the mask of cells with strings in none of the ranges. The ranges are sorted and disjoint.
+/// Clears the mask of cells with strings outside of all ranges. The ranges are sorted and disjoint.
 pub fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool]) {
     for (cell, wanted) in mask.iter_mut().enumerate() {
         *wanted = *wanted && contains_string(ranges, strings.string(cell));
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_what_is_in_a_range(
+        fn keeps_cells_inside_ranges(
             cells in prop::collection::vec(any::<u8>(), 0..50),
             ends in prop::collection::btree_set(any::<u8>(), 2..20),
             mask in prop::collection::vec(any::<bool>(), 50),

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_have_their_parts() {
+    fn entries_return_key_slot_and_cell() {
         let small = <[u64; 2]>::new(7, 3, u32::MAX);
         assert_eq!((small.key(), small.place()), (7, (3, u32::MAX)));
         let wide = <[u64; 3]>::new(u128::MAX - 1, u32::MAX, 5);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_and_kept() {
+    fn growth_keeps_entries() {
         let mut entries = Entries::<[u64; 3]>::default();
         assert!(entries.is_empty());
         entries.reserve(3);

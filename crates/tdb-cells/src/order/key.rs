@@ -13,7 +13,7 @@ pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// A cell with a key of this type.
     type Entry: Entry<Key = Self>;
 
-    /// The memory pool for keys of this type.
+    /// Returns the memory pool for keys of this type.
     fn pool(pools: &KeyPools) -> &Pool<Vec<Self>>;
 
     /// Appends `bits` low bits to the key. `value` must fit into `bits`.
@@ -25,22 +25,22 @@ pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// Sets the lowest `bits` bits to 1.
     fn fill_low(self, bits: u32) -> Self;
 
-    /// The number of bits for distinct numbers of all keys from `low` to this key.
+    /// Returns the number of bits that distinguish all keys from `low` to this key.
     fn bits_above(self, low: Self) -> u32;
 
-    /// The distance from `low` divided by `2^shift`. The result must fit `usize`.
+    /// Returns the distance from `low` divided by `2^shift`. The result must fit `usize`.
     fn bucket(self, low: Self, shift: u32) -> usize;
 
-    /// The next higher key.
+    /// Returns the next higher key.
     fn next(self) -> Option<Self>;
 
-    /// The key halfway to `high`, rounded down.
+    /// Returns the key halfway to `high`, rounded down.
     fn halfway(self, high: Self) -> Self;
 
-    /// The approximate number of keys in `self..=high`.
+    /// Returns the approximate number of keys in `self..=high`.
     fn span(self, high: Self) -> f64;
 
-    /// The key `distance` above, or the highest key.
+    /// Returns the key that is `distance` above this key, or the highest key.
     fn up(self, distance: f64) -> Self;
 }
 
@@ -127,10 +127,10 @@ pub trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
     /// Creates the entry of a cell from the key, the slot of the tile, and the index in the tile.
     fn new(key: Self::Key, slot: u32, cell: u32) -> Self;
 
-    /// The key.
+    /// Returns the key.
     fn key(&self) -> Self::Key;
 
-    /// The slot and the index.
+    /// Returns the slot and the index.
     fn place(&self) -> (u32, u32);
 }
 

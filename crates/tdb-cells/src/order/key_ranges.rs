@@ -28,7 +28,7 @@ pub struct Parts {
     /// The first key of all ranges.
     first: u64,
     last: u64,
-    /// A part has two to this power keys.
+    /// The binary logarithm of the number of keys in a part.
     shift: u32,
     /// 0, followed by the number of ranges starting before the end of each part.
     before: Vec<u32>,
@@ -40,7 +40,7 @@ impl<'a> KeyRanges<'a> {
     pub fn new(ranges: &'a [DimRange], cells: usize) -> Self {
         /// Up to this number, each cell is compared with all ranges.
         const FEW: usize = 4;
-        /// Maximum entries of a table, to stay in a core's own cache.
+        /// Maximum entries of a table, to stay in the cache of a single core.
         const LONGEST: usize = 1 << 16;
         if ranges.len() > FEW.max(cells) {
             return Self::Sorted(ranges);
@@ -67,7 +67,7 @@ impl<'a> KeyRanges<'a> {
         }
     }
 
-    /// Clears the mask of cells with values in none of the ranges. `keys` is reusable memory.
+    /// Clears the mask of cells with values outside of all ranges. `keys` is reusable memory.
     pub fn keep(&self, physical: PhysicalType, values: &[u8], mask: &mut [bool], keys: &mut Vec<u64>) {
         /// The number of cells per round. Small enough for the keys to stay in the fastest cache.
         const CELLS: usize = 2048;
@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_in_ranges_in_heaps(
+        fn keys_in_clustered_ranges(
             ends in prop::collection::btree_set(0_u64..300, 20..60),
             far in any::<u64>(),
             keys in prop::collection::vec(0_u64..310, 0..50),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn all_keys() {
+    fn range_over_all_keys() {
         check([0, u64::MAX].into(), &[5], 1);
         check([0, 1, 3, 4, 6, 7, 9, 10, u64::MAX - 1, u64::MAX].into(), &[2, 5, 8, 11, u64::MAX], 1 << 20);
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Wider keys need more rounds than worthwhile.
+/// Sorting wider keys by counting takes too many rounds.
 const MOST_KEY_BITS: u32 = 32;
 /// The number of key bits per sorting round.
 const MOST_ROUND_BITS: u32 = 11;
@@ -27,7 +27,7 @@ impl Places {
         fits.then_some(Self { key_bits, slot_bits, cell_bits })
     }
 
-    /// The slot and the cell of a word.
+    /// Returns the slot and the cell of a word.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // no wider than the original values
     fn of(self, word: u64) -> (usize, usize) {
@@ -35,7 +35,7 @@ impl Places {
         (low(word >> self.cell_bits, self.slot_bits) as usize, low(word, self.cell_bits) as usize)
     }
 
-    /// The key of a word.
+    /// Returns the key of a word.
     #[inline]
     fn key(self, word: u64) -> u64 {
         word.checked_shr(self.slot_bits + self.cell_bits).unwrap_or(0)
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Newer slots first, with cells in ascending order.
+        /// Orders equal keys by slot, newest first, then by cell.
         #[test]
         fn sorts_as_the_standard_library(
             runs in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..900), 1..6),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn words_hold_what_fits() {
+    fn layouts_have_at_most_64_bits() {
         assert_eq!(Places::new(33, 1, 1), None);
         assert_eq!(Places::new(32, 1 << 17, (1 << 16) + 1), None);
         let all = Places::new(32, 1 << 16, 1 << 16).expect("64 bits");

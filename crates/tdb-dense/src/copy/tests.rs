@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A tile of up to four dimensions, a box in it, and the order of the dimensions in the result.
+/// Returns a tile of up to four dimensions, a box in it, and the order of the dimensions in the
+/// result.
 fn any_box() -> impl Strategy<Value = (Vec<(usize, usize, usize)>, Vec<usize>)> {
     let dimension = (1usize..7).prop_flat_map(|extent| {
         (0..extent).prop_flat_map(move |start| (Just(extent), Just(start), 1..=extent - start))
@@ -98,7 +99,7 @@ proptest! {
 }
 
 #[test]
-fn loops_that_go_on_are_one() {
+fn adjacent_loops_are_merged() {
     let strides = [(4, 100, 100), (10, 10, 10), (10, 1, 1)].map(|(len, from, to)| Stride { len, from, to });
     assert_eq!(BoxCopy::new(7, 3, strides), BoxCopy::run(7, 3, 400));
     let strides = [(4, 100, 50), (1, 10, 77), (10, 1, 1)].map(|(len, from, to)| Stride { len, from, to });

@@ -44,7 +44,7 @@ pub enum PrunedBy {
 }
 
 impl FragmentsLeftOut {
-    /// The number of skipped fragments.
+    /// Returns the number of skipped fragments.
     #[must_use]
     pub fn count(&self) -> usize {
         self.time + self.region + self.totals + self.hidden
@@ -69,8 +69,8 @@ impl fmt::Display for FragmentsLeftOut {
 impl fmt::Display for PrunedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Box => f.write_str("their MBRs"),
-            Self::Statistics(field) => write!(f, "the statistics of {field}"),
+            Self::Box => f.write_str("the tile MBRs"),
+            Self::Statistics(field) => write!(f, "the tile statistics of {field}"),
             Self::Totals => f.write_str("the fragment statistics"),
             Self::Several => f.write_str("MBRs and statistics combined"),
             Self::FillValues => f.write_str("the fill values of fields that the fragment does not have"),

@@ -51,7 +51,7 @@ impl ResultColumns {
         Ok(Self { columns, keys: keys.len(), aggregates: functions, rows: 0, saturated: Vec::new() })
     }
 
-    /// The size of the values in bytes.
+    /// Returns the size of the values in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.values.len()).sum()
     }

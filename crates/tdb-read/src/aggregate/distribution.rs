@@ -68,7 +68,7 @@ impl Distributions {
         self.fields.len()
     }
 
-    /// The number of tiles visited.
+    /// Returns the number of tiles visited.
     pub(super) fn cost(&self) -> ScanCost {
         let mut cost = ScanCost::default();
         self.fields.iter().for_each(|field| cost.add(field.groups.cost));

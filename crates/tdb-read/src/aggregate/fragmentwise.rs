@@ -139,7 +139,7 @@ fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Optio
     Ok((hides && header.has_timestamps).then_some(InexactReason::Overlap))
 }
 
-/// `true` if cells of two fragments may have the same coordinates.
+/// Returns `true` if cells of two fragments may have the same coordinates.
 fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>]) -> Result<bool> {
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
     let mut left = MOST_COMPARISONS;
@@ -166,7 +166,7 @@ fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>])
     }
 }
 
-/// `true` if tiles of two fragments within a box and the ranges may overlap. `left` is the
+/// Returns `true` if tiles of two fragments within a box and the ranges may overlap. `left` is the
 /// remaining number of R-tree nodes to compare. Without remaining nodes, assumes an overlap.
 fn tiles_meet(
     array: &Snapshot,

@@ -61,62 +61,62 @@ impl Aggregate {
         Self::of(AggregateFunction::NullCount, field)
     }
 
-    /// The [sum](AggregateFunction::Sum) of a field's values.
+    /// Computes the [sum](AggregateFunction::Sum) of a field's values.
     #[must_use]
     pub fn sum(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Sum, field)
     }
 
-    /// The [mean](AggregateFunction::Mean) of a field's values.
+    /// Computes the [mean](AggregateFunction::Mean) of a field's values.
     #[must_use]
     pub fn mean(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Mean, field)
     }
 
-    /// The [minimum](AggregateFunction::Min) of a field's values.
+    /// Computes the [minimum](AggregateFunction::Min) of a field's values.
     #[must_use]
     pub fn min(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Min, field)
     }
 
-    /// The [maximum](AggregateFunction::Max) of a field's values.
+    /// Computes the [maximum](AggregateFunction::Max) of a field's values.
     #[must_use]
     pub fn max(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::Max, field)
     }
 
-    /// The [distinct count](AggregateFunction::CountDistinct) of a field's values.
+    /// Computes the [distinct count](AggregateFunction::CountDistinct) of a field's values.
     #[must_use]
     pub fn count_distinct(field: impl Into<String>) -> Self {
         Self::of(AggregateFunction::CountDistinct, field)
     }
 
-    /// A [quantile](AggregateFunction::Quantile) of a field's values. 0.5 is the median.
+    /// Computes a [quantile](AggregateFunction::Quantile) of a field's values. 0.5 is the median.
     #[must_use]
     pub fn quantile(field: impl Into<String>, part: f64) -> Self {
         Self::of(AggregateFunction::Quantile(part), field)
     }
 
-    /// The median of a field's values. For an even number of values, the lower of the two middle
-    /// values.
+    /// Computes the median of a field's values. For an even number of values, the lower of the two
+    /// middle values.
     #[must_use]
     pub fn median(field: impl Into<String>) -> Self {
         Self::quantile(field, 0.5)
     }
 
-    /// The function.
+    /// Returns the function.
     #[must_use]
     pub fn function(&self) -> AggregateFunction {
         self.function
     }
 
-    /// The name of the field. `None` for a count of cells.
+    /// Returns the name of the field. `None` for a count of cells.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
 
-    /// `true` if the function needs ordered values.
+    /// Returns `true` if the function needs ordered values.
     pub(super) fn needs_order(&self) -> bool {
         matches!(self.function, AggregateFunction::CountDistinct | AggregateFunction::Quantile(_))
     }

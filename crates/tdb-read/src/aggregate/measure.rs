@@ -58,7 +58,7 @@ impl Measures {
         Self { fields, outputs, keys, measured: Vec::new(), places: Vec::new(), are_of_values: false }
     }
 
-    /// The index of a field among the measured fields.
+    /// Returns the index of a field among the measured fields.
     pub(super) fn place(&self, field: FieldRef) -> Option<usize> {
         self.places.iter().position(|place| self.fields[*place] == field)
     }

@@ -13,7 +13,7 @@ use super::stating::{Asked, Stating, Thing};
 use crate::Query;
 use crate::read::scan;
 
-/// A value known from metadata, or the reason why it is not.
+/// A value known from metadata, or the reason why metadata does not determine the value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exactness<T> {
     /// The exact value, equal to the aggregate of all cells.
@@ -23,7 +23,7 @@ pub enum Exactness<T> {
 }
 
 impl<T> Exactness<T> {
-    /// The value, if exact.
+    /// Returns the value, if exact.
     #[must_use]
     pub fn exact(&self) -> Option<&T> {
         match self {
@@ -69,9 +69,9 @@ impl Query {
     /// fields. Reads no tile, except tiles of sparse fragments written into dense arrays by old
     /// releases. Selected fields and the order do not matter, as in [`aggregate`](Self::aggregate).
     ///
-    /// Without ranges, all fragments are selected as a whole. For such fragments, trusted totals
-    /// are used, or else the statistics of all tiles. Merged statistics are cached while the array
-    /// is open.
+    /// A query without ranges selects all fragments completely. For a completely selected fragment,
+    /// trusted totals are used, or else the statistics of all tiles. Merged statistics are cached
+    /// while the array is open.
     ///
     /// # Errors
     /// A field is unknown, or metadata cannot be read.

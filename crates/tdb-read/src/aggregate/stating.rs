@@ -1,4 +1,5 @@
-//! Accumulation of metadata statistics. Each kind of statistics may become unknown alone.
+//! Accumulation of metadata statistics. Each kind of statistics may become unknown independently of
+//! the others.
 
 use tdb_aggregate::Summary;
 use tdb_query::InexactReason;

@@ -57,7 +57,7 @@ impl KnownTiles {
                 Some(FragmentField::Dimension(index)) if has_exact_boxes(fragment, index) && !measured.sum => {
                     KnownField::Coordinates(index)
                 }
-                // With another nullability, other cells count as null.
+                // If the nullability has changed, the statistics count other cells as null.
                 Some(own) if is_nullable(fragment, own) != output.nullable => KnownField::Nothing,
                 Some(field) => KnownField::Statistics(StoredField { field, kind: *kind, tiles: OnceCell::new() }),
             }
@@ -182,8 +182,8 @@ impl KnownTiles {
     }
 }
 
-/// `true` if MBRs end at coordinates of cells. MBRs of floats may come from NaNs, and do not
-/// distinguish the signs of zeros. MBRs of dense tiles include unwritten cells.
+/// Returns `true` if MBRs end at coordinates of cells. MBRs of floats may come from NaNs, and do
+/// not distinguish the signs of zeros. MBRs of dense tiles include unwritten cells.
 fn has_exact_boxes(fragment: &Fragment, dimension: usize) -> bool {
     let datatype = fragment.schema().dimensions().get(dimension).map(tdb_schema::Dimension::datatype);
     fragment.array_type() == ArrayType::Sparse && datatype.is_some_and(|datatype| !datatype.is_float())

@@ -39,7 +39,7 @@ impl Label {
         Ok(found.column(coordinates.len()))
     }
 
-    /// The minimum size in bytes of a cell in a column of labels.
+    /// Returns the minimum size in bytes of a cell in a column of labels.
     pub(crate) fn least_cell(&self) -> usize {
         let number = self.label.cell_val_num.fixed();
         number.map_or(size_of::<u64>(), |number| (number as usize).saturating_mul(self.label.datatype.size()))
@@ -145,7 +145,7 @@ pub(crate) struct FoundLabels {
 }
 
 impl FoundLabels {
-    /// The memory of the column before a cell, in bytes.
+    /// Returns the memory of the column before a cell, in bytes.
     pub(crate) fn memory_before(&self, cell: usize) -> usize {
         let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
         let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };

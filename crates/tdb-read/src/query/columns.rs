@@ -6,13 +6,13 @@ use super::all_fields;
 use crate::Query;
 
 impl Query {
-    /// The array of the query.
+    /// Returns the array of the query.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
         &self.array
     }
 
-    /// The names of the result columns, in order.
+    /// Returns the names of the result columns, in order.
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = tdb_array::Array::open(folder)?;

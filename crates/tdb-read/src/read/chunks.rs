@@ -2,8 +2,8 @@
 
 use tdb_cells::Batch;
 
-/// Converts batches of any size to a requested number of cells. Larger batches are sliced without
-/// copying values. Smaller batches are concatenated by copying.
+/// A converter of batches of any size to a requested number of cells. Larger batches are sliced
+/// without copying values. Smaller batches are concatenated by copying.
 #[derive(Debug)]
 pub(super) struct Chunks {
     /// The number of cells in a batch, up to the limit in bytes.

@@ -1,4 +1,4 @@
-//! Splitting of queries by the values of a field, for finding the smallest or largest values.
+//! Splitting of queries by the values of a field, to find the smallest or largest values.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::read::plan_fragments;
 /// The order of values when splitting by value. NaNs count as greater than all other values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FirstValues {
-    /// `true` if the greatest values come first.
+    /// `true` for descending order, with NaNs first.
     pub greatest: bool,
     /// `true` if nulls come before all values.
     pub nulls: bool,

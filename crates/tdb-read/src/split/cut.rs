@@ -33,11 +33,12 @@ impl Piece {
 /// The share of a cut tile that each side must read in any case. Only few chunks can be skipped.
 const ALWAYS: f64 = 0.75;
 
-/// Cuts boxes of an array.
+/// A cutter for boxes of an array.
 #[derive(Debug)]
 pub(super) struct Cutter<'a> {
     schema: &'a ArraySchema,
-    /// The dimensions in order of preference: first those whose neighbors are far apart in files.
+    /// The dimensions in order of preference. Dimensions whose neighbors are far apart in files
+    /// come first.
     order: Vec<usize>,
 }
 

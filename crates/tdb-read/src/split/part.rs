@@ -32,21 +32,21 @@ impl QueryPart {
         Self { location, time: array.time(), snapshot, spec, weight: weight as u64 }
     }
 
-    /// The location of the array: a URI if the storage has one, as for local files, or else the
-    /// storage's description.
+    /// Returns the location of the array: a URI if the storage has one, as for local files, or else
+    /// the storage's description.
     #[must_use]
     pub fn location(&self) -> &str {
         &self.location
     }
 
-    /// The time range at which the array was opened.
+    /// Returns the time range at which the array was opened.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time
     }
 
-    /// The approximate cost of the part, for comparison with other parts of the query: the bytes of
-    /// tiles plus the number of cells.
+    /// Returns the approximate cost of the part, for comparison with other parts of the query: the
+    /// bytes of tiles plus the number of cells.
     #[must_use]
     pub fn weight(&self) -> u64 {
         self.weight
@@ -76,8 +76,8 @@ impl QueryPart {
     }
 
     /// Returns the part's query on the split array, possibly opened elsewhere. Reads the original
-    /// snapshot, independent of later writes. Consolidation does not matter until a vacuum. Labels
-    /// are read at the part's time.
+    /// snapshot, independent of later writes. A consolidation has no effect until a vacuum removes
+    /// fragments. Labels are read at the part's time.
     ///
     /// # Errors
     /// [`ArrayError::Outdated`] if a fragment of the snapshot no longer exists. Another error if

@@ -75,7 +75,7 @@ fn wanted(tile: &NdRange, regions: &[Vec<DimRange>], hull: &NdRange) -> Option<N
     tile.0.iter().zip(regions).map(side).collect::<Option<_>>().map(NdRange)
 }
 
-/// The approximate number of selected cells of a dense array.
+/// Returns the approximate number of selected cells of a dense array.
 fn volume(regions: &[Vec<DimRange>]) -> f64 {
     let cells = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => (hi - lo) as f64 + 1.0,

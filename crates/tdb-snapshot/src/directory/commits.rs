@@ -47,7 +47,7 @@ impl<'a> Commits<'a> {
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
                 Some(CommitKind::Consolidated) => {
-                    // The file counts entirely or not at all.
+                    // The whole file is validated before any commit takes effect.
                     let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
                     if findings.of(path, sound)?.is_some() {
                         commits.take_gathered(path, bytes).map_err(fail)?;
@@ -113,7 +113,7 @@ impl<'a> Commits<'a> {
         self.paths.dedup();
     }
 
-    /// `true` if the commit is in a consolidated file.
+    /// Returns `true` if the commit is in a consolidated file.
     pub(super) fn is_gathered(&self, path: &str) -> bool {
         self.gathered.binary_search(&path).is_ok()
     }
@@ -146,7 +146,8 @@ impl<'a> Commits<'a> {
     }
 }
 
-/// `true` if the last component of a path is a name with a time, as commits and fragments have.
+/// Returns `true` if the last component of a path is a name with a time, as commits and fragments
+/// have.
 fn has_time(path: &str) -> bool {
     TimestampedName::is_one(file_name(path))
 }

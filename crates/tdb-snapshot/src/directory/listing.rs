@@ -38,14 +38,14 @@ impl Listing {
         Self { root, ..Self::default() }
     }
 
-    /// `true` if the folder is an array.
+    /// Returns `true` if the folder is an array.
     #[must_use]
     pub fn is_array(&self) -> bool {
         let has = |name: &str, kind| self.root.iter().any(|entry| entry.name == name && entry.kind == kind);
         has(SCHEMA_FOLDER, EntryKind::Folder) || has(LEGACY_SCHEMA, EntryKind::File)
     }
 
-    /// `true` if the folder is a group.
+    /// Returns `true` if the folder is a group.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.root.iter().any(|entry| match entry.kind {
@@ -54,8 +54,8 @@ impl Listing {
         })
     }
 
-    /// Detects arrays and key-value stores older than format 1. Returns the name of the telltale
-    /// file, and a description to append to the name.
+    /// Detects arrays and key-value stores older than format 1. Returns the name of the file that
+    /// identifies them, and a description to append to the name.
     pub fn older_than_format_1(&self) -> Option<(&'static str, String)> {
         let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if self.is_array() {
@@ -127,7 +127,7 @@ impl Listing {
     }
 }
 
-/// `true` if a fragment with this name needs no commit file: format 4 or older.
+/// Returns `true` if a fragment with this name needs no commit file: format 4 or older.
 fn is_before_commits(name: &TimestampedName) -> bool {
     let by_file = |version: FormatVersion| version.has(Feature::RootCommits) || version.has(Feature::CommitsFolder);
     name.fragment_version().is_ok_and(|version| !by_file(version))

@@ -22,14 +22,14 @@ fn folder(name: &str) -> String {
 }
 
 #[test]
-fn only_committed_fragments_count_oldest_first() {
+fn only_committed_fragments_are_listed_oldest_first() {
     let listing = commits(&[&format!("{B}.wrt"), &format!("{A}.wrt"), "something.else", "__x.wrt"]);
     assert_eq!(names(&listing, ArrayType::Dense, TimeRange::ALL), [folder(A), folder(B)]);
     assert_eq!(names(&listing, ArrayType::Dense, TimeRange::until(150)), [folder(A)]);
 }
 
 #[test]
-fn a_consolidated_fragment_replaces_what_its_vacuum_file_names() {
+fn consolidated_fragments_supersede_the_fragments_of_their_vacuum_file() {
     let mut listing = commits(&[&format!("{A}.wrt"), &format!("{B}.wrt"), &format!("{C}.wrt"), &format!("{C}.vac")]);
     assert_eq!(listing.wanted_files(), [format!("__commits/{C}.vac")]);
     let lines = format!("/__fragments/{A}\nfile:///elsewhere/__fragments/{B}\n");
@@ -42,7 +42,7 @@ fn a_consolidated_fragment_replaces_what_its_vacuum_file_names() {
 }
 
 #[test]
-fn gathered_commits_count_unless_ignored() {
+fn consolidated_commits_are_in_effect_unless_ignored() {
     let mut listing = Listing::default();
     let mut gathered = format!("__commits/{A}.wrt\n__commits/{B}.del\n").into_bytes();
     gathered.extend_from_slice(&3u64.to_le_bytes());
@@ -82,7 +82,7 @@ fn a_fragment_of_an_unknown_version_is_an_error() {
 }
 
 #[test]
-fn the_schema_is_the_last_one_that_is_not_younger() {
+fn schema_at_returns_the_newest_schema_within_the_time() {
     let schemas = ["__100_100_0000000000000000000000000000000a", "__200_200_0000000000000000000000000000000b"];
     let listing = Listing { schemas: schemas.iter().map(|name| file(name)).collect(), ..Listing::default() };
     let at = |time| listing.schema_at(TimeRange::until(time)).unwrap();

@@ -47,7 +47,7 @@ fn ivs_differ() {
 }
 
 #[test]
-fn a_uuid_says_what_it_is() {
+fn uuids_have_version_variant_and_time() {
     let system = Environment::system();
     let (before, uuid) = (system.now().unwrap(), system.uuid_v7().unwrap());
     assert_eq!((uuid >> 76 & 0xf, uuid >> 62 & 0b11), (7, 0b10));
@@ -56,7 +56,7 @@ fn a_uuid_says_what_it_is() {
 }
 
 #[test]
-fn a_clock_that_stands_still_gives_names_in_order() {
+fn names_ascend_if_the_clock_stands_still() {
     let environment = at(7);
     let uuids: Vec<u128> = (0..10_000).map(|_| environment.clone().uuid_v7().unwrap()).collect();
     assert!(uuids.is_sorted() && uuids.iter().collect::<HashSet<_>>().len() == uuids.len());
@@ -65,7 +65,7 @@ fn a_clock_that_stands_still_gives_names_in_order() {
 }
 
 #[test]
-fn clocks_know_nothing_of_each_other() {
+fn clocks_have_separate_counters() {
     let far = at((1 << 48) - 1).uuid_v7().unwrap();
     assert_eq!(far >> 80, (1 << 48) - 1);
     assert_eq!(at(0).uuid_v7().unwrap() >> 80, 0);
@@ -95,7 +95,7 @@ fn waiting_ends() {
 }
 
 #[test]
-fn what_fails_says_so() {
+fn errors_contain_the_reason() {
     let environment = Environment::system().with_clock(Nothing).with_randomness(Nothing);
     assert_eq!(message(environment.now()), "cannot get the time from the clock: stopped");
     assert_eq!(message(environment.uuid_v7()), "cannot get the time from the clock: stopped");

@@ -36,21 +36,21 @@ impl Fragment {
 }
 
 impl CellOrderCheck {
-    /// `true` if writers of the fragment's format guarantee this order. Several old formats used
-    /// another order.
+    /// Returns `true` if writers of the fragment's format guarantee this order. Several old formats
+    /// used another order.
     #[must_use]
     pub fn is_promised(&self) -> bool {
         self.is_promised
     }
 
-    /// `true` if each cell is after its predecessor in the order. `coordinates` has a column for
-    /// each dimension.
+    /// Returns `true` if each cell is after its predecessor in the order. `coordinates` has a
+    /// column for each dimension.
     #[must_use]
     pub fn holds(&self, coordinates: &[Cells<'_>]) -> bool {
         holds(&self.check, coordinates)
     }
 
-    /// Like [`holds`](Self::holds), but always allows equal coordinates.
+    /// Returns the same as [`holds`](Self::holds), but always allows equal coordinates.
     #[must_use]
     pub fn holds_with_equal(&self, coordinates: &[Cells<'_>]) -> bool {
         holds(&self.with_equal, coordinates)

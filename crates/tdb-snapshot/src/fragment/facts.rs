@@ -13,54 +13,56 @@ use super::Fragment;
 use crate::{Result, TimeRange};
 
 impl Fragment {
-    /// The type of the fragment. A dense array may have sparse fragments from old releases.
+    /// Returns the type of the fragment. A dense array may have sparse fragments from old releases.
     #[must_use]
     pub fn array_type(&self) -> ArrayType {
         if self.footer().is_dense() { ArrayType::Dense } else { ArrayType::Sparse }
     }
 
-    /// The range of times at which the cells were written. A single time, unless the cells were
-    /// consolidated.
+    /// Returns the range of times at which the cells were written. A single time, unless the cells
+    /// were consolidated.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         TimeRange { start: self.name().start(), end: self.name().end() }
     }
 
-    /// The number of cells written. In a dense fragment, counts the cells in the non-empty domain.
-    /// In a sparse fragment, counts all cells, including deleted cells and duplicate coordinates.
+    /// Returns the number of cells written. In a dense fragment, counts the cells in the non-empty
+    /// domain. In a sparse fragment, counts all cells, including deleted cells and duplicate
+    /// coordinates.
     #[must_use]
     pub fn cell_count(&self) -> u64 {
         self.footer().tiles().visible_cell_count()
     }
 
-    /// The number of written cells in one tile. Returns `None` if the tile does not exist.
+    /// Returns the number of written cells in one tile. Returns `None` if the tile does not exist.
     #[must_use]
     pub fn cells_in_tile(&self, tile: u64) -> Option<u64> {
         self.footer().tiles().visible_cells_in(tile)
     }
 
-    /// `true` if each cell has a write timestamp, because cells of several times were consolidated.
+    /// Returns `true` if each cell has a write timestamp, because cells of several times were
+    /// consolidated.
     #[must_use]
     pub fn has_cell_times(&self) -> bool {
         self.footer().header().has_timestamps
     }
 
-    /// The file name of the fragment's schema.
+    /// Returns the file name of the fragment's schema.
     #[must_use]
     pub fn schema_name(&self) -> &str {
         &self.footer().header().schema_name
     }
 
-    /// The first and last coordinate of the non-empty domain, for each dimension. Returns `None` if
-    /// the fragment has no cells.
+    /// Returns the first and last coordinate of the non-empty domain, for each dimension. Returns
+    /// `None` if the fragment has no cells.
     #[must_use]
     pub fn non_empty_coordinates(&self) -> Option<Vec<RangeInclusive<Coordinate>>> {
         Some(Coordinate::of_box(self.schema(), self.non_empty_domain()?))
     }
 
-    /// The minimum and maximum coordinate of a tile for each dimension: its MBR. A sparse fragment
-    /// stores the MBR. In a dense fragment it is the intersection of the tile with the non-empty
-    /// domain. Returns `None` if the tile does not exist.
+    /// Returns the minimum and maximum coordinate of a tile for each dimension: its MBR. A sparse
+    /// fragment stores the MBR. In a dense fragment it is the intersection of the tile with the
+    /// non-empty domain. Returns `None` if the tile does not exist.
     ///
     /// A query accepts each range unchanged.
     ///
@@ -84,7 +86,7 @@ impl Fragment {
         Ok(mbr.map(|mbr| Coordinate::of_box(self.schema(), &mbr)))
     }
 
-    /// A box around all cells of a tile. Returns `None` if it is unknown.
+    /// Returns a box around all cells of a tile. Returns `None` if it is unknown.
     pub fn tile_box(&self, tile: u64) -> Option<NdRange> {
         match self.footer().tiles() {
             Tiles::Dense(grid) => self.dense_box(grid, tile),
@@ -92,8 +94,8 @@ impl Fragment {
         }
     }
 
-    /// A box around all cells. Corrects for a wrong non-empty domain of some format versions.
-    /// Returns `None` if the fragment has no cells.
+    /// Returns a box around all cells. Corrects for a wrong non-empty domain of some format
+    /// versions. Returns `None` if the fragment has no cells.
     #[must_use]
     pub fn bounds(&self) -> Option<Cow<'_, NdRange>> {
         let domain = self.non_empty_domain()?;
@@ -105,7 +107,7 @@ impl Fragment {
         Some(Cow::Owned(NdRange(domain.0.iter().map(known).collect())))
     }
 
-    /// The intersection of a dense tile with the non-empty domain.
+    /// Returns the intersection of a dense tile with the non-empty domain.
     fn dense_box(&self, grid: &DenseGrid, tile: u64) -> Option<NdRange> {
         let along = |(index, dimension): (usize, &Dimension)| {
             let (low, _) = dimension.domain_keys()?;

@@ -33,7 +33,7 @@ impl Fragment {
         self.own_field(array, field).map(|own| self.tiles_of(own)).transpose()
     }
 
-    /// `true` if the fragment has cells of a field of the array's schema.
+    /// Returns `true` if the fragment has cells of a field of the array's schema.
     pub fn has_field(&self, array: &ArraySchema, field: FieldRef) -> bool {
         self.own_field(array, field).is_some()
     }
@@ -49,7 +49,7 @@ impl Fragment {
         is_same_type(&self.schema().attributes()[own], attribute).then_some(FragmentField::Attribute(own))
     }
 
-    /// `true` if the tiles of the field are already open.
+    /// Returns `true` if the tiles of the field are already open.
     pub(super) fn has_tiles_of(&self, field: FragmentField) -> bool {
         self.inner.fields.lock().is_ok_and(|ready| ready.contains_key(&field))
     }
@@ -97,7 +97,8 @@ impl Fragment {
         Ok(FieldTiles { name: shape.name.into(), fixed, var, validity, combined, tile_limit, blocks })
     }
 
-    /// Before format 5 the coordinates of all dimensions are in a single file.
+    /// Returns the share of a dimension in the file of all coordinates, and the field that owns the
+    /// file. Only formats before 5 have such files.
     fn combined(&self, field: FragmentField, shape: &FieldShape<'_>) -> (Option<Combined>, FragmentField) {
         match field {
             FragmentField::Dimension(dimension) if self.version().has(Feature::CombinedCoordinates) => {
@@ -147,7 +148,7 @@ impl Fragment {
         Ok(PartTiles { file, path: described, name: path, offsets, pipeline })
     }
 
-    /// The start of each tile, followed by the end of the last tile.
+    /// Returns the start of each tile, followed by the end of the last tile.
     fn tile_offsets(&self, field: FragmentField, part: Part) -> Result<Arc<[u64]>> {
         let offsets = self.inner.metadata.tile_offsets(field, part)?;
         let mut bounds = Vec::with_capacity(offsets.len() + 1);
@@ -192,8 +193,9 @@ impl Fragment {
     }
 }
 
-/// `true` if an attribute is compatible with the attribute of the same name in another schema. An
-/// attribute that was dropped and re-added with another type has no cells in older fragments.
+/// Returns `true` if an attribute is compatible with the attribute of the same name in another
+/// schema. An attribute that was dropped and re-added with another type has no cells in older
+/// fragments.
 fn is_same_type(own: &Attribute, attribute: &Attribute) -> bool {
     own.datatype() == attribute.datatype() && own.cell_val_num() == attribute.cell_val_num()
 }

@@ -1,6 +1,6 @@
 //! Fragment metadata, with sections in a file or fully in memory.
 
-// Without the closures, the reader would need one specific lifetime.
+// A method path in place of a closure would bind the reader to a single lifetime.
 #![allow(clippy::redundant_closure_for_method_calls)]
 
 use std::ops::Range;
@@ -49,7 +49,7 @@ impl Metadata {
         Some(self.file.bytes(range).ok()?.into_owned())
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub(super) fn size(&self) -> Result<u64> {
         self.file.size()
     }
@@ -115,8 +115,8 @@ impl Metadata {
         }
     }
 
-    /// Parses a section without further use. If it `is_alone`, it must end where the next one
-    /// begins.
+    /// Parses a section and drops the result. If the section `is_alone`, it must end where the next
+    /// section begins.
     pub(super) fn check_section(&self, id: SectionId, is_alone: bool) -> Result<()> {
         if let Sections::Loaded { .. } = self.sections {
             return Ok(());
@@ -132,7 +132,7 @@ impl Metadata {
         Err(ArrayError::Corrupt { file: self.file.described.clone(), what })
     }
 
-    /// Returns the datatype that the filters were given when the fragment was written.
+    /// Returns the datatypes that the filters received when the fragment was written.
     pub(super) fn element_types(&self) -> Result<ElementTypes> {
         if let Sections::Loaded { element_types, .. } = self.sections {
             return Ok(element_types);

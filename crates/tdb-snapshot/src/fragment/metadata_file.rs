@@ -13,9 +13,9 @@ use crate::{ArrayError, Result};
 /// The maximum size of the tail kept in memory, in bytes.
 pub(super) const MOST_FIRST: u64 = 32 << 10;
 
-/// A `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail, all sections
-/// of a small fragment, need no further read. If the footer is from consolidated metadata, the file
-/// is opened on demand.
+/// A `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail need no
+/// further read. The tail of a small fragment contains all sections. If the footer is from
+/// consolidated metadata, the file is opened on demand.
 #[derive(Debug)]
 pub(super) struct MetadataFile {
     storage: Arc<dyn Storage>,
@@ -61,8 +61,8 @@ impl MetadataFile {
         Ok(self)
     }
 
-    /// The size of the first read at the end of the file. On a remote storage a larger read costs
-    /// no more, and includes sections too.
+    /// Returns the size of the first read at the end of the file. On a remote storage a larger read
+    /// costs no more, and includes sections too.
     fn first_read(&self) -> u64 {
         let profile = self.storage.profile();
         if profile.is_remote() { profile.gap.clamp(FIRST_READ, MOST_FIRST) } else { FIRST_READ }
@@ -77,7 +77,7 @@ impl MetadataFile {
             (fetched.file, fetched.bytes)
         } else {
             let file = self.storage.open(&self.path)?;
-            // The required sections of a larger file may be anywhere.
+            // In a larger file, the tail may not contain the required sections.
             let tail = if file.size() <= FIRST_READ { self.read(&*file, 0..file.size())? } else { Vec::new() };
             (file, tail)
         };
@@ -96,17 +96,17 @@ impl MetadataFile {
         Ok(self.opened()?.size)
     }
 
-    /// The path below the array's folder, and the size, if the file was opened.
+    /// Returns the path below the array's folder, and the size, if the file was opened.
     pub(super) fn if_open(&self) -> Option<(&str, u64)> {
         self.open.get().map(|open| (self.path.as_str(), open.size))
     }
 
-    /// The bytes of the tail in memory.
+    /// Returns the bytes of the tail in memory.
     pub(super) fn tail(&self) -> &[u8] {
         self.open.get().map_or(&[], |open| &open.tail)
     }
 
-    /// The tail, if it contains the footer.
+    /// Returns the tail, if it contains the footer.
     pub(super) fn tail_with_footer(&self) -> Option<&[u8]> {
         let open = self.open.get()?;
         let start = open.size.saturating_sub(open.tail.len() as u64);
@@ -123,7 +123,7 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// The end of the sections, as far as known.
+    /// Returns the end of the sections, as far as known.
     pub(super) fn sections_end(&self) -> Result<u64> {
         Ok(self.opened()?.sections_end)
     }

@@ -52,7 +52,7 @@ impl Fragment {
         Self::of(storage.clone(), entry.clone(), metadata.clone(), access.clone())
     }
 
-    /// The fragment's entry in the array directory.
+    /// Returns the fragment's entry in the array directory.
     pub(crate) fn entry(&self) -> &FragmentEntry {
         &self.inner.entry
     }
@@ -98,17 +98,17 @@ impl UnparsedFragment {
         Ok(Self { storage, entry, file: closed, access: access.clone(), schema_name: schema, footer: Some(found) })
     }
 
-    /// The path of the fragment folder below the array's folder.
+    /// Returns the path of the fragment folder below the array's folder.
     pub(crate) fn folder(&self) -> &str {
         &self.entry.folder
     }
 
-    /// The file name of the schema. `None` in formats with a single schema.
+    /// Returns the file name of the schema. `None` in formats with a single schema.
     pub(crate) fn schema_name(&self) -> Option<&str> {
         self.schema_name.as_deref()
     }
 
-    /// Bytes of metadata in memory until it is parsed.
+    /// Returns the bytes of metadata that stay in memory until the metadata is parsed.
     pub(crate) fn kept(&self) -> u64 {
         self.file.tail().len() as u64
     }
@@ -118,7 +118,7 @@ impl UnparsedFragment {
         self.file.forget_tail();
     }
 
-    /// The error for a missing schema.
+    /// Returns the error for a missing schema.
     #[cold]
     pub(crate) fn without_schema(&self) -> ArrayError {
         let name = self.schema_name.as_deref().unwrap_or("");
@@ -168,7 +168,7 @@ impl UnparsedFragment {
 }
 
 impl ConsolidatedFooter {
-    /// The error for an invalid footer, or a footer of another fragment.
+    /// Returns the error for an invalid footer, or a footer of another fragment.
     #[cold]
     fn error(&self, entry: &FragmentEntry, source: &FragmentError) -> ArrayError {
         let what = format!("footer of fragment {:?}: {source}", entry.name.as_str());
@@ -189,13 +189,14 @@ fn with_footer(
     let footer = footer.map_err(|source| file.error(source))?;
     drop(bytes);
     if file.tail().len() as u64 > MOST_FIRST {
-        // A footer this large is parsed already, and sections may be far from it.
+        // A long tail is not worth the memory: the footer is parsed, and most sections are
+        // elsewhere.
         file.forget_tail();
     }
     Ok(Metadata { footer, schema, access, file, sections: Sections::Stored })
 }
 
-/// Formats 1 and 2: the whole file is one generic tile.
+/// Parses the metadata of formats 1 and 2, where the whole file is one generic tile.
 fn without_footer(
     mut file: MetadataFile,
     entry: &FragmentEntry,

@@ -35,9 +35,9 @@ impl Fragment {
     }
 }
 
-/// `true` if a format has footers with reliable consolidated copies. Format 11 has tile statistics
-/// but no offset for fragment statistics. Newer releases extend these footers by eight bytes but
-/// count the original length. All footers after the first are then displaced.
+/// Returns `true` if a format has footers with reliable consolidated copies. Format 11 has tile
+/// statistics but no offset for fragment statistics. Newer releases extend these footers by eight
+/// bytes but count the original length. All footers after the first are then displaced.
 pub(crate) fn has_reliable_copies(version: FormatVersion) -> bool {
     let grows = version.has(Feature::TileStatistics) && !version.has(Feature::FragmentStatistics);
     !version.has(Feature::LegacyFragmentMetadata) && !grows

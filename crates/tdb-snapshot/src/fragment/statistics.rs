@@ -39,8 +39,8 @@ impl Fragment {
         self.inner.statistics.lock().ok()?.entry(field).or_insert(found).clone()
     }
 
-    /// `true` if lossy filters make read values differ from the written values that the statistics
-    /// describe.
+    /// Returns `true` if lossy filters make read values differ from the written values that the
+    /// statistics describe.
     pub(super) fn loses_values(&self, field: FragmentField) -> bool {
         let FragmentField::Attribute(index) = field else { return false };
         let attribute = self.schema().attributes().get(index);

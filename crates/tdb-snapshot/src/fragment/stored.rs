@@ -94,14 +94,14 @@ impl Fragment {
         ids.iter().enumerate().filter_map(check).collect()
     }
 
-    /// `true` if lossy filters make read values of a field differ from the values described by the
-    /// statistics.
+    /// Returns `true` if lossy filters make read values of a field differ from the values described
+    /// by the statistics.
     #[must_use]
     pub fn has_lossy_filters(&self, field: FragmentField) -> bool {
         self.loses_values(field)
     }
 
-    /// The size of a cell in bytes. Returns `None` for variable-length cells.
+    /// Returns the size of a cell in bytes. Returns `None` for variable-length cells.
     pub(super) fn cell_size(&self, field: FragmentField) -> Option<usize> {
         let of = match field {
             FragmentField::Attribute(index) => self.schema().attributes().get(index)?.cell_size(),

@@ -50,7 +50,7 @@ pub struct TileCells {
 }
 
 impl TileCells {
-    /// A view of the cells.
+    /// Returns a view of the cells.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         self.buffers.cells(self.size.unwrap_or(1))
@@ -96,32 +96,32 @@ impl Fragment {
 }
 
 impl StoredTiles {
-    /// The name of the field.
+    /// Returns the name of the field.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.tiles.name
     }
 
-    /// The number of tiles.
+    /// Returns the number of tiles.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.fragment.tile_count()
     }
 
-    /// `true` if there are no tiles.
+    /// Returns `true` if there are no tiles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The total size of the data files in bytes.
+    /// Returns the total size of the data files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The full path of the file with the fixed-size cells, or with the offsets of variable-length
-    /// cells.
+    /// Returns the full path of the file with the fixed-size cells, or with the offsets of
+    /// variable-length cells.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.tiles.fixed.path

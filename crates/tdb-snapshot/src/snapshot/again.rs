@@ -80,9 +80,9 @@ fn kept_enumerations(last: &Inner, schema: &ArraySchema) -> HashMap<String, Arc<
 }
 
 impl Fragment {
-    /// `true` if the metadata file still has the size that it had at opening. A fragment never
-    /// changes, but a copy of another fragment may have replaced it. On a remote storage the size
-    /// is not checked: the fragment's unique name suffices.
+    /// Returns `true` if the metadata file still has the size that it had at opening. A fragment
+    /// never changes, but a copy of another fragment may have replaced it. On a remote storage the
+    /// size is not checked: the fragment's unique name suffices.
     pub(super) fn is_unchanged(&self, storage: &dyn Storage) -> bool {
         match self.metadata_size() {
             Some((path, size)) if !storage.profile().is_remote() => {

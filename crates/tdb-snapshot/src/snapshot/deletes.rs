@@ -20,7 +20,7 @@ const TOGETHER: u32 = 16;
 /// The remaining budget for delete commits.
 pub(super) struct Left {
     nodes: u32,
-    /// Unfiltered bytes of their conditions.
+    /// The remaining unfiltered bytes of conditions.
     bytes: u64,
 }
 

@@ -83,8 +83,8 @@ impl Footers {
     }
 }
 
-/// `true` if an error may affect the consolidated copy only: a damaged file, an unknown format, or
-/// an exceeded limit. A storage failure would repeat for each fragment.
+/// Returns `true` if an error may affect the consolidated copy only: a damaged file, an unknown
+/// format, or an exceeded limit. A storage failure would repeat for each fragment.
 pub(super) fn is_of_copy(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }
@@ -115,7 +115,7 @@ fn choose(files: &mut Vec<(String, TimestampedName)>, missing: &[&FragmentEntry]
     chosen.map(|(path, _)| path).collect()
 }
 
-/// `true` if a file of this name may contain the footer of the fragment.
+/// Returns `true` if a file of this name may contain the footer of the fragment.
 fn covers(file: &TimestampedName, entry: &FragmentEntry) -> bool {
     file.start() <= entry.name.start() && entry.name.end() <= file.end()
 }
@@ -125,7 +125,7 @@ fn parse(storage: &dyn Storage, path: &str, bytes: &[u8], access: &Access) -> Re
         .map_err(|source| ArrayError::Fragment { file: storage.describe(path), source }.or_partly_encrypted())
 }
 
-/// `true` if consolidated copies of the fragment's footer are reliable.
+/// Returns `true` if consolidated copies of the fragment's footer are reliable.
 fn has_footer(entry: &FragmentEntry) -> bool {
     has_reliable_copies(entry.version)
 }
@@ -151,7 +151,7 @@ impl FooterFiles {
         Self { listed, has_more: is_there && listing.footers.is_none() }
     }
 
-    /// `true` if one of the files may contain the footer of a fragment, by its name.
+    /// Returns `true` if one of the files may contain the footer of a fragment, by its name.
     pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
         has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
     }

@@ -63,7 +63,7 @@ impl Snapshot {
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-sparse-2d/array");
     /// let array = Snapshot::open(folder)?;
     /// let before = array.fragments()?.len();
-    /// // Somebody may have written meanwhile.
+    /// // Another writer may have added fragments.
     /// let now = array.refreshed(None)?;
     /// assert!(now.fragments()?.len() >= before);
     /// # Ok::<(), tdb_snapshot::ArrayError>(())
@@ -90,8 +90,8 @@ fn load(storage: &dyn Storage, once: impl Fn() -> Result<Snapshot>) -> Result<Sn
     once()
 }
 
-/// `true` if a file is still listed in the folders with commits, or is a schema. Schemas are never
-/// removed.
+/// Returns `true` if a file is still listed in the folders with commits, or is a schema. Schemas
+/// are never removed.
 fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
     if described.starts_with(&storage.describe(SCHEMA_FOLDER)) {
         return Ok(true);
@@ -255,7 +255,7 @@ fn commits(storage: &dyn Storage) -> Listed {
         match (kind, size) {
             (EntryKind::File, Some(size)) => entries.push(Entry::file(name, size)),
             (EntryKind::Folder, _) => entries.push(Entry::folder(name)),
-            // Removed meanwhile. These names may lack its replacement.
+            // The file was removed after the listing. The listing may lack the replacement.
             (EntryKind::File, None) => return storage.list(COMMITS_FOLDER),
         }
     }
@@ -408,8 +408,8 @@ impl Snapshot {
     }
 }
 
-/// Returns an encrypted schema, or else the first fragment's metadata if encrypted. If one exists,
-/// the unencrypted schema is foreign and the key is not needless.
+/// Returns the path of an encrypted schema, or else of the first fragment's metadata if encrypted.
+/// If such a file exists, the array needs the key, and an unencrypted schema is foreign.
 fn encrypted_file(storage: &dyn Storage, listing: &Listing) -> Option<String> {
     let is_encrypted = |path: &String| {
         let limits = Limits::default();

@@ -116,10 +116,10 @@ impl<T> Options<T> {
         self
     }
 
-    /// If `true`, skips damaged parts instead of failing. Skippable are fragments with missing or
-    /// unreadable metadata or schema, or of an unknown format version. Also skippable are lists of
-    /// commits and consolidated metadata. [`Snapshot::damaged`] returns the skipped parts. A group
-    /// has no skippable parts.
+    /// Skips damaged parts instead of failing, if `skip` is `true`. Skippable are fragments with
+    /// missing or unreadable metadata or schema, or of an unknown format version. Also skippable
+    /// are lists of commits and consolidated metadata. [`Snapshot::damaged`] returns the skipped
+    /// parts. A group has no skippable parts.
     ///
     /// The option affects opening only. Damaged tiles, and damaged sections of metadata read later,
     /// remain errors of the query.
@@ -136,13 +136,13 @@ impl<T> Options<T> {
         self
     }
 
-    /// The requested time range, if set.
+    /// Returns the requested time range, if set.
     #[must_use]
     pub fn asked_time(&self) -> Option<TimeRange> {
         self.time
     }
 
-    /// The current limits, key and environment.
+    /// Returns the current limits, key and environment.
     #[must_use]
     pub fn given_access(&self) -> &Access {
         &self.access

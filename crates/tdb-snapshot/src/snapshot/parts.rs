@@ -13,7 +13,7 @@ use crate::damage::Damaged;
 use crate::{ArrayError, Fragment, Result};
 
 impl Snapshot {
-    /// The paths of all schemas below the array's folder, oldest first.
+    /// Returns the paths of all schemas below the array's folder, oldest first.
     #[must_use]
     pub fn schema_paths(&self) -> &[String] {
         &self.inner.schema_paths

@@ -31,8 +31,8 @@ impl Snapshot {
         options.access(self.access().clone()).open_on(self.storage().clone())
     }
 
-    /// Like [`reopened`](Self::reopened), but reuses the fragments loaded by the earlier snapshot
-    /// `last`. For repeated inspection: fragments never change, but may disappear.
+    /// Reopens the array like [`reopened`](Self::reopened), and reuses the fragments loaded by the
+    /// earlier snapshot `last`. Use it to poll an array: fragments never change, but may disappear.
     ///
     /// # Errors
     /// The same as [`Snapshot::open`].

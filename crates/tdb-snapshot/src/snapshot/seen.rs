@@ -14,7 +14,7 @@ pub(super) struct Seen {
     pub(super) schema_size: Option<u64>,
     /// The files that list others, with their contents.
     files: Vec<(String, Vec<u8>)>,
-    /// The delete commits with separate files, and the sizes of these in bytes.
+    /// The delete commits with separate files, each with the size of its file in bytes.
     pub(super) deletes: Vec<(String, u64)>,
 }
 
@@ -36,7 +36,7 @@ impl Seen {
     }
 }
 
-/// Returns the size of a file in the array's own folder, or in those of schemas and commits.
+/// Returns the size of a file in the array's own folder, or in the folder of schemas or commits.
 pub(super) fn listed_size(listing: &Listing, path: &str) -> Option<u64> {
     let entries = match path.split_once('/') {
         None => &listing.root,

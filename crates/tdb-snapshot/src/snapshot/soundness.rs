@@ -43,8 +43,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The MBR around the cells of a fragment, from the fragment's own metadata. Returns `None`
-    /// without cells. The fragment may be superseded.
+    /// Returns the MBR around the cells of a fragment, from the fragment's own metadata. Returns
+    /// `None` without cells. The fragment may be superseded.
     ///
     /// # Errors
     /// The fragment's metadata cannot be read.

@@ -22,7 +22,8 @@ pub struct FieldTiles {
     pub var: Option<(PartTiles, Arc<[u64]>)>,
     /// One byte per cell of a nullable field. 0 means null.
     pub validity: Option<PartTiles>,
-    /// This dimension's share of a tile in formats 1 to 4, with all dimensions in a tile.
+    /// This dimension's share of a tile in formats 1 to 4, where a tile stores the coordinates of
+    /// all dimensions.
     pub combined: Option<Combined>,
     /// The maximum size of an unfiltered tile in bytes.
     pub tile_limit: u64,
@@ -54,7 +55,7 @@ impl PartTiles {
         if let Some(watch) = &scratch.watch {
             watch.read(&self.name, tile, &range);
         }
-        // The bytes are in memory: the number fits `usize`.
+        // The number of bytes in memory fits `usize`.
         Ok(len as usize)
     }
 
@@ -66,14 +67,14 @@ impl PartTiles {
 }
 
 impl FieldTiles {
-    /// The unfiltered size of the values in a tile of variable-length cells.
+    /// Returns the unfiltered size of the values in a tile of variable-length cells.
     pub fn var_size(&self, tile: u64) -> u64 {
         let sizes = self.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
         usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0)
     }
 
-    /// `true` if the values of a tile may embed cell offsets. An offsets tile without chunks
-    /// indicates embedded offsets.
+    /// Returns `true` if the values of a tile may embed cell offsets. An offsets tile without
+    /// chunks indicates embedded offsets.
     pub fn can_carry_offsets(&self) -> bool {
         self.var.as_ref().is_some_and(|(data, _)| data.pipeline.can_carry_offsets())
     }
@@ -164,7 +165,7 @@ impl FieldTiles {
         }
     }
 
-    /// The unfiltered size of the values in a tile of variable-length cells.
+    /// Returns the unfiltered size of the values in a tile of variable-length cells.
     ///
     /// # Errors
     /// The size exceeds the limit.
@@ -233,7 +234,7 @@ impl Combined {
     }
 }
 
-/// `true` if a filtered tile consists only of a chunk count of 0.
+/// Returns `true` if a filtered tile consists only of a chunk count of 0.
 fn is_without_chunks(filtered: &[u8]) -> bool {
     ChunkIndex::parse(filtered).is_ok_and(|index| index.chunks().is_empty())
 }

@@ -26,7 +26,7 @@ pub struct PartTiles {
 }
 
 impl PartTiles {
-    /// The range of the tile in the file.
+    /// Returns the range of the tile in the file.
     pub fn range(&self, tile: u64) -> Result<Range<u64>> {
         let bounds = usize::try_from(tile).ok().and_then(|tile| self.offsets.get(tile..tile + 2));
         match bounds {

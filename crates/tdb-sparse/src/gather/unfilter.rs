@@ -28,7 +28,7 @@ impl FixedPart {
         }
     }
 
-    /// Bytes per cell.
+    /// Returns the bytes per cell.
     pub(super) fn size(self) -> usize {
         match self {
             Self::Values { size, .. } => size,
@@ -176,7 +176,7 @@ fn take_room(room: &mut usize, bytes: usize) -> bool {
     left.is_some()
 }
 
-/// `true` if cells go directly from the tile's chunks to the column.
+/// Returns `true` if cells go directly from the tile's chunks to the column.
 fn is_streamed(used: &Use, tile: &Tile, tiles: Option<&FieldTiles>, part: FixedPart) -> bool {
     used.together && !tile.is_wanted_after(used.runs) && tiles.is_some_and(|tiles| part.file(tiles).is_some())
 }

@@ -33,7 +33,7 @@ impl<'a, K: Key> Lane<'a, K> {
         Self { tiles: self.tiles, at, end }
     }
 
-    /// Returns the key of the next cell, or `None` at the end. Moves on to the next tile if
+    /// Returns the key of the next cell, or `None` at the end. Advances to the next tile if
     /// necessary.
     #[inline]
     pub(super) fn settle(&mut self) -> Option<K> {
@@ -66,7 +66,7 @@ impl<'a, K: Key> Lane<'a, K> {
         })
     }
 
-    /// Number of remaining cells.
+    /// Returns the number of remaining cells.
     pub(super) fn len(&self) -> usize {
         self.keys_until(self.end).map(<[K]>::len).sum()
     }

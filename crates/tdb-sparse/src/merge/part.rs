@@ -135,8 +135,8 @@ impl<'a, K: Key> Part<'a, K> {
         self.settle(index);
     }
 
-    /// `true` if the next cell of `head` has the coordinates of the lane's next cell. The keys must
-    /// be equal.
+    /// Returns `true` if the next cell of `head` has the coordinates of the lane's next cell. The
+    /// keys must be equal.
     fn are_equal(&self, lane: usize, head: Head<K>) -> bool {
         let equal = |other: usize| compare_equal(self.rules.order, &self.lanes[lane], &self.lanes[other]).is_eq();
         head.lane.is_some_and(equal)

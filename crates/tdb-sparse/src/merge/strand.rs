@@ -58,7 +58,7 @@ impl<K: Key> Strand<K> {
         Some((tile.keys.first().copied()?, tile))
     }
 
-    /// First key of the last tile.
+    /// Returns the first key of the last tile.
     pub(super) fn last_start(&self) -> Option<K> {
         self.tiles.last()?.keys.first().copied()
     }

@@ -13,7 +13,7 @@ use tdb_cells::Order;
 /// Keys of each fragment's tiles.
 type Fragments = Vec<Vec<Vec<u64>>>;
 
-/// Ascending keys with few distinct values: many keys are equal, also within a fragment.
+/// Returns ascending keys with few distinct values: many keys are equal, also within a fragment.
 fn fragments() -> impl Strategy<Value = Fragments> {
     let fragment = (prop::collection::vec(0..60_u64, 0..40), 1..9_usize);
     let fragment = fragment.prop_map(move |(mut keys, len)| {
@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 2000 } else { 100_000 }))]
 
     #[test]
-    fn parts_are_the_whole(
+    fn merging_in_parts_equals_sorting(
         fragments in fragments(),
         deduplicate in any::<bool>(),
         gate in prop::option::of(0..60_u64),
@@ -91,7 +91,7 @@ proptest! {
         let places = match split {
             Some(places) => {
                 prop_assert!(places.len() <= parts + 1);
-                prop_assert!(places.first() != places.last(), "a part must bring the merge on");
+                prop_assert!(places.first() != places.last(), "a part must advance the merge");
                 for ends in places.windows(2) {
                     let part = part_of(&lanes, &ends[0], &ends[1]);
                     let mut own = Runs::default();

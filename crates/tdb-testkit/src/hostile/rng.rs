@@ -24,7 +24,7 @@ impl SplitMix64 {
     /// Returns a number in `0..bound`, or 0 if the bound is zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let wide = u128::from(self.next()) * bound as u128;
-        // The high half of the product is less than the bound, which is a `usize`.
+        // The high half of the product is less than `bound`, and fits `usize`.
         (wide >> 64) as usize
     }
 
@@ -42,7 +42,7 @@ impl SplitMix64 {
 mod tests {
     use super::SplitMix64;
 
-    /// The first numbers of the reference implementation for seed 1234567.
+    /// Compares with the first numbers of the reference implementation for seed 1234567.
     #[test]
     fn gives_the_published_sequence() {
         let mut rng = SplitMix64::new(1_234_567);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A source file with the name of the crate, the modules of the path, and the tests.
+/// A source file of a crate, with the modules of its path and its tests.
 struct Source {
     package: String,
     modules: Vec<String>,
@@ -47,7 +47,8 @@ fn collect(folder: &Path, package: &str, modules: &[String], sources: &mut Vec<S
     }
 }
 
-/// The functions after `#[test]`, with other attributes or comments in between.
+/// Returns the names of the functions after `#[test]`. Skips other attributes and comments in
+/// between.
 fn tests_in(text: &str) -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for after in text.split("#[test]").skip(1) {
@@ -79,7 +80,8 @@ fn leads_somewhere(path: &str, sources: &[&Source]) -> bool {
     })
 }
 
-/// The code spans of a page that look like tests, each with the crate named right before.
+/// Returns the code spans of a page that look like tests, each with the crate named right before
+/// it.
 fn named_tests(page: &str) -> Vec<(Option<String>, String)> {
     let parts: Vec<&str> = page.split('`').collect();
     let spans = parts.chunks_exact(2).map(|pair| (pair[0], pair[1]));
@@ -96,7 +98,7 @@ fn named_tests(page: &str) -> Vec<(Option<String>, String)> {
 }
 
 #[test]
-fn every_test_that_the_page_of_what_is_supported_names_exists() {
+fn tests_named_in_the_compatibility_page_exist() {
     let page = fs::read_to_string(workspace().join("docs/reference/compatibility.md")).expect("the page");
     let sources = sources();
     let named = named_tests(&page);
@@ -113,7 +115,7 @@ fn every_test_that_the_page_of_what_is_supported_names_exists() {
 }
 
 #[test]
-fn what_does_not_exist_is_found() {
+fn missing_tests_are_found() {
     let source = |tests: &[&str]| Source {
         package: "tdb-x".to_owned(),
         modules: vec!["file".to_owned(), "inner".to_owned()],

@@ -18,7 +18,7 @@ fn work(storage: &dyn Storage) -> Result<()> {
     d.remove_file("g")
 }
 
-/// The contents of the folder after operation `n` failed.
+/// Returns the contents of the folder after a failure of operation `n`.
 fn left(disk: &Arc<dyn Storage>, fault: Fault, n: u64) -> String {
     let storage = FaultyStorage::new(disk.clone(), fault, n);
     work(&storage).unwrap_err();
@@ -30,7 +30,7 @@ fn left(disk: &Arc<dyn Storage>, fault: Fault, n: u64) -> String {
 }
 
 #[test]
-fn accidents() {
+fn faults_leave_the_expected_state() {
     let sound = FaultyStorage::sound(Arc::new(MemoryStorage::new()));
     work(&sound).unwrap();
     assert_eq!(sound.changes(), 8);

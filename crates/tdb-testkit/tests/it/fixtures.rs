@@ -3,7 +3,7 @@
 use tdb_testkit::fixtures;
 
 #[test]
-fn every_fixture_has_an_array_and_whole_columns() {
+fn every_fixture_has_an_array_and_complete_columns() {
     let all = fixtures::all();
     assert!(all.len() > 40, "only {} fixtures", all.len());
     let older = fixtures::of_older_releases();
@@ -25,7 +25,7 @@ fn every_fixture_has_an_array_and_whole_columns() {
 }
 
 #[test]
-fn groups_have_the_members_they_tell_of() {
+fn groups_have_the_expected_members() {
     let (groups, older) = (fixtures::groups(), fixtures::groups_of_older_releases());
     assert!(!groups.is_empty() && !older.is_empty());
     for fixture in groups.into_iter().chain(older) {
@@ -37,18 +37,18 @@ fn groups_have_the_members_they_tell_of() {
 }
 
 #[test]
-fn every_fixture_is_what_the_manifest_says() {
+fn every_fixture_matches_the_manifest() {
     let problems = fixtures::problems(&fixtures::root(), fixtures::manifest()).expect("a listing");
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
 #[test]
-fn filter_cases_have_names_of_their_own_and_lie_within_their_files() {
+fn filter_cases_have_unique_names_and_valid_ranges() {
     let cases = fixtures::filter_cases();
     assert!(cases.len() > 300, "only {} cases", cases.len());
     let mut names = std::collections::HashSet::new();
     for case in &cases {
-        assert!(names.insert(&case.name), "{} comes twice", case.name);
+        assert!(names.insert(&case.name), "duplicate name {}", case.name);
         // A tile has at least a chunk count. A pipeline has at least a chunk size and a filter
         // count.
         assert!(case.filtered_bytes().len() >= 8 && case.pipeline_bytes().len() >= 8, "{}", case.name);

@@ -70,7 +70,7 @@ fn rest(disk: &MemoryStorage) -> Vec<String> {
 }
 
 #[test]
-fn a_name_that_is_taken_costs_nobody_his_fragment() {
+fn taken_names_leave_the_existing_fragment() {
     for version in FormatVersion::all() {
         let disk = MemoryStorage::new();
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -82,7 +82,7 @@ fn a_name_that_is_taken_costs_nobody_his_fragment() {
 }
 
 #[test]
-fn a_fragment_is_committed_in_every_version() {
+fn fragments_are_committed_in_every_version() {
     for version in FormatVersion::all() {
         let disk = MemoryStorage::new();
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -129,7 +129,7 @@ fn breaks_at_any_moment(version: FormatVersion, of: impl Fn(Arc<dyn Storage>) ->
 }
 
 #[test]
-fn what_is_dropped_is_removed() {
+fn dropped_fragments_are_removed() {
     let disk = MemoryStorage::new();
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let names = WriteIds::new();

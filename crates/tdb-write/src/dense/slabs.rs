@@ -44,7 +44,7 @@ struct Share {
 }
 
 impl TileSlabs {
-    /// `layout` is the order of the region's cells.
+    /// Creates the mapping. `layout` is the order of the region's cells.
     pub(super) fn new(schema: &ArraySchema, grid: &DenseGrid, layout: Layout) -> Self {
         let dimensions = grid.dimensions();
         let lens: Vec<u64> = dimensions
@@ -68,8 +68,8 @@ impl TileSlabs {
     pub(super) fn of_tile(&self, tile: u64) -> Vec<Slab> {
         let shares: Vec<Share> = (0..self.lens.len()).map(|dimension| self.share(tile, dimension)).collect();
         let last = shares.len() - 1;
-        // The dimensions within a run, and the dimensions from run to run, the last dimension
-        // fastest.
+        // `run` holds the dimensions within a run. `rest` holds the dimensions from run to run, the
+        // fastest last.
         let (run, rest) = match (self.same_order, self.cell_order) {
             (true, Layout::ColMajor) => {
                 let mut end = 1;
@@ -113,8 +113,8 @@ impl TileSlabs {
         slabs
     }
 
-    /// `true` if region and tile have the same length along a dimension, and runs continue across
-    /// the dimension.
+    /// Returns `true` if region and tile have the same length along a dimension, and runs continue
+    /// across the dimension.
     fn is_whole(&self, shares: &[Share], dimension: usize) -> bool {
         let len = shares[dimension].len as u64;
         len == self.grid.dimensions()[dimension].extent && len == self.lens[dimension]
@@ -157,12 +157,12 @@ impl Slab {
         (0..slab.len).map(move |step| (slab.tile + step * slab.tile_step, slab.region + step * slab.region_step))
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// `true` if the cells are contiguous in both the tile and the region.
+    /// Returns `true` if the cells are contiguous in both the tile and the region.
     pub(super) fn is_contiguous(&self) -> bool {
         self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
     }

@@ -52,7 +52,7 @@ impl Pending {
         self.len -= count;
     }
 
-    /// Bytes of all cells.
+    /// Returns the bytes of all cells.
     pub(super) fn memory(&self) -> usize {
         self.cells.len_in_bytes()
     }

@@ -13,7 +13,7 @@ use tdb_snapshot::Result;
 use crate::Duplicates;
 use crate::order::duplicate;
 
-/// Checks the order of sparse cells across batches.
+/// A check for the order of sparse cells across batches.
 #[derive(Debug)]
 pub(super) struct Sequence {
     order: GlobalOrder,
@@ -107,7 +107,8 @@ enum Step {
 }
 
 impl Step {
-    /// Positive and negative zero sort equal but are distinct coordinates.
+    /// Returns the relation for an ordering. Zeros of both signs sort equal, but are distinct
+    /// coordinates, so `same` compares the coordinates.
     fn of(ordering: Ordering, same: impl FnOnce() -> bool) -> Self {
         match ordering {
             Ordering::Less => Self::Forward,

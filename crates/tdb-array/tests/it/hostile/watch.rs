@@ -72,7 +72,7 @@ impl Watch {
                 if let Some((start, case)) = &*current.lock().unwrap()
                     && start.elapsed() > LONGEST
                 {
-                    eprintln!("does not end: {case}");
+                    eprintln!("timeout: {case}");
                     std::process::exit(1);
                 }
                 drop(current);
@@ -88,7 +88,7 @@ impl Watch {
             let case = format!("{} as it is, variant {variant}", tree.name());
             match self.run(tree, variant, &case) {
                 Some(Err(error)) if error.category() != ErrorCategory::Unsupported => {
-                    self.note(format!("a sound array is refused: {error}"), &case);
+                    self.note(format!("an intact array is rejected: {error}"), &case);
                 }
                 _ => {}
             }
@@ -99,7 +99,7 @@ impl Watch {
     pub fn read(&self, tree: &Tree, variant: usize) {
         let case = format!("{}, variant {variant}", tree.name());
         self.run(tree, variant, &case);
-        assert!(tree.is_unchanged(), "{case}: reading has written");
+        assert!(tree.is_unchanged(), "{case}: reading changed files");
     }
 
     /// Reads a fixture through a storage that reports false sizes. Reads of missing bytes must stay
@@ -109,7 +109,7 @@ impl Watch {
         let storage = LyingStorage::new(tree.storage(), about, lie);
         self.run_on(tree, storage.clone(), variant, &case);
         if storage.hollow_bytes() > memory_bound(tree.size()) {
-            self.note(format!("{lie:?}: more read of holes than limits allow"), &case);
+            self.note(format!("{lie:?}: reads of holes exceed the limits"), &case);
         }
     }
 
@@ -125,7 +125,7 @@ impl Watch {
             self.note(format!("called unavailable: {}", family(path)), &format!("{case}: {error}"));
         }
         if *tree.storage().read(path).unwrap() != *bytes {
-            self.note("reading has written".to_owned(), &case);
+            self.note("reading changed files".to_owned(), &case);
         }
         tree.repair(path);
     }
@@ -213,8 +213,8 @@ fn is_missing(error: &ArrayError) -> bool {
     matches!(error, ArrayError::Storage(StorageError::NotFound { .. }))
 }
 
-/// `true` if a file of this name may refer to other files: consolidated commits by name, schemas
-/// and fragment metadata by their fields.
+/// Returns `true` if a file of this name may refer to other files: consolidated commits by name,
+/// schemas and fragment metadata by their fields.
 fn names_files(path: &str) -> bool {
     path.ends_with(".con") || path.ends_with("__fragment_metadata.tdb") || path.starts_with("__schema/")
 }

@@ -1,6 +1,6 @@
 //! Features of arrays, and the fixtures that have them.
 
-#![allow(dead_code)] // not all tests look at all of them
+#![allow(dead_code)] // not all tests use all features
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

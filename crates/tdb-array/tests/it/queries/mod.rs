@@ -19,7 +19,7 @@ pub fn is_comparable(query: &fixtures::Query) -> bool {
     !query.has_overlapping_ranges() && query.columns.iter().all(|column| column.name != "__timestamps")
 }
 
-/// Opens the array of a query.
+/// A function that opens the array of a query.
 pub type Open<'a> = &'a dyn Fn(ArrayOptions) -> Result<Array, ArrayError>;
 
 /// Checks the result of a query.
@@ -139,7 +139,7 @@ fn with_ranges(mut query: Query, array: &tdb_array::Snapshot, expected: &fixture
 
 fn append(columns: &mut Columns, batch: &Batch, budget: usize) {
     assert!(!batch.is_empty(), "an empty batch");
-    assert!(budget > 1 || batch.len() <= 4, "{} cells in a budget of a byte", batch.len());
+    assert!(budget > 1 || batch.len() <= 4, "{} cells in a batch with a budget of one byte", batch.len());
     for (name, cells) in columns {
         let column = batch.column(name).unwrap();
         cells.extend((0..column.len()).map(|cell| column.cell(cell).map(<[u8]>::to_vec)));
@@ -181,17 +181,17 @@ fn hex(bits: &str) -> u64 {
 fn compare(mut columns: Columns, query: &fixtures::Query) -> Result<(), String> {
     let mut expected: Columns = query.columns.iter().map(|column| (column.name.clone(), cells(column))).collect();
     if let Some((name, cells)) = columns.iter().find(|(_, cells)| cells.len() != query.cells) {
-        return Err(format!("{} cells of {name} instead of {}", cells.len(), query.cells));
+        return Err(format!("found {} cells of {name}, expected {}", cells.len(), query.cells));
     }
     if !columns.keys().eq(expected.keys()) {
-        return Err(format!("fields {:?} instead of {:?}", columns.keys(), expected.keys()));
+        return Err(format!("found fields {:?}, expected {:?}", columns.keys(), expected.keys()));
     }
     if query.order == fixtures::Order::Any {
         (columns, expected) = (sorted(&columns), sorted(&expected));
     }
     for (name, cells) in &columns {
         if let Some(at) = (0..cells.len()).find(|&at| cells[at] != expected[name][at]) {
-            return Err(format!("{name}, cell {at}: {:?} instead of {:?}", cells[at], expected[name][at]));
+            return Err(format!("{name}, cell {at}: found {:?}, expected {:?}", cells[at], expected[name][at]));
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! A sparse and a dense array, and cells for them.
-#![allow(dead_code)] // not every test wants all of them
+#![allow(dead_code)] // not every test uses all of them
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::collections::BTreeMap;

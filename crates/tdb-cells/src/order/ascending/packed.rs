@@ -7,8 +7,8 @@ use tdb_types::{PhysicalType, with_physical};
 
 use super::known::Ascending;
 
-/// Compares cells by distance from the low corner of the space tile. The distances of all
-/// dimensions fit into a word. Branch-free, to compare several cells at once.
+/// A check that compares cells by distance from the low corner of the space tile. The distances of
+/// all dimensions fit into a word. The check is branch-free, to compare several cells at once.
 #[derive(Clone, Debug)]
 pub(super) struct PackedCheck {
     /// From the most to the least significant.
@@ -64,7 +64,8 @@ impl PackedCheck {
         packed.truncate(inside);
         let least = u64::from(self.distinct);
         let followers = packed.get(1..).unwrap_or_default();
-        // A difference below the minimum has the highest bit set. Packed numbers never do.
+        // Packed numbers leave the highest bit free. Only a difference below the minimum sets the
+        // bit.
         let differences = packed.iter().zip(followers).map(|(a, b)| b.wrapping_sub(*a).wrapping_sub(least));
         let is_ascending = differences.fold(0, |all, difference| all | difference) >> MOST_BITS == 0;
         match (is_ascending, is_all) {

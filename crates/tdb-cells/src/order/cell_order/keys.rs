@@ -124,14 +124,14 @@ impl CellOrder {
         }
     }
 
-    /// The number of low key bits for the signs of zeros. A box bounded by a zero may contain zeros
-    /// of the other sign.
+    /// Returns the number of low key bits for the signs of zeros. A box bounded by a zero may
+    /// contain zeros of the other sign.
     fn sign_bits(&self) -> u32 {
         let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
         self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum()
     }
 
-    /// The number of key bits after the first `parts` parts.
+    /// Returns the number of key bits after the first `parts` parts.
     fn bits_after(&self, parts: usize) -> u32 {
         self.packing.packed.iter().skip(parts).map(|packed| packed.bits).sum()
     }
@@ -160,7 +160,7 @@ fn corners_of_all(boxes: &[NdRange]) -> Option<Vec<Coordinates>> {
     Some(corners.into_iter().map(Coordinates::Keys).collect())
 }
 
-/// `true` if a range has no end.
+/// Returns `true` if a range has no end.
 fn is_endless(bounds: &[DimRange]) -> bool {
     bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
 }

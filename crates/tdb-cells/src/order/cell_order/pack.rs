@@ -29,7 +29,7 @@ pub(super) struct Packed {
     pub(super) min: u64,
     pub(super) max: u64,
     pub(super) bits: u32,
-    /// Low bits without room in the key.
+    /// The number of low bits that have no room in the key.
     pub(super) dropped: u32,
 }
 
@@ -37,7 +37,7 @@ impl Packed {
     /// Appends the part to each key.
     #[inline]
     pub(super) fn append<K: Key>(&self, keys: &mut [K], values: impl Iterator<Item = u64>) {
-        // Only in damaged files are coordinates outside of the bounds.
+        // Coordinates are outside of the bounds only in damaged files.
         let Self { min, max, bits, dropped, .. } = *self;
         for (key, value) in keys.iter_mut().zip(values) {
             *key = key.append(bits, (value.clamp(min, max) - min) >> dropped);
@@ -55,7 +55,7 @@ pub(super) struct Packing {
 }
 
 impl Default for Packing {
-    /// Without parts all cells are equal.
+    /// Creates a key without parts: all cells are equal.
     fn default() -> Self {
         Self { packed: Vec::new(), bits: 0, exact: true }
     }
@@ -108,7 +108,7 @@ impl Packing {
     }
 }
 
-/// The length in bytes of the common prefix of all strings from `lo` to `hi`.
+/// Returns the length in bytes of the common prefix of all strings from `lo` to `hi`.
 fn common_prefix(lo: &[u8], hi: &Bound<Vec<u8>>) -> usize {
     match hi {
         Bound::Included(hi) | Bound::Excluded(hi) => lo.iter().zip(hi).take_while(|(a, b)| a == b).count(),

@@ -64,7 +64,7 @@ impl Places {
         }
     }
 
-    /// The index of the last place, from 0.
+    /// Returns the index of the last place, from 0.
     pub(super) fn last(&self) -> u64 {
         match self {
             Self::Keys { last, .. } => *last,

@@ -52,7 +52,7 @@ pub(super) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// `memory` is the buffer for bytes of the file.
+    /// Creates a reader of headers. `memory` is the buffer for bytes of the file.
     pub(super) fn new(part: &'a PartTiles, name: &'a str, limit: u64, memory: &'a mut Vec<u8>) -> Self {
         Self { part, name, limit, window: Window::new(&*part.file, &part.path, memory) }
     }

@@ -7,6 +7,6 @@ pub struct TileRequest {
     pub tile: u64,
     /// The unfiltered size of the tile in bytes.
     pub size: u64,
-    /// The end in the file of the tiles read next.
+    /// The file position at which the tiles read next end.
     pub until: u64,
 }

@@ -4,20 +4,21 @@ use std::ops::Range;
 
 /// The wanted bytes of a tile, with destinations. Positions in the tile are in bytes.
 pub trait Wanted {
-    /// The range from the first to the last wanted byte.
+    /// Returns the range from the first to the last wanted byte.
     fn bounds(&self) -> Range<u64>;
 
-    /// The approximate number of wanted bytes in [`bounds`](Self::bounds).
+    /// Returns the approximate number of wanted bytes in [`bounds`](Self::bounds).
     fn amount(&self) -> u64;
 
-    /// Advances to the chunk after the previous chunk. Returns the wanted share of the chunk.
+    /// Advances to the next chunk of the tile. Returns the wanted share of the chunk.
     fn enter(&mut self, chunk: Range<u64>) -> Share;
 
     /// Copies the wanted bytes out of `range` of the tile. `bytes` begins with the contents of
     /// `range`. The range covers the chunk entered last, or all chunks since the last call.
     fn take(&mut self, range: Range<u64>, bytes: &[u8], result: &mut [u8]);
 
-    /// The preferred number of bytes per call of [`take`](Self::take). 0 means chunk by chunk.
+    /// Returns the preferred number of bytes per call of [`take`](Self::take). 0 means chunk by
+    /// chunk.
     fn stride(&self) -> usize {
         0
     }
@@ -31,7 +32,7 @@ pub trait Wanted {
 pub enum Share {
     /// No byte is wanted.
     Nothing,
-    /// All bytes are wanted, in a single run from this position of the result on.
+    /// All bytes are wanted, as a single run that starts at this position of the result.
     Whole(usize),
     /// The wanted bytes are within this range of the tile, part of the chunk.
     Part(Range<u64>),

@@ -26,7 +26,7 @@ impl<'a> Window<'a> {
         Self { file, path, buffer, start: 0, len: 0 }
     }
 
-    /// `true` if the range of the file is in the window.
+    /// Returns `true` if the range of the file is in the window.
     pub(super) fn holds(&self, range: &Range<u64>) -> bool {
         self.start <= range.start && range.end <= self.start + self.len as u64
     }
@@ -64,7 +64,7 @@ impl<'a> Window<'a> {
         let begin = range.start + kept as u64;
         let path = || self.path.to_owned();
         read_behind(self.file, begin, self.buffer, kept, until.saturating_sub(begin), path)?;
-        // The bytes are in memory: the number fits `usize`.
+        // The number of bytes in memory fits `usize`.
         self.len = kept + (until.saturating_sub(begin)) as usize;
         Ok(())
     }
