@@ -11,7 +11,7 @@ fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md")
 }
 
-/// The output of the command, truncated as in the page.
+/// Returns the output of the command, truncated as in the page.
 fn output(line: &str) -> String {
     const MOST: usize = 30;
     let run = tdb(words(line).iter().skip(1));
@@ -22,7 +22,7 @@ fn output(line: &str) -> String {
     shown + cut
 }
 
-/// The page with the current output of all commands.
+/// Returns the page with the current output of all commands.
 fn up_to_date(text: &str) -> String {
     let mut page = String::new();
     let mut in_console = false;
@@ -55,7 +55,7 @@ fn examples() {
     assert_eq!(text, now);
 }
 
-/// The options in a help text.
+/// Returns the options in a help text.
 fn options(help: &str) -> Vec<String> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines
@@ -85,7 +85,7 @@ fn every_option_is_described() {
                         !part[at + option.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphabetic())
                     })
                 });
-                assert!(is_told, "docs/reference/cli.md doesn't tell of {option} of tdb {name} {action}");
+                assert!(is_told, "docs/reference/cli.md does not describe {option} of tdb {name} {action}");
             }
         }
     }
