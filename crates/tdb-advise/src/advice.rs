@@ -21,7 +21,7 @@ pub struct Advice {
     pub figures: Vec<Figure>,
     /// Approximate time saved when opening and fully reading the array, by the
     /// [costs](crate::Costs). For [`Replaced`](AdviceKind::Replaced), time saved when copying the
-    /// array.
+    /// array. For [`LargeTiles`](AdviceKind::LargeTiles), time saved when reading one cell.
     pub saves: Duration,
     /// Commands that solve the problem, in order.
     pub remedy: Vec<AdvisedCommand>,
@@ -68,11 +68,12 @@ pub enum AdviceKind {
 /// Importance of advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AdviceLevel {
-    /// Users notice the wait.
+    /// Saves at least ten times [`Costs::worth`](crate::Costs::worth).
     Strong,
-    /// The effect is measurable.
+    /// Saves at least [`Costs::worth`](crate::Costs::worth). Filters that save at least 4 KiB and
+    /// half of a field's bytes are at least weak advice.
     Weak,
-    /// Information without an effect on speed or size.
+    /// Saves less than [`Costs::worth`](crate::Costs::worth), or has no estimate.
     Note,
 }
 

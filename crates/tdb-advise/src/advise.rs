@@ -10,8 +10,8 @@ use crate::wanted::Sample;
 use crate::{dead, fields, files, fragments, notes, order, sample, tiles};
 use tdb_job::{Result, Target, read_anew};
 
-/// Finds problems of speed and size in an array. Reads only names, footers and other metadata, and
-/// on request a [sample](Self::sample) of the tiles. Writes no file.
+/// A search for problems of speed and size in an array. Reads only names, footers and other
+/// metadata, and on request a [sample](Self::sample) of the tiles. Writes no file.
 ///
 /// ```
 /// use tdb_advise::Advise;
@@ -57,8 +57,8 @@ impl Advise {
         self
     }
 
-    /// Examines the current state of an array, regardless of the opened time, or of a group without
-    /// members.
+    /// Examines the current state of an array, even if the array was opened at an earlier time.
+    /// Examines only the metadata of a group, and not the members.
     ///
     /// # Errors
     /// Reading the array or group fails, or the [monitor](Self::monitor) has canceled the sample.

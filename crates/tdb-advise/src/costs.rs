@@ -1,11 +1,11 @@
-//! Costs of reading: all constants behind the advice.
+//! Costs of reading, and the thresholds of the advice.
 
 use std::time::Duration;
 
 /// Costs of reading, which determine the level and order of advice.
 ///
 /// The defaults describe an object store in the same region over a connection of one gigabit per
-/// second. All thresholds follow from these few numbers.
+/// second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Costs {
@@ -41,15 +41,16 @@ impl Default for Costs {
 
 /// Minimum saving of strong advice, as a multiple of [`Costs::worth`].
 pub(super) const STRONG: u32 = 10;
-/// Minimum saving as a fraction, 1 in 10. Smaller savings disappear in the variation between runs.
+/// Divisor of the minimum saving: one tenth. Smaller savings disappear in the variation between
+/// runs.
 pub(super) const SHARE: u64 = 10;
 /// Number of names per listing response of an object store.
 pub(super) const NAMES_PER_LIST: u64 = 1000;
 /// Chunk size of filters in bytes. Compressors find fewer repetitions in smaller tiles, and each
 /// tile costs a request, an offset and statistics.
 pub(super) const SMALL_TILE: u64 = 64 << 10;
-/// Minimum saving in bytes for filters that halve a field, regardless of time. This is a typical
-/// block size of file systems.
+/// Minimum number of saved bytes for [weak](crate::AdviceLevel::Weak) advice on filters that halve
+/// a field. This is a typical block size of file systems.
 pub(super) const LARGE: u64 = 4096;
 /// Filtered size in percent above which a compressor only costs time.
 pub(super) const RANDOM: u64 = 95;
@@ -58,8 +59,8 @@ pub(super) const RANDOM: u64 = 95;
 pub(super) const NEARLY: u64 = 5;
 /// Maximum number of distinct values for an enumeration with one-byte cells.
 pub(super) const ENUMERATION: usize = 256;
-/// Maximum number of fragments whose sections are read. An even selection represents a larger
-/// number.
+/// Maximum number of fragments whose sections are read. An evenly spread selection represents a
+/// larger number of fragments.
 pub(super) const MOST_FRAGMENTS: usize = 64;
 /// Maximum number of points for measuring overlap. The mean is accurate to a few percent.
 pub(super) const PLACES: usize = 256;

@@ -1,4 +1,4 @@
-//! Stored cells that no reader sees.
+//! Advice on stored cells that no reader sees.
 
 use tdb_array::{Aggregate, Array};
 use tdb_types::Feature;
@@ -44,7 +44,7 @@ pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
 fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
     let bytes = scaled(seen.stored, gone, stored);
     let what = format!(
-        "{gone} of {stored} cells, {}%, were deleted: reads fetch about {} of deleted cells, and compare every cell with {deletes} conditions. Purging also removes the deleted cells for readers of earlier times",
+        "{gone} of {stored} cells ({}%) are deleted: reads fetch about {} of deleted cells, and evaluate {deletes} delete conditions on every cell. A purge removes deleted cells also for reads at earlier times",
         percent(gone, stored),
         Bytes(bytes)
     );
@@ -57,7 +57,7 @@ fn purge(seen: &Seen, (stored, gone): (u64, u64), deletes: usize) -> Advice {
 fn flatten(seen: &Seen, (stored, dead): (u64, u64)) -> Advice {
     let bytes = scaled(seen.stored, dead, stored);
     let what = format!(
-        "{dead} of {stored} cells, {}%, were deleted or overwritten: reads fetch about {} of such cells. Consolidated fragments keep earlier versions for readers of earlier times; a copy without the history has none",
+        "{dead} of {stored} cells ({}%) are deleted or overwritten: reads fetch about {} of these cells. Consolidation keeps overwritten cells for reads at earlier times. A migration without history copies only the visible cells",
         percent(dead, stored),
         Bytes(bytes)
     );

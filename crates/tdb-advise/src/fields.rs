@@ -41,12 +41,12 @@ fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Optio
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let then = scaled(stored, best.stored, own.stored);
     let what = format!(
-        "{} leaves {}% of the bytes of {} sampled tiles, {} leaves {}%",
-        spoken(&own.filters),
-        percent(own.stored, tried.decoded),
+        "{} sampled tiles take {}% of their unfiltered size with {}, and {}% with {}",
         tried.tiles,
-        spoken(&best.filters),
+        percent(own.stored, tried.decoded),
+        spoken(&own.filters),
         percent(best.stored, tried.decoded),
+        spoken(&best.filters),
     );
     let figures = vec![
         Figure::bytes("stored bytes of the field", stored, then),
@@ -71,9 +71,10 @@ fn needless(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advi
     }
     let stored = field.stored[0].saturating_add(field.stored[1]);
     let what = format!(
-        "{} leaves {}% of the bytes, and no tried filter list leaves less: the bytes are nearly random, and unfiltering takes time",
-        spoken(&own.filters),
-        percent(own.stored, tried.decoded)
+        "{} sampled tiles take {}% of their unfiltered size with {}, and no tried filter list saves more: the bytes are nearly random, and unfiltering only takes time",
+        tried.tiles,
+        percent(own.stored, tried.decoded),
+        spoken(&own.filters)
     );
     let decoding = scaled(own.decoding, stored, own.stored);
     let figures = vec![
@@ -98,7 +99,7 @@ fn few_strings(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<A
     let decoded = field.decoded[0].saturating_add(field.decoded[1]);
     let then = field.decoded[0] / 8;
     let what = format!(
-        "{} cells of the sample have {different} distinct values: an enumeration would store one byte per cell, and conditions would compare integers",
+        "{} sampled cells have only {different} distinct values: an enumeration would store one byte per cell, and conditions would compare integers",
         tried.cells
     );
     let figures = vec![Figure::bytes("bytes of the field before filtering", decoded, then)];
@@ -141,7 +142,7 @@ pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let stored = stored_bytes(&poor);
     let names: Vec<String> = poor.iter().map(|field| format!("{:?} ({})", field.name, field.filters)).collect();
     let what = format!(
-        "{} are as large in files as in memory, {}: run `tdb advise --sample` to try other filters",
+        "{} take {}, about as much as without filters: run `tdb advise --sample` to try other filters",
         names.join(", "),
         Bytes(stored)
     );

@@ -15,8 +15,8 @@ use tdb_maintain::Plan;
 use tdb_maintain::Savings;
 use tdb_maintain::Vacuum;
 
-/// Ignores operations that the format does not support or that are in progress. Fails if reading
-/// fails.
+/// Returns a plan that has steps. Returns `None` if the format does not support the operation, or
+/// if the operation is in progress. Fails if reading fails.
 fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
     match plan {
         Ok(plan) if plan.is_empty() => Ok(None),
@@ -31,7 +31,12 @@ fn requests(savings: Savings) -> u64 {
     savings.reads.saturating_add(savings.names / NAMES_PER_LIST)
 }
 
-fn gathered(seen: &Seen, kind: AdviceKind, plan: Option<Plan>, what: impl Fn(Savings) -> String) -> Option<Advice> {
+fn consolidation(
+    seen: &Seen,
+    kind: AdviceKind,
+    plan: Option<Plan>,
+    what: impl Fn(Savings) -> String,
+) -> Option<Advice> {
     let savings = plan?.savings();
     let figures = vec![
         Figure::count("files read one by one", savings.reads, 0),
@@ -46,22 +51,22 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     let array = &seen.array;
     let mut advice = Vec::new();
     let plan = possible(Consolidate::commits().plan(array))?;
-    advice.extend(gathered(seen, AdviceKind::Commits, plan, |savings| {
+    advice.extend(consolidation(seen, AdviceKind::Commits, plan, |savings| {
         format!(
-            "each commit has a separate file: opening the array lists {} names and reads {} files more than necessary",
+            "each commit has a separate file: opening the array lists {} more names and reads {} more files than necessary",
             savings.names, savings.reads
         )
     }));
     // Fewer fragments help more than consolidated footers.
     if !has_many_fragments {
         let plan = possible(Consolidate::footers().plan(array))?;
-        advice.extend(gathered(seen, AdviceKind::Footers, plan, |savings| {
-            format!("each fragment footer is read separately: {} reads more than necessary", savings.reads)
+        advice.extend(consolidation(seen, AdviceKind::Footers, plan, |savings| {
+            format!("each fragment footer is read separately: {} more reads than necessary", savings.reads)
         }));
     }
     let plan = possible(Consolidate::metadata().plan(array))?;
-    advice.extend(gathered(seen, AdviceKind::Metadata, plan, |savings| {
-        format!("each metadata file is read separately: {} reads more than necessary", savings.reads)
+    advice.extend(consolidation(seen, AdviceKind::Metadata, plan, |savings| {
+        format!("each metadata file is read separately: {} more reads than necessary", savings.reads)
     }));
     Ok(advice)
 }
@@ -95,8 +100,8 @@ fn needs_cells(seen: &Seen) -> Result<bool> {
     Ok(together.iter().any(is_in_doubt))
 }
 
-/// Returns advice on files that a vacuum would delete. If `may_read_cells` is not set, gives no
-/// advice that requires reading cells.
+/// Returns advice on files that a vacuum would delete. Unless `may_read_cells` is `true`, returns
+/// `None` if the plan of the vacuum might read cells.
 pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advice>> {
     if !may_read_cells && needs_cells(seen)? {
         return Ok(None);
@@ -110,11 +115,11 @@ pub(super) fn replaced(seen: &Seen, may_read_cells: bool) -> Result<Option<Advic
         return Ok(None);
     }
     let mut what = format!(
-        "{} in {files} superseded files and folders: readers ignore them, but copies and listings still include them",
+        "{files} superseded files and folders take {}: readers ignore them, but copies and listings include them",
         Bytes(bytes)
     );
     if plan.past().next().is_some() {
-        what.push_str(". Without them, times before the consolidation can no longer be read");
+        what.push_str(". A vacuum also ends reads at times before the consolidation");
     }
     let figures =
         vec![Figure::bytes("superseded bytes", bytes, 0), Figure::count("superseded files and folders", files, 0)];
@@ -127,8 +132,8 @@ pub(super) fn of_group(group: &Group, costs: Costs) -> Result<Vec<Advice>> {
     let mut advice = Vec::new();
     if let Some(plan) = possible(Consolidate::metadata().plan(group))? {
         let savings = plan.savings();
-        let what = format!("each metadata file is read separately: {} reads more than necessary", savings.reads);
-        let figures = vec![Figure::count("saved reads of metadata", savings.reads, 0)];
+        let what = format!("each metadata file is read separately: {} more reads than necessary", savings.reads);
+        let figures = vec![Figure::count("files read one by one", savings.reads, 0)];
         let saves = costs.of(requests(savings), 0);
         let remedy = vec![AdvisedCommand::new("consolidate", ["--what", "metadata"]), AdvisedCommand::plain("vacuum")];
         advice.push(Advice {

@@ -39,12 +39,12 @@ pub(super) fn many(seen: &Seen) -> Result<Option<Advice>> {
     }
     let depth = depth(fragments);
     let mut what = format!(
-        "{now} fragments of {} on average could be {then}: each needs separate requests when the array is opened and when its tiles are read",
+        "{now} fragments of {} on average can become {then}: opening the array and reading tiles takes separate requests for each fragment",
         Bytes(seen.stored / now)
     );
     if depth > 1 {
         what.push_str(&format!(
-            "; {depth} of them overlap at the coordinates of a cell, and reads fetch a tile of each"
+            ". About {depth} fragments overlap at each cell, and a read of the cell fetches a tile of each"
         ));
     }
     let figures = vec![
@@ -98,7 +98,7 @@ pub(super) fn overwritten(seen: &Seen) -> Result<Option<Advice>> {
         return Ok(None);
     }
     let what = format!(
-        "{} of {} fragments, {}% of all bytes, contain only cells that newer fragments overwrite",
+        "{} of {} fragments ({}% of all bytes) contain only cells that newer fragments overwrite: reads still request their footers",
         hidden.len(),
         fragments.len(),
         percent(bytes, seen.stored)

@@ -14,8 +14,8 @@ use tdb_maintain::ConsolidateFragments;
 
 /// Features that old formats lack, and the consequences.
 const LACKS: [(Feature, &str); 5] = [
-    (Feature::PerDimensionFiles, "a range on one dimension reads all dimensions, which share a file"),
-    (Feature::TileStatistics, "conditions on attributes read every tile, for lack of tile statistics"),
+    (Feature::PerDimensionFiles, "a range on one dimension reads all dimensions, because they share a file"),
+    (Feature::TileStatistics, "conditions on attributes read every tile, because tiles have no statistics"),
     (Feature::CommitsFolder, "commits cannot be consolidated"),
     (Feature::CellTimestamps, "consolidated fragments lose the timestamps of their cells"),
     (Feature::DeleteCommits, "cells cannot be deleted"),
@@ -65,7 +65,7 @@ fn statistics(seen: &Seen) -> Result<Option<Advice>> {
     }
     let tiles = without.iter().map(|fragment| fragment.tile_count()).sum();
     let what = format!(
-        "{} of {} fragments have format versions without tile statistics: conditions on attributes read each of their tiles. New and consolidated fragments of this array have statistics",
+        "{} of {} fragments have a format version without tile statistics: conditions on attributes read all of their tiles. Consolidated fragments have statistics",
         without.len(),
         fragments.len()
     );
@@ -102,7 +102,7 @@ fn checksums(seen: &Seen) -> Result<Option<Advice>> {
     if without == 0 || seen.fragments()?.is_empty() {
         return Ok(None);
     }
-    let what = "no field has a checksum filter: bytes that were damaged on disk may be read as other cells. Run `tdb verify --digest` to compare the bytes with recorded digests";
+    let what = "no field has a checksum filter: reads may return wrong cells if the disk damages bytes. Run `tdb verify --digest` to record digests and to compare files with them";
     let figures = vec![Figure::count("fields without a checksum", without, None)];
     Ok((without == schema.fields().count() as u64).then(|| {
         note(

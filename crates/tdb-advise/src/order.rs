@@ -61,7 +61,7 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
         .map(|(dimension, share)| format!("{:?} {share}%", name(dimension)))
         .collect();
     let what = format!(
-        "1% of the range of {:?} touches {most}% of the tiles (other dimensions: {}): the cell order favors ranges on the other dimensions. If ranges on this dimension are queried, use a Hilbert curve, which serves all dimensions alike",
+        "a query of 1% of the range of {:?} reads {most}% of the tiles (other dimensions: {}): the cell order favors the other dimensions. If queries restrict this dimension, migrate to Hilbert order, which serves all dimensions equally",
         name(worst),
         others.join(", ")
     );
@@ -77,7 +77,7 @@ fn share(trees: &[Arc<RTree>], dimension: usize, tiles: u64) -> u64 {
         let Some(hull) = tree.hull() else { continue };
         let Some((low, high)) = hull.0.get(dimension).map(ends) else { continue };
         if low == high && matches!(hull.0.get(dimension), Some(DimRange::Var { .. })) {
-            // Strings with equal first bytes cannot be compared here.
+            // Only the first eight bytes of strings are compared.
             continue;
         }
         let mut starts: Vec<(u64, u64)> = Vec::new();

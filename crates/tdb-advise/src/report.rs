@@ -75,7 +75,7 @@ pub struct FieldTrials {
     /// Sizes after each filter of the array's list: after the first, after the first two, and so
     /// on.
     pub stages: Vec<(String, u64)>,
-    /// Number of distinct values, if small.
+    /// Number of distinct values of a variable-length field. `None` above 256 values.
     pub different: Option<u64>,
 }
 

@@ -145,7 +145,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// Joins tiles up to some megabytes.
+    /// Appends a tile until the joined tile has 8 MiB.
     fn push(&mut self, tile: &TileBytes) {
         match &mut self.tile {
             None => self.tile = Some(tile.clone()),

@@ -174,7 +174,7 @@ impl Sum {
     }
 }
 
-/// Returns the center of an MBR.
+/// Returns the center of an MBR. Strings use the lower bound.
 pub(super) fn middle(domain: &NdRange) -> NdRange {
     let at = |range: &DimRange| match range {
         DimRange::Fixed { lo, hi } => {

@@ -41,13 +41,13 @@ pub(super) fn fill(seen: &Seen) -> Result<Option<Advice>> {
     let names: Vec<String> = narrower
         .iter()
         .map(|(dimension, extent, width)| {
-            format!("tiles have extent {extent} along {:?}, of which {width} were ever written", dimension.name())
+            format!("the tile extent of {:?} is {extent}, but the written range is only {width} wide", dimension.name())
         })
         .collect();
     let what = format!(
-        "{}: {}% of the unfiltered cells were never written",
-        names.join("; "),
-        100 - percent(visible, all).min(100)
+        "{}% of the cells in tiles were never written, and reads unfilter them too: {}",
+        100 - percent(visible, all).min(100),
+        names.join("; ")
     );
     let figures = vec![
         Figure::new(
@@ -95,7 +95,7 @@ fn large(seen: &Seen, field: &FieldFacts, target: u64, trials: &[FieldTrials]) -
     let saves = time(stored, decoded).saturating_sub(time(then, target));
     let options = resized(seen, target, decoded)?;
     let what = format!(
-        "reading one cell of {:?} fetches a tile of {}, {} before filtering",
+        "a read of one cell of {:?} fetches and unfilters a whole tile: {} stored, {} unfiltered",
         field.name,
         Bytes(stored),
         Bytes(decoded)
@@ -128,7 +128,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     let then = scaled(metadata, decoded, SMALL_TILE);
     let Some(options) = resized(seen, SMALL_TILE, decoded) else { return Ok(None) };
     let what = format!(
-        "{tiles} tiles, with {} in the largest field: the metadata records an offset and statistics for each tile, {} for {} of cells",
+        "{tiles} tiles have at most {} per field: the metadata has an offset and statistics for each tile, {} for {} of cells",
         Bytes(decoded),
         Bytes(metadata),
         Bytes(seen.stored)
@@ -163,7 +163,7 @@ fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) 
     let wanted = percent(target, decoded);
     let (_, then) = trials.sizes.iter().min_by_key(|(share, _)| share.abs_diff(wanted))?;
     Some(Figure::new(
-        "bytes of the sample with tiles of about this size, in percent of the current bytes",
+        "filtered size of the sample with tiles of about the proposed size",
         FigureUnit::Percent,
         100,
         percent(*then, now),

@@ -111,7 +111,7 @@ pub(crate) enum Parsed {
     Clap(clap::Error),
 }
 
-/// Parses the command line of the process, which also chooses the use of colors.
+/// Parses the command line of the process. Also returns the choice of colors.
 pub(crate) fn parse() -> (Parsed, ColorChoice) {
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
@@ -132,7 +132,7 @@ pub(crate) fn parse() -> (Parsed, ColorChoice) {
     }
 }
 
-/// The definition of the command line, with the commands of extensions.
+/// Returns the definition of the command line, with the commands of extensions.
 pub(crate) fn command_line() -> clap::Command {
     extensions::with_commands(Args::command())
 }
@@ -202,7 +202,7 @@ fn wrong_use(error: clap::Error) -> Parsed {
     Parsed::Failed(failure.with_hint(hint))
 }
 
-/// The names of the commands of this crate.
+/// Returns the names of the commands of this crate.
 fn commands() -> Vec<String> {
     let names = Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();
     [names, vec!["help".to_owned()]].concat()

@@ -201,7 +201,7 @@ pub(crate) fn with_commands(mut line: clap::Command) -> clap::Command {
     line
 }
 
-/// The command of an extension with this name.
+/// Returns the command of an extension with this name.
 pub(crate) fn command(name: &str) -> Option<&'static dyn FurtherCommand> {
     commands().iter().find(|further| further.command().get_name() == name).map(|command| &**command)
 }

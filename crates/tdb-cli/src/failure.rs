@@ -144,8 +144,8 @@ impl Failure {
         self.hint.as_deref()
     }
 
-    /// `true` if the reader of the output has closed the pipe. This is no failure: `tdb read … |
-    /// head`.
+    /// Returns `true` if the reader of the output has closed the pipe. This is no failure: `tdb
+    /// read … | head`.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.closed_pipe
     }

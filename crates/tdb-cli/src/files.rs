@@ -17,10 +17,10 @@ pub use folders::{CellObserver, FolderExport, FolderFormat, FolderImport, Folder
 
 /// A file format of an extension, which `tdb export` writes and `tdb import` reads.
 pub trait FileFormat: Send + Sync {
-    /// The file extensions, in lower case and without the dot.
+    /// Returns the file extensions, in lower case and without the dot.
     fn endings(&self) -> &'static [&'static str];
 
-    /// The supported names of `--option NAME=VALUE`.
+    /// Returns the supported names of `--option NAME=VALUE`.
     fn options(&self) -> &'static [FileOption];
 
     /// Writes the cells of a query, and returns their number. The caller names the file afterwards,
@@ -73,15 +73,15 @@ impl Export<'_> {
     }
 }
 
-/// Files to be read, and how.
+/// An import: the files and the options.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Import {
-    /// The files, all of the same kind; at least one.
+    /// The files, at least one, all of the same kind.
     pub paths: Vec<PathBuf>,
-    /// About how many bytes of memory the reader may use.
+    /// Approximate memory limit of the reader in bytes.
     pub budget: usize,
-    /// What some columns, by their names, are to be converted to.
+    /// Target types of some columns, by name.
     pub types: Vec<(String, Datatype)>,
 }
 
@@ -108,7 +108,7 @@ fn folders() -> &'static [Box<dyn FolderFormat>] {
     FOLDERS.get().map_or(&[], Vec::as_slice)
 }
 
-/// The folder format of a path, by its extension or by `said`.
+/// Returns the folder format of a path, by its extension or by `said`.
 pub(crate) fn folder_format(path: &Path, said: Option<&str>) -> Option<&'static dyn FolderFormat> {
     let said = said.map(|name| name.trim_start_matches('.').to_ascii_lowercase());
     let ending = said.or_else(|| ending(path))?;
@@ -119,18 +119,18 @@ fn formats() -> &'static [Box<dyn FileFormat>] {
     FORMATS.get().map_or(&[], Vec::as_slice)
 }
 
-/// The file format with this extension.
+/// Returns the file format with this extension.
 pub(crate) fn format_of(ending: &str) -> Option<&'static dyn FileFormat> {
     formats().iter().find(|format| format.endings().contains(&ending)).map(|format| &**format)
 }
 
-/// The extensions of all added file and folder formats.
+/// Returns the extensions of all added file and folder formats.
 pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
     let of_folders = folders().iter().flat_map(|format| format.endings());
     formats().iter().flat_map(|format| format.endings()).chain(of_folders).copied()
 }
 
-/// The extension of a path in lower case.
+/// Returns the extension of a path in lower case.
 pub(crate) fn ending(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }

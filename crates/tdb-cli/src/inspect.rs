@@ -125,7 +125,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A marker file. Only the existence of the file matters.
+    /// Inspects a marker file. Only the existence of the file matters.
     fn marker(&mut self) -> Result<()> {
         let size = self.located.size()?;
         if size == 0 {
@@ -135,7 +135,8 @@ impl Inspection<'_> {
         Err(Failure::corrupt(format!("{}: expected an empty file, found {size} bytes", self.file())))
     }
 
-    /// A file with an unknown name. Tries to parse a generic tile, else shows the first bytes.
+    /// Inspects a file with an unknown name. Tries to parse a generic tile, else shows the first
+    /// bytes.
     fn unknown(&mut self) -> Result<()> {
         let bytes = self.located.first(PEEK)?;
         let looks_like_tile = tdb_generic_tile::GenericTileHeader::parse(&mut ByteReader::new(&bytes)).is_ok();

@@ -85,33 +85,33 @@ impl Key {
         self.0.as_ref()
     }
 
-    /// Options for opening an array with this key.
+    /// Returns options for opening an array with this key.
     pub(crate) fn options(&self) -> ArrayOptions {
         ArrayOptions::new().key(self.0.clone())
     }
 
-    /// Options for verifying arrays and groups with this key.
+    /// Returns options for verifying arrays and groups with this key.
     pub(crate) fn verify(&self) -> Verify {
         Verify::new().key(self.0.clone())
     }
 
-    /// Options for creating arrays and groups with this key.
+    /// Returns options for creating arrays and groups with this key.
     pub(crate) fn create_options(&self) -> CreateOptions {
         CreateOptions::new().key(self.0.clone())
     }
 
-    /// Options for opening a group with this key.
+    /// Returns options for opening a group with this key.
     pub(crate) fn group_options(&self) -> GroupOptions {
         GroupOptions::new().key(self.0.clone())
     }
 
-    /// A decoder for generic tiles that are encrypted with this key.
+    /// Returns a decoder for generic tiles that are encrypted with this key.
     pub(crate) fn decoder(&self) -> GenericTileDecoder {
         GenericTileDecoder::new(Limits::default()).with_key(self.0.clone())
     }
 }
 
-/// A non-empty environment variable.
+/// Returns a non-empty environment variable.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -79,7 +79,7 @@ pub fn run(extensions: Extensions) -> ExitCode {
     }
 }
 
-/// Returns `true` if there is a finding.
+/// Runs a parsed command line. Returns `true` if it has a finding.
 fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
         Parsed::Command { command, options } => {

@@ -34,15 +34,15 @@ pub(crate) fn local(text: &OsStr) -> Result<PathBuf> {
     }
 }
 
-/// `true` if the text before `://` is a URI scheme. `./s3` is not, and a single letter is a Windows
-/// drive.
+/// Returns `true` if the text before `://` is a URI scheme. `./s3` is not, and a single letter is a
+/// Windows drive.
 fn is_scheme(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.len() > 1 && text.as_bytes()[0].is_ascii_alphabetic() && text.bytes().all(is_inner)
 }
 
-/// The failure for a URI with an unknown scheme. As a path, `s4://bucket/new` would silently become
-/// a local folder.
+/// Returns the failure for a URI with an unknown scheme. As a path, `s4://bucket/new` would
+/// silently become a local folder.
 fn unknown(scheme: &str, rest: &str) -> Failure {
     let schemes: Vec<String> =
         ["file"].into_iter().chain(stores::schemes()).map(|scheme| format!("{scheme}://")).collect();
@@ -59,8 +59,8 @@ pub(crate) fn elsewhere(instead: &str) -> String {
     }
 }
 
-/// The path of a file URI, byte for byte. `rest` is the text after `file://`, for checks and
-/// messages.
+/// Returns the path of a file URI, byte for byte. `rest` is the text after `file://`, for checks
+/// and messages.
 fn file_uri(uri: &OsStr, rest: &str) -> Result<PathBuf> {
     let has_host = rest.starts_with("localhost/");
     if !has_host && !rest.starts_with('/') {

@@ -4,8 +4,8 @@ use tdb_schema::ArraySchema;
 
 use crate::failure::{Failure, Result};
 
-/// The fields named by options. An option may contain several names. A name with a comma is quoted,
-/// or is the complete option.
+/// Returns the fields named by options. An option may contain several names. A name with a comma is
+/// quoted, or is the complete option.
 pub(crate) fn fields_in(schema: &ArraySchema, options: &[String]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for text in options {

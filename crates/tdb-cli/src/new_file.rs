@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::{NamedTempFile, PersistError};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Exit, Failure, Result};
 
 /// The name of standard output.
 pub(crate) const STDOUT: &str = "-";
@@ -29,7 +29,7 @@ impl<'a> NewFile<'a> {
     /// directly.
     ///
     /// # Errors
-    /// Fails if the name is taken, or if the folder cannot be written.
+    /// Fails if the path exists, or if the folder cannot be written.
     pub(crate) fn begin(path: &'a Path) -> Result<Self> {
         let place = if path == Path::new(STDOUT) {
             stdout().map(Place::Stream)
@@ -43,7 +43,7 @@ impl<'a> NewFile<'a> {
         place.map(|place| Self { path, place }).map_err(|error| failed(path, &error))
     }
 
-    /// The file to write to.
+    /// Returns a handle of the file to write to.
     ///
     /// # Errors
     /// Fails if the process cannot open another file.
@@ -58,7 +58,7 @@ impl<'a> NewFile<'a> {
     /// Makes the bytes durable, then gives the file its name.
     ///
     /// # Errors
-    /// Fails if the name is taken by now, or on an I/O error.
+    /// Fails if the path has been created in the meantime, or on an I/O error.
     pub(crate) fn finish(self) -> Result<()> {
         let Place::Temporary(file) = self.place else { return Ok(()) };
         let named = file.as_file().sync_all().and_then(|()| named(file, self.path));
@@ -72,7 +72,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STDOUT) || fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Names a file. The name must be free.
+/// Renames a temporary file. Fails if the path exists.
 fn named(file: NamedTempFile, path: &Path) -> io::Result<()> {
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
@@ -120,7 +120,8 @@ fn failed(path: &Path, error: &io::Error) -> Failure {
     let name = if path == Path::new(STDOUT) { "standard output".into() } else { path.display().to_string() };
     match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::io(name, &io::Error::from(ErrorKind::AlreadyExists)).with_hint("choose another name")
+            Failure::new(Exit::Unavailable, format!("{name}: already exists; existing files are never overwritten"))
+                .with_hint("choose another name, or remove the existing file")
         }
         _ => Failure::io(name, error),
     }

@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// The parent folder and the name, for creating an array or group there.
+    /// Returns the parent folder and the name, for creating an array or group there.
     ///
     /// # Errors
     /// Fails if the parent folder does not exist or is inside an array.
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// The folder itself.
+    /// Returns the folder itself.
     ///
     /// # Errors
     /// Fails if the name is no valid folder name.

@@ -30,8 +30,8 @@ impl Progress {
         Self { begun: Instant::now(), wanted, bar: None }
     }
 
-    /// The bar in the style of `template`, with `total` as its end if known. Returns `None` while
-    /// the bar is hidden.
+    /// Returns the bar in the style of `template`, with `total` as its end if known. Returns `None`
+    /// while the bar is hidden.
     pub(crate) fn line(&mut self, template: &str, total: Option<u64>) -> Option<&ProgressBar> {
         if !self.wanted || self.begun.elapsed() < PATIENCE {
             return None;
@@ -110,7 +110,7 @@ impl CopyProgress {
         Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
     }
 
-    /// An observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is
+    /// Returns an observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is
     /// cancelled.
     pub(crate) fn observer(
         &self,

@@ -83,7 +83,7 @@ pub(crate) fn counted(counters: Counters) {
     note(|noted| noted.counted.push(counters));
 }
 
-/// Records a storage with its own counters.
+/// Records the requests of a storage with separate counters.
 pub(crate) fn counting(storage: &CountingStorage) {
     note(|noted| noted.counting.push(storage.clone()));
 }
@@ -146,7 +146,7 @@ fn told(counters: impl Iterator<Item = Counters>) -> String {
     if requests == 0 { told } else { format!("{told}; {requests} requests, waited {waiting:.3} s") }
 }
 
-/// The file name without extension, shared by a fragment and the commit of the fragment.
+/// Returns the file name without extension, shared by a fragment and the commit of the fragment.
 fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.split('.').next().unwrap_or(name)

@@ -2,7 +2,7 @@
 
 pub(crate) use tdb_job::Bytes;
 
-/// A count with a singular or plural noun.
+/// Returns a count with a singular or plural noun.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -23,12 +23,12 @@ pub(crate) fn begin(storages: Vec<(&'static str, OpenStorage)>, has_more: bool) 
     let _ = ADDED.set(Added { storages, has_more });
 }
 
-/// `true` if the program has no extensions.
+/// Returns `true` if the program has no extensions.
 pub(crate) fn nothing_was_added() -> bool {
     ADDED.get().is_none_or(|added| added.storages.is_empty() && !added.has_more)
 }
 
-/// The storage of a URI, or `None` if no extension supports its scheme.
+/// Returns the storage of a URI, or `None` if no extension supports its scheme.
 pub(crate) fn open(argument: &OsStr) -> Option<Result<Arc<dyn Storage>, StorageError>> {
     let uri = argument.to_str()?;
     let (scheme, _) = uri.split_once("://")?;
@@ -43,7 +43,7 @@ pub(crate) fn without_query(uri: &str) -> (&str, &str) {
     (path.trim_end_matches('/'), query)
 }
 
-/// The name in the last part of the path of a URI. URLs with `http` and `https` are
+/// Returns the name in the last part of the path of a URI. URLs with `http` and `https` are
 /// percent-encoded. Other URIs contain names literally.
 pub(crate) fn name_of(scheme: &str, part: &str) -> String {
     match scheme.to_ascii_lowercase().as_str() {
@@ -52,12 +52,12 @@ pub(crate) fn name_of(scheme: &str, part: &str) -> String {
     }
 }
 
-/// `true` if an extension supports the scheme.
+/// Returns `true` if an extension supports the scheme.
 pub(crate) fn opens(scheme: &str) -> bool {
     ADDED.get().is_some_and(|added| added.storages.iter().any(|(known, _)| known.eq_ignore_ascii_case(scheme)))
 }
 
-/// The schemes that extensions support.
+/// Returns the schemes that extensions support.
 pub(crate) fn schemes() -> Vec<&'static str> {
     ADDED.get().map_or_else(Vec::new, |added| added.storages.iter().map(|(scheme, _)| *scheme).collect())
 }

@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The name with an article, for sentences.
+    /// Returns the name with an article, for sentences.
     pub(crate) fn a(self) -> String {
         match self {
             Self::Other => "neither a file nor a folder".to_owned(),
@@ -54,13 +54,13 @@ impl Kind {
         }
     }
 
-    /// The kind of a folder with these entries.
+    /// Returns the kind of a folder with these entries.
     pub(crate) fn of_entries(entries: &[Entry]) -> Self {
         let has = |name: &str, kind| entries.iter().any(|entry| entry.name == name && entry.kind == kind);
         Self::holding(|name| has(name, EntryKind::Folder), |name| has(name, EntryKind::File))
     }
 
-    /// The kind of a folder with these folders and files.
+    /// Returns the kind of a folder with these folders and files.
     fn holding(has_folder: impl Fn(&str) -> bool, has_file: impl Fn(&str) -> bool) -> Self {
         let has_schema = has_folder(names::SCHEMA_FOLDER) || has_file(names::LEGACY_SCHEMA);
         if has_schema || has_file(names::FIRST_SCHEMA) {
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the object at a path.
+    /// Returns the kind of the object at a path.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         if !metadata.is_dir() {
@@ -86,7 +86,7 @@ impl Kind {
     }
 }
 
-/// The storage of a path or URI, which need not exist.
+/// Returns the storage of a path or URI, which need not exist.
 ///
 /// # Errors
 /// Fails if the URI cannot be opened or has an unknown scheme.
@@ -97,7 +97,7 @@ pub(crate) fn storage(argument: &OsStr) -> Result<Arc<dyn Storage>> {
     }
 }
 
-/// The local path or the URI of an argument, and the kind of the object there.
+/// Returns the local path or the URI of an argument, and the kind of the object there.
 ///
 /// # Errors
 /// Fails if the object does not exist, or if the argument is no valid path.
@@ -109,7 +109,7 @@ pub(crate) fn find(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     find_local(argument)
 }
 
-/// The local path of an argument, and the kind of the object there.
+/// Returns the local path of an argument, and the kind of the object there.
 ///
 /// # Errors
 /// Fails if the object does not exist, or if the argument is no local path.
@@ -131,7 +131,7 @@ pub(crate) fn find_local(argument: &OsStr) -> Result<(PathBuf, Kind)> {
     }
 }
 
-/// A path in the same folder with a name similar to the missing one.
+/// Returns a path in the same folder with a name similar to the missing one.
 fn near(missing: &Path) -> Option<PathBuf> {
     let name = missing.file_name()?.to_str()?;
     let parent = missing.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -176,7 +176,7 @@ fn open_with(argument: &OsStr, options: &ArrayOptions) -> Result<(PathBuf, Array
     Ok((path, array))
 }
 
-/// Options for opening arrays at a time, with a key.
+/// Returns options for opening arrays at a time, with a key.
 pub(crate) fn options(threads: usize, time: &TimeArgs, key: &Key) -> ArrayOptions {
     let options = key.options().threads(threads).skip_damaged(session::options().skip_damaged);
     with(options, time.range(), ArrayOptions::between)
@@ -196,13 +196,13 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
     Ok(group)
 }
 
-/// The failure of a command that needs an array and found another object.
+/// Returns the failure of a command that needs an array and found another object.
 pub(crate) fn not_an_array(folder: &Path, kind: Kind) -> Failure {
     let failure = unexpected(folder, kind, "not an array");
     if kind == Kind::Fragment { failure.with_hint("give the path of its array") } else { failure }
 }
 
-/// The failure of a command that found an object of another kind than the expected one.
+/// Returns the failure of a command that found an object of another kind than the expected one.
 pub(crate) fn unexpected(folder: &Path, kind: Kind, expected: &str) -> Failure {
     let path = folder.display();
     let failure = Failure::new(Exit::Unavailable, format!("{path}: {expected}, but {}", kind.a()));
@@ -219,20 +219,20 @@ pub(crate) fn unexpected(folder: &Path, kind: Kind, expected: &str) -> Failure {
     }
 }
 
-/// The only array in a folder. Returns `None` for a folder without arrays or with several.
+/// Returns the only array in a folder. Returns `None` for a folder without arrays or with several.
 pub(crate) fn array_in(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.take(1000).filter_map(Result::ok);
     let mut arrays = entries.map(|entry| entry.path()).filter(|path| matches!(Kind::of(path), Ok(Kind::Array)));
     arrays.next().filter(|_| arrays.next().is_none())
 }
 
-/// The array that contains a path: the nearest parent folder that is an array.
+/// Returns the array that contains a path: the nearest parent folder that is an array.
 pub(crate) fn array_above(path: &Path) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
     path.ancestors().skip(1).find(|folder| matches!(Kind::of(folder), Ok(Kind::Array))).map(Path::to_path_buf)
 }
 
-/// The storage of a local folder.
+/// Returns the storage of a local folder.
 pub(crate) fn local_storage(path: &Path) -> Arc<dyn Storage> {
     Arc::new(LocalStorage::new(path))
 }

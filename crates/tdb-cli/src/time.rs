@@ -23,7 +23,7 @@ impl TimeArgs {
         Self { at: Some(time), between: None }
     }
 
-    /// The requested time range, or `None` for now.
+    /// Returns the requested time range, or `None` for now.
     pub(crate) fn range(&self) -> Option<TimeRange> {
         self.at.or(self.between)
     }
@@ -39,7 +39,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The source of names of new files.
+    /// Returns the source of names of new files.
     pub(crate) fn names(&self) -> WriteIds {
         with(WriteIds::new(), self.timestamp, WriteIds::at)
     }

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     commands_are_added();
     files_are_added();
     columns_are_imported();
-    columns_that_lie_are_refused();
+    columns_of_the_wrong_length_are_rejected();
     println!("extensions: ok");
     ExitCode::SUCCESS
 }
@@ -366,7 +366,7 @@ fn columns_are_imported() {
     assert_eq!(cells(&folder).replace('\0', "no"), "k,v\n1,no\n2,a\n3,b\n4,c\n5,d\n6,e\n7,f\n8,g\n9,no\n");
 }
 
-fn columns_that_lie_are_refused() {
+fn columns_of_the_wrong_length_are_rejected() {
     let (folder, run) = import(&["1 a\n2 lie\n"], &["--dimensions", "k"]);
     run.exits(3).says("column \"v\": expected 2 cells");
     assert!(!folder.path().join("array").exists());

@@ -11,7 +11,7 @@ use tdb_snapshot::{ArrayError, Fragment, Result};
 use tdb_types::{Cells, Feature};
 use tdb_write::{EncodedTile, FieldEncoder, Target};
 
-/// A field with tiles stored exactly as in the new fragment.
+/// A field whose tiles are copied into the new fragment in filtered form.
 #[derive(Debug)]
 pub(super) struct CopiedField {
     tiles: Arc<FieldTiles>,
@@ -83,8 +83,8 @@ impl CopiedField {
         Ok(copied)
     }
 
-    /// Checks that the chunks of the tile have the expected unfiltered size, in place of
-    /// unfiltering the tile.
+    /// Checks that the chunk headers of the tile declare the expected unfiltered size. A copy does
+    /// not unfilter the tile.
     fn check(&self, tile: u64, cells: u64, encoder: &FieldEncoder, copied: &EncodedTile) -> Result<()> {
         let tiles = &*self.tiles;
         let [fixed, var, validity] = &copied.parts;
@@ -101,7 +101,7 @@ impl CopiedField {
             check(&tiles.fixed, fixed, cells.saturating_mul(encoder.size as u64))?;
             return tiles.validity.as_ref().map_or(Ok(()), |part| check(part, validity, cells));
         };
-        // Strings may embed their offsets. The offsets file then has no chunks.
+        // Some filters store the offsets with the strings. The offsets file then has no chunks.
         let is_carried = values.pipeline.can_carry_offsets()
             && ChunkIndex::parse(fixed).is_ok_and(|index| index.chunks().is_empty());
         if !is_carried {
@@ -117,7 +117,7 @@ impl CopiedField {
     }
 }
 
-/// `true` if both schemas have the same global order and, if dense, the same space tiles.
+/// Returns `true` if both schemas have the same global order and, if dense, the same space tiles.
 pub(super) fn has_same_order(a: &ArraySchema, b: &ArraySchema) -> bool {
     let extents = |schema: &ArraySchema| schema.dimensions().iter().map(Dimension::tile_extent).collect::<Vec<_>>();
     (a.cell_order(), a.tile_order()) == (b.cell_order(), b.tile_order()) && extents(a) == extents(b)
@@ -133,7 +133,8 @@ fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Opti
     }
 }
 
-/// `true` if the fragment's tiles have the same filters, of the same version.
+/// Returns `true` if the tiles have the key, the format version and the filters of the new
+/// fragment.
 fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, field: FragmentField) -> bool {
     let (ours, theirs, version) = (&target.schema, fragment.schema(), target.version);
     if fragment.key() != target.array.access().key.as_ref() {

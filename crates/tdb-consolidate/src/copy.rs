@@ -95,19 +95,19 @@ impl FragmentCopy {
         self
     }
 
-    /// Restricts the copy to a box of a dense array. The box must end at tile boundaries of the new
-    /// array or at the ends of the source's cells, because whole tiles are written.
+    /// Restricts the copy to a subarray of a dense array. The subarray must end at tile boundaries
+    /// of the new array or at the ends of the source's cells, because whole tiles are written.
     ///
     /// # Errors
-    /// The box is not within the array's cells, or the array is sparse.
+    /// The subarray is not within the array's cells, or the array is sparse.
     pub fn within(mut self, domain: &NdRange) -> Result<Self> {
         let join = &mut self.0;
         let is_inside = |whole: &NdRange| join.array.schema().is_dense() && whole.contains(domain);
         if !join.array.non_empty_domain()?.as_ref().is_some_and(is_inside) {
-            return Err(ArrayError::Write("expected a box within the cells of a dense array".to_owned()));
+            return Err(ArrayError::Write("expected a subarray within the cells of a dense array".to_owned()));
         }
-        // Other fragments have no cells in the box. Without this restriction, a copy in many boxes
-        // would inspect each fragment many times.
+        // Other fragments have no cells in the subarray. Without this restriction, a copy in many
+        // parts would inspect each fragment many times.
         let touch = |fragment: &&Fragment| fragment.non_empty_domain().is_some_and(|own| own.intersects(domain));
         let folders: HashSet<&str> = join.array.fragments()?.iter().filter(touch).map(Fragment::folder).collect();
         let entries = join.array.directory().fragments.iter().filter(|entry| folders.contains(&*entry.folder));
@@ -116,7 +116,7 @@ impl FragmentCopy {
         Ok(self)
     }
 
-    /// Sets a single timestamp for the new fragment, for originals with a time range.
+    /// Sets a single timestamp for the new fragment, even if the original has a time range.
     pub fn dated(mut self, time: u64) -> Self {
         self.0.names = self.0.names.over(time, time);
         self

@@ -18,7 +18,7 @@ use crate::join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
 
-/// Writes all cells in the bounding box of the fragments. Unwritten cells become written cells with
+/// Writes all cells in the domain of the consolidation. Unwritten cells become written cells with
 /// fill values.
 pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     let domain = join.domain()?;
@@ -53,11 +53,11 @@ pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     Ok(ConsolidatedFragments { names: join.names.clone(), sealed, cells, tiles, target })
 }
 
-/// Writes boxes of tiles in sequence.
+/// A writer of boxes of tiles, in sequence.
 struct DenseWriter<'a> {
     join: &'a FragmentJoin,
     target: &'a Arc<Target>,
-    /// Bounding box of all fragments.
+    /// Domain of the cells to write.
     domain: &'a NdRange,
     /// Slowest dimension of the tile order. Fragments can end between its slices.
     slowest: usize,

@@ -13,7 +13,7 @@ use tdb_write::{FragmentPlace, SealedFragment, Target, WriteIds, Written};
 pub struct FragmentJoin {
     /// Snapshot restricted to these fragments.
     pub(super) array: Snapshot,
-    /// Start of the first and end of the last fragment's time range.
+    /// Minimum start and maximum end of the fragments' time ranges.
     pub(super) times: (u64, u64),
     pub(super) names: WriteIds,
     pub(super) budget: usize,
@@ -22,14 +22,14 @@ pub struct FragmentJoin {
     pub(super) purge: Option<u64>,
     /// Requested version of the new fragments.
     pub(super) version: Option<FormatVersion>,
-    /// Box of cells to copy in a dense array. `None` for all cells.
+    /// Subarray to copy from a dense array. `None` for all cells.
     pub(super) within: Option<NdRange>,
     /// Destination array, if different from the source.
     pub(super) into: Option<Snapshot>,
 }
 
-/// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. Dropping this
-/// value first removes the fragments.
+/// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. A drop without
+/// a commit removes the fragments.
 #[derive(Debug)]
 pub struct ConsolidatedFragments {
     pub(super) target: Arc<Target>,
@@ -53,7 +53,7 @@ impl FragmentJoin {
     /// Default memory limit for cells: 64 MiB.
     pub const DEFAULT_BUDGET: usize = 64 << 20;
 
-    /// All cells of an array, with the defaults of whatever else may be said.
+    /// Creates a consolidation of all fragments of a snapshot, with default options.
     pub(super) fn of(array: Snapshot, times: (u64, u64), names: WriteIds) -> Self {
         Self {
             array,
@@ -110,7 +110,7 @@ impl FragmentJoin {
         self.into.as_ref().unwrap_or(&self.array)
     }
 
-    /// Returns the bounding box of all cells, or the box to copy.
+    /// Returns the subarray to copy, or the non-empty domain of the fragments.
     pub(super) fn domain(&self) -> Result<NdRange> {
         let domain = match &self.within {
             Some(within) => Some(within.clone()),
@@ -121,13 +121,13 @@ impl FragmentJoin {
 }
 
 impl ConsolidatedFragments {
-    /// Returns the new fragments. Empty if no cell is left.
+    /// Returns the new fragments. The list is empty if no cell is left.
     #[must_use]
     pub fn fragments(&self) -> Vec<FragmentPlace> {
         self.sealed.iter().map(|sealed| sealed.place().clone()).collect()
     }
 
-    /// Format version of the new fragments.
+    /// Returns the format version of the new fragments.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.target.version
@@ -141,13 +141,13 @@ impl ConsolidatedFragments {
         self.names.next(TimestampedName::form_of_fragments(self.target.version), self.target.environment())
     }
 
-    /// Number of written cells.
+    /// Returns the number of written cells.
     #[must_use]
     pub fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// Number of written tiles.
+    /// Returns the number of written tiles.
     #[must_use]
     pub fn tiles(&self) -> TileCounts {
         self.tiles

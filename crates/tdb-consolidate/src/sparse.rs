@@ -59,7 +59,7 @@ pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
         join.array.deletes_for(fragment)?;
     }
     let mut entries = join.array.directory().fragments.clone();
-    // Removed on return, when all cells are written.
+    // Fragments of earlier passes. The drop on return removes them.
     let mut between: Vec<SealedFragment> = Vec::new();
     loop {
         let groups = groups(join, entries)?;
@@ -125,7 +125,7 @@ impl Pass<'_> {
         Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
     }
 
-    /// `true` if the new fragments will contain deleted cells.
+    /// Returns `true` if the new fragments will contain deleted cells.
     fn has_deleted(self, array: &Snapshot) -> Result<bool> {
         let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
         let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
@@ -161,7 +161,7 @@ fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<Fr
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
     let array = join.array.restricted_to(entries.clone());
-    // One source at a time, to limit the number of open files.
+    // A local storage opens one source at a time, to limit the number of open files.
     let size = |fragment: &Fragment| -> Result<(usize, usize)> {
         let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
         Ok((source.tile_memory, source.files()))

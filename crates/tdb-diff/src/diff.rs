@@ -44,7 +44,7 @@ pub struct Diff<'a> {
 }
 
 impl<'a> Diff<'a> {
-    /// Compares two arrays, each at the time at which it was opened.
+    /// Creates a comparison of two arrays, each at its opening time.
     pub fn new(a: &'a Array, b: &'a Array) -> Self {
         Self { a, b, budget: None, cells: true, physical: false, by_place: false }
     }
@@ -61,8 +61,7 @@ impl<'a> Diff<'a> {
         self
     }
 
-    /// Also compares storage properties: versions, orders, tile extents, filters and fragment
-    /// names.
+    /// Includes storage properties: versions, orders, tile extents, filters and fragment names.
     pub fn physical(mut self) -> Self {
         self.physical = true;
         self

@@ -95,7 +95,8 @@ impl Fields {
         }
     }
 
-    /// Encodes the first cell. Cells with equal values have equal encodings, in both arrays.
+    /// Encodes the first cell of a batch. Cells with equal values have equal encodings, in both
+    /// arrays.
     pub(super) fn values_of(&self, batch: &Batch, is_a: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut push = |kind: u8, value: &[u8]| {

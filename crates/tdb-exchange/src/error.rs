@@ -215,7 +215,7 @@ impl Error {
         Self::Text { name: name.to_owned(), line, reason: reason.to_string(), hint: None }
     }
 
-    /// The class of the error, for programs that decide how to react.
+    /// Returns the class of the error, for programs that decide how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {
@@ -226,7 +226,7 @@ impl Error {
         }
     }
 
-    /// `true` if the rows are at fault, not the request.
+    /// Returns `true` if the rows are at fault, not the request.
     #[must_use]
     pub fn is_of_rows(&self) -> bool {
         matches!(
@@ -240,7 +240,7 @@ impl Error {
         )
     }
 
-    /// A hint how to correct the text.
+    /// Returns a hint for the user. Returns `None` if the message is sufficient.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {

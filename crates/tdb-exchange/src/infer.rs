@@ -16,7 +16,8 @@ use crate::rows::{Entry, Input, Row};
 pub(crate) use dimension::{dimension, is_integer};
 use seen::Seen;
 
-/// Number of values per cell of an inferred type: variable for text and bytes, else one.
+/// Returns the number of values per cell of an inferred type: variable for text and bytes, else
+/// one.
 fn number_of(datatype: Datatype) -> CellValNum {
     let is_text = datatype.is_string() || datatype.is_bytes();
     if is_text || datatype == Datatype::Char { CellValNum::Var } else { CellValNum::ONE }
@@ -71,7 +72,7 @@ impl Inference {
         Ok(())
     }
 
-    /// The index of the column with this name. Adds the column if it is new.
+    /// Returns the index of the column with this name. Adds the column if it is new.
     fn place(&mut self, name: &str) -> usize {
         if let Some(place) = self.places.get(name) {
             return *place;
@@ -105,8 +106,8 @@ impl Inference {
         }
     }
 
-    /// The schema of a sparse array with these columns as dimensions and all others as attributes.
-    /// `types` sets the types of some columns.
+    /// Returns the schema of a sparse array with these columns as dimensions and all others as
+    /// attributes. `types` sets the types of some columns.
     ///
     /// # Errors
     /// Fails if no dimension is named, if no row was read, if a named column does not exist, or if
@@ -158,7 +159,7 @@ impl Guess {
         self.present += 1;
     }
 
-    /// The given type, or a type that fits all values.
+    /// Returns the given type, or a type that fits all values.
     ///
     /// # Errors
     /// Fails if no type fits all values.
@@ -192,7 +193,7 @@ impl Guess {
         Ok(if self.present_as(datatype) < rows { attribute.nullable(false) } else { attribute })
     }
 
-    /// Number of rows with a cell of this type.
+    /// Returns the number of rows with a cell of this type.
     fn present_as(&self, datatype: Datatype) -> u64 {
         let may_be_empty = CellKind::of(datatype, number_of(datatype), false).may_be_empty();
         self.present + if may_be_empty { self.quoted } else { 0 }

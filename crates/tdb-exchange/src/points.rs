@@ -56,7 +56,7 @@ pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> R
     })
 }
 
-/// The first line of a row with an unclosed quote.
+/// Returns the first line of a row with an unclosed quote.
 fn unclosed_quote(bytes: &[u8]) -> Option<usize> {
     let (mut quotes, mut begin) = (Quotes::new(b','), 0);
     for (line, bytes) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -68,7 +68,7 @@ fn unclosed_quote(bytes: &[u8]) -> Option<usize> {
     quotes.is_open().then_some(begin)
 }
 
-/// The dimension index of each column.
+/// Returns the dimension index of each column.
 fn columns(schema: &ArraySchema, header: &ByteRecord) -> Result<Vec<usize>, String> {
     let dimensions = schema.dimensions();
     let mut columns = Vec::new();

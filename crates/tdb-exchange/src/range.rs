@@ -102,8 +102,8 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
     Ok((dimension.name().to_owned(), Coordinate::Integer(start)..=Coordinate::Integer(end)))
 }
 
-/// Index of the dimension that a range, written as `NAME=LO..HI`, restricts. For a label, returns
-/// the dimension of the label.
+/// Returns the index of the dimension that a range, written as `NAME=LO..HI`, restricts. For a
+/// label, returns the dimension of the label.
 ///
 /// # Errors
 /// Fails if the text names no dimension or label.
@@ -116,7 +116,7 @@ pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
     })
 }
 
-/// The ends of a range on a numeric dimension.
+/// Returns the ends of a range on a numeric dimension.
 pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
     let end = |key| Bound::Included(Coordinate::from(Scalar::from_key(dimension.physical(), key)));
     match *range {
@@ -137,7 +137,7 @@ pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
     Ok((Bound::Included(first), Bound::Included(last)))
 }
 
-/// An example of accepted ranges, or the domain.
+/// Returns an example of accepted ranges, or the domain.
 fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     let index = schema.dimensions().iter().position(|other| other.name() == dimension.name());
     let current = index.zip(schema.current_domain()).and_then(|(index, domain)| domain.0.get(index));
@@ -151,7 +151,7 @@ fn hint(schema: &ArraySchema, dimension: &Dimension) -> String {
     }
 }
 
-/// The domain of a dimension as a range, or `None` if its coordinates are strings.
+/// Returns the domain of a dimension as a range, or `None` if its coordinates are strings.
 pub fn domain(dimension: &Dimension) -> Option<String> {
     let (lo, hi) = dimension.domain_keys()?;
     Some(show(dimension.kind(), &DimRange::Fixed { lo, hi }))

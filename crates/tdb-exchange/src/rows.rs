@@ -84,7 +84,7 @@ impl Input {
         &self.name
     }
 
-    /// The total number of bytes, and the number read in this pass.
+    /// Returns the total number of bytes, and the number read in this pass.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let size = match &self.bytes {
             Bytes::File(_, size) => *size,
@@ -157,8 +157,7 @@ fn failed(name: &str, source: io::Error) -> Error {
     Error::Io { name: name.to_owned(), source }
 }
 
-/// Counts the bytes that are read. For CSV, also counts lines and keeps the bytes of the current
-/// row.
+/// A reader that counts bytes. For CSV, also counts lines and keeps the bytes of the current row.
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
@@ -201,8 +200,8 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// `true` if the field is one of `nulls`. A quoted field is null only if it is empty and the
-    /// type has no empty cells.
+    /// Returns `true` if the field is one of `nulls`. A quoted field is null only if it is empty
+    /// and the type has no empty cells.
     pub(crate) fn is_null(&self, nulls: &[String], may_be_empty: bool) -> bool {
         nulls.iter().any(|null| null == self.text) && ((self.text.is_empty() && !may_be_empty) || !self.is_quoted())
     }
@@ -223,7 +222,7 @@ pub(crate) enum Row<'a> {
 }
 
 impl Rows {
-    /// The names of the columns, or `None` if each row names its members.
+    /// Returns the names of the columns, or `None` if each row names its members.
     pub(crate) fn columns(&self) -> Option<&[String]> {
         match self {
             Self::Csv { columns, .. } => Some(columns),
@@ -246,7 +245,7 @@ impl Rows {
                 let line = lines.as_mut().map_or(0, |lines| lines.of_row(start));
                 match read {
                     Ok(false) => Ok(None),
-                    // The unclosed field has swallowed the rest of the file.
+                    // The unclosed field extends to the end of the file.
                     Ok(true) if lines.as_ref().is_some_and(Lines::ends_in_quotes) => {
                         Ok(Some((line, Err("a quote that begins in this row is not closed".to_owned()))))
                     }
@@ -331,7 +330,7 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// The message of a JSON error, without the line number, which is relative to the row.
+/// Returns the message of a JSON error, without the line number, which is relative to the row.
 fn no_object(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
@@ -339,7 +338,7 @@ fn no_object(error: &serde_json::Error) -> String {
 }
 
 impl<'a> Row<'a> {
-    /// The field with this name. For CSV, `place` is the index of the column.
+    /// Returns the field with this name. For CSV, `place` is the index of the column.
     pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
         match *self {
             Self::Csv { record, raw } => {

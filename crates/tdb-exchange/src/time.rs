@@ -4,7 +4,7 @@ use tdb_array::TimeRange;
 use tdb_types::Datatype;
 use tdb_types::datetime::{self, WrittenError};
 
-/// The first millisecond since 1970 of a time.
+/// Returns the first millisecond since 1970 of a time.
 ///
 /// # Errors
 /// Returns the reason if the text is no time.
@@ -12,8 +12,8 @@ pub fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
 
-/// Parses a time as the range of all writes up to it. A time is a number of milliseconds since
-/// 1970, or a date such as `2024-05-01T12:00Z`.
+/// Parses a time as the range of all writes up to that time. A time is a number of milliseconds
+/// since 1970, or a date such as `2024-05-01T12:00Z`.
 ///
 /// # Errors
 /// Returns the reason if the text is no time.
@@ -36,8 +36,8 @@ pub fn between(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange { start, end })
 }
 
-/// The first and last millisecond since 1970 of a number of milliseconds, a date, or a date with a
-/// time.
+/// Returns the first and last millisecond since 1970 of a number of milliseconds, a date, or a date
+/// with a time.
 fn time(text: &str) -> Result<(u64, u64), String> {
     let text = text.trim();
     let (first, last) = match datetime::read(Datatype::DatetimeMs, text) {

@@ -193,13 +193,13 @@ pub fn recover(array: &Array) -> Result<Recovered> {
             }
             Err(error) => return Err(error.into()),
         };
-        // Journals are written atomically.
+        // Journals are written atomically. An incomplete journal is from another writer.
         let journal = Journal::parse(&bytes);
         let journal = journal.and_then(|journal| Some((journal.folders(array)?, journal)));
         match journal {
             Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
                 match storage.remove_file(&path) {
-                    // A living owner of the journal may have noticed the loss of the lock.
+                    // The owner of the journal may be alive, and may have deleted the journal.
                     Err(error) if !error.is_not_found() => return Err(error.into()),
                     _ => recovered.done += 1,
                 }
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_journals_are_parsed_back() {
         let journal = Journal {
             outputs: vec![("__fragments/a".to_owned(), "__commits/a.wrt".to_owned()), ("b".to_owned(), String::new())],
             vacuum: "__commits/a.vac".to_owned(),

@@ -64,7 +64,7 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// Like [`unlisted`], for a local path.
+/// Returns an unlisted entry like [`unlisted`], for a local path.
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -128,7 +128,7 @@ impl Claim {
             return busy(Some(found));
         }
         let guard = Self::make(storage, &takeover_path(&found), own, take_over, depth - 1)?;
-        // The previous owner of the guard has replaced the lock.
+        // Another process replaced or deleted the lock before this process got the guard.
         let now = read(&**storage, path)?;
         if now.as_ref() != Some(&found) {
             return busy(now);

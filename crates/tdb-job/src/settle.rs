@@ -1,5 +1,5 @@
-//! Completes or rolls back interrupted consolidations before a job copies an array. Otherwise the
-//! copy would contain cells twice for good.
+//! Completion or rollback of interrupted consolidations before a job copies an array. Otherwise the
+//! copy would contain cells twice permanently.
 //!
 //! The journal exists from before the new fragments are committed until after the vacuum file is
 //! written. Two equal listings of vacuum files with no journal in between exclude a consolidation.

@@ -11,7 +11,7 @@ use tdb_types::names::{
 
 use crate::error::{MaintainError, Result};
 
-/// Maximum depth of nested folders. A link may lead in a cycle.
+/// Maximum depth of nested folders. Symbolic links may form a cycle.
 pub const DEEPEST: usize = 64;
 
 /// Names in the folders of an array or group at one moment. A file never changes under its name.
@@ -131,7 +131,7 @@ pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
         Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
         other => other?,
     };
-    // Some object stores still list folders without files.
+    // Some object stores list folders without files.
     if storage.profile().is_remote() {
         for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
             let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;

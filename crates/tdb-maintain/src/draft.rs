@@ -70,13 +70,13 @@ pub enum Reason {
         "the consolidated fragments have {there} visible cells, but the replaced fragments have {replaced}: a fragment is missing"
     )]
     Fewer {
-        /// Number of visible cells in the new fragments. In arrays without duplicates, includes the
-        /// visible cells of the replaced fragments.
+        /// Number of visible cells in the new fragments.
         there: u64,
-        /// Number of visible cells in the replaced fragments.
+        /// Number of visible cells in the replaced fragments. In arrays without duplicates, the
+        /// number of visible cells in the replaced and the new fragments together.
         replaced: u64,
     },
-    /// The listed fragments may be the only copy of data in a second, kept vacuum file.
+    /// The listed fragments may replace fragments of a second, kept vacuum file.
     #[error("may list the replacements of the files in {list}, which is kept")]
     Waits {
         /// Path of the second vacuum file.

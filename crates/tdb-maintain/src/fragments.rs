@@ -33,6 +33,7 @@ pub use report::{ConsolidatedStep, FragmentReport};
 /// new fragment per group.
 ///
 /// The original fragments stay on disk. A vacuum file lists the superseded fragments.
+///
 /// ```
 /// use tdb_maintain::ConsolidateFragments;
 /// use tdb_maintain::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};

@@ -8,8 +8,8 @@ use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 use crate::step::Planned;
 use tdb_job::Result;
 
-/// Returns the ignore file for consolidated commits, given in the form of the consolidated files.
-/// Returns `None` without commits.
+/// Returns the ignore file for consolidated commits, given by their paths in the consolidated
+/// files. Returns `None` without commits.
 pub(crate) fn ignoring(array: &Array, names: &WriteIds, mut paths: Vec<String>) -> Result<Option<Planned>> {
     paths.sort_unstable();
     paths.dedup();

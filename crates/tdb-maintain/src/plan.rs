@@ -101,8 +101,8 @@ impl Plan {
     /// Runs the plan under the lock of the array or group. First completes or rolls back an
     /// interrupted consolidation of fragments.
     ///
-    /// Plans again if files were written or deleted since. The [report](Report) may then differ
-    /// from the plan.
+    /// Plans again if files were written or deleted since the plan. The [report](Report) may then
+    /// differ from the plan.
     ///
     /// # Errors
     /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, and

@@ -78,12 +78,12 @@ impl Vacuum {
         Self::of(&[What::Footers])
     }
 
-    /// Deletes consolidated metadata files.
+    /// Deletes metadata files that consolidated files supersede.
     pub fn metadata() -> Self {
         Self::of(&[What::Metadata])
     }
 
-    /// Runs all four kinds of vacuum in turn.
+    /// Runs all four kinds of vacuum, one after the other.
     pub fn all() -> Self {
         Self::of(&[What::Fragments, What::Commits, What::Footers, What::Metadata])
     }

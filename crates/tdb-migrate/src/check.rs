@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_no_success() {
+    fn incomparable_arrays_are_an_error() {
         let old = array(22, "a", Datatype::Int32, [1, 2]);
         let error = reads_as(&old, &array(22, "a", Datatype::UInt8, [1, 2]), 1 << 20).unwrap_err();
         assert!(error.to_string().contains("the fields differ"), "{error}");

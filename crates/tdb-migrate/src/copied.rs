@@ -83,7 +83,7 @@ impl Copied {
     }
 }
 
-/// Returns a timestamp in place of the time range of a sparse fragment without cell timestamps.
+/// Returns the timestamp that replaces the time range of a sparse fragment without cell timestamps.
 ///
 /// Before format 15, readers see such a fragment from the end time on. From format 15 on, readers
 /// see the fragment from the start time on.

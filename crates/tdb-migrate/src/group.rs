@@ -20,7 +20,7 @@ use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, named, staged
 /// Maximum size of a file with a list of files, read into memory.
 const LIST_BYTES: u64 = 256 << 20;
 
-/// A planned migration of a group without obstacles.
+/// A planned migration of a group. The plan has no obstacles.
 ///
 /// Migrates the member arrays inside of the group's folder, including those of nested groups. The
 /// remaining files in the folder are copied. Relative members stay relative.

@@ -61,7 +61,7 @@ impl Rewriting<'_> {
     }
 
     /// Returns `true` if releases of the target format support only complete member lists.
-    fn wants_lists(&self) -> bool {
+    fn needs_complete_lists(&self) -> bool {
         self.version.is_some_and(|version| (DETAILS_SINCE..CHANGES_SINCE).contains(&version.number()))
     }
 
@@ -88,7 +88,7 @@ impl Rewriting<'_> {
                 }
             }
             let mut new_name = name.clone();
-            if self.wants_lists() {
+            if self.needs_complete_lists() {
                 let is_list = details.version == DetailsVersion::Complete;
                 details.apply(&mut members);
                 details = listed(members.values().cloned());
@@ -113,10 +113,10 @@ impl Rewriting<'_> {
             uri: member.uri.clone(),
             name: member.name.clone(),
             deleted: false,
-            version: if self.wants_lists() { DetailsVersion::Complete } else { DetailsVersion::Changes },
+            version: if self.needs_complete_lists() { DetailsVersion::Complete } else { DetailsVersion::Changes },
         };
         let members: Vec<GroupMember> = group.members().iter().map(member).collect();
-        let (details, form) = match self.wants_lists() {
+        let (details, form) = match self.needs_complete_lists() {
             true => (listed(members.into_iter()), NameForm::Unversioned),
             false => (GroupDetails { version: DetailsVersion::Changes, members }, NameForm::Versioned(2)),
         };

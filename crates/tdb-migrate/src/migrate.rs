@@ -51,7 +51,7 @@ pub struct Migrate {
     budget: Option<usize>,
 }
 
-/// A planned migration without obstacles.
+/// A planned migration of an array. The plan has no obstacles.
 #[derive(Debug)]
 #[must_use = "has no effect until `into_folder` or `in_place`"]
 pub struct Migration {

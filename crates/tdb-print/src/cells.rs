@@ -10,7 +10,7 @@ use crate::RowFormat;
 use crate::pages::{PAGE, Pages};
 use crate::terminal::Terminal;
 
-/// An error: a text of null cells was given for a format other than CSV.
+/// The error of a text for null cells in a format other than CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the option null applies to CSV only")]
 pub struct NullError;

@@ -76,7 +76,7 @@ fn table_cell(text: Option<&str>, is_number: bool) -> Cell {
     }
 }
 
-/// The start of the text, with control characters escaped.
+/// Returns the start of the text, with control characters escaped.
 fn printable(text: &str) -> String {
     let mut shown = String::new();
     for (index, character) in text.chars().enumerate() {

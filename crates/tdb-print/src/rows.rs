@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn in_all_formats() {
+    fn rows_print_in_all_formats() {
         assert_eq!(printed(RowFormat::Csv, &[0, 2, 1]), "\"a \"\"square\"\"\",\"of,\"\n0,0\n1,NA\n0,0\n");
         let rows = [r#"{"a \"square\"":0,"of,":0}"#, r#"{"a \"square\"":1,"of,":null}"#];
         assert_eq!(printed(RowFormat::Jsonl, &[2]), format!("{}\n{}\n", rows[0], rows[1]));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rows() {
+    fn no_rows_print_in_all_formats() {
         assert_eq!(printed(RowFormat::Csv, &[]), "\"a \"\"square\"\"\",\"of,\"\n");
         assert_eq!(printed(RowFormat::Csv, &[0]), "\"a \"\"square\"\"\",\"of,\"\n");
         assert_eq!(printed(RowFormat::Json, &[0]), "[]\n");

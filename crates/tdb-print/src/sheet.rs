@@ -107,7 +107,7 @@ pub fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value 
     serde_json::from_slice(&text).unwrap_or(Value::Null)
 }
 
-/// A cell in CSV, in the form of JSON, with text unquoted.
+/// Returns a cell in CSV, in the form of JSON, with text unquoted.
 fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
     if CellKind::of(datatype, number, false).values(bytes).is_some() {
         let json = Json::Cell { datatype, number, bytes: bytes.to_vec() };

@@ -20,17 +20,17 @@ pub(super) fn new_table(terminal: Terminal) -> Table {
     table
 }
 
-/// The width of the terminal in columns, or `None` if standard output is no terminal.
+/// Returns the width of the terminal in columns, or `None` if standard output is no terminal.
 pub(super) fn terminal_width(terminal: Terminal) -> Option<usize> {
     terminal.stdout.then(|| Table::new().width().map(usize::from)).flatten()
 }
 
-/// A cell, aligned to the right if `right`.
+/// Returns a cell, aligned to the right if `right`.
 pub(super) fn cell(text: String, right: bool) -> Cell {
     Cell::new_owned(text).set_alignment(if right { CellAlignment::Right } else { CellAlignment::Left })
 }
 
-/// The lines of the table without surrounding spaces.
+/// Returns the lines of the table without surrounding spaces.
 pub(super) fn lines(table: &Table) -> impl Iterator<Item = String> {
     table.lines().map(|line| {
         let line = line.strip_prefix(' ').unwrap_or(&line);

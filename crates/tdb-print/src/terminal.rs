@@ -1,4 +1,4 @@
-//! Properties of the output streams, and safe output of foreign text.
+//! Properties of the output streams, and safe output of untrusted text.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -68,7 +68,7 @@ pub(crate) fn push_printable(character: char, shown: &mut String) {
     }
 }
 
-/// `true` if the character changes the direction of surrounding text.
+/// Returns `true` if the character changes the direction of surrounding text.
 fn turns_text(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_is_escaped() {
+    fn control_and_direction_characters_are_escaped() {
         assert_eq!(printable("a\u{9b}31m\u{202e}b\u{2066}\u{200f}é"), r"a\u{9b}31m\u{202e}b\u{2066}\u{200f}é");
     }
 

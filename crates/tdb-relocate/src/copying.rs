@@ -26,8 +26,8 @@ pub(super) const LIST_BYTES: u64 = 256 << 20;
 /// A progress callback with the bytes so far and the total. Returning `false` cancels the copy.
 type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// Copies an array or group with the whole folder, byte by byte: all fragments, schemas and
-/// history. Copying an encrypted array needs no key.
+/// A copy of an array or group with the whole folder, byte by byte: all fragments, schemas and
+/// history. A copy of an encrypted array needs no key.
 ///
 /// The copy appears at the destination when complete and durable. Some files contain absolute URIs
 /// below the source. In the copy, members inside of the group's folder become relative, and files
@@ -105,7 +105,7 @@ impl CopyTo {
         self
     }
 
-    /// Also copies quarantined files, because the source will be removed.
+    /// Includes quarantined files, because the source will be removed.
     pub(super) fn with_quarantine(mut self) -> Self {
         self.with_quarantine = true;
         self
@@ -129,7 +129,7 @@ impl CopyTo {
     /// - [`MaintainError::Busy`] if another job copies to the same destination or consolidates the
     ///   source.
     /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
-    /// - [`MaintainError::Conflict`] if the source is removed, or is written to again and again.
+    /// - [`MaintainError::Conflict`] if the source is removed or repeatedly written to meanwhile.
     /// - A storage fails.
     ///
     /// After an error, there is no copy.
@@ -144,7 +144,7 @@ impl CopyTo {
         let mut copied = Copied::default();
         for _ in 0..ROUNDS {
             let (tree, left_out) = walk_with(&**from, self.with_quarantine)?;
-            // A copy would keep the leftovers of an interrupted consolidation for good.
+            // A copy would keep the leftovers of an interrupted consolidation permanently.
             if settle_all(from, &left_out, self.take_over)? {
                 continue;
             }
@@ -324,7 +324,7 @@ fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
     tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
 }
 
-/// Returns `true` if the group is unreadable, with unknown members.
+/// Returns `true` if the group is unreadable and its members are therefore unknown.
 pub(super) fn is_closed(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Key | ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }

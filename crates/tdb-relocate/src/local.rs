@@ -81,7 +81,7 @@ pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     device(a).is_some() && device(a) == device(b)
 }
 
-/// Compares drive letters.
+/// Returns `true` if two folders have the same drive letter.
 #[cfg(not(unix))]
 pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     a.components().next() == b.components().next()

@@ -26,7 +26,7 @@ use tdb_verify::{FileChange, Manifest};
 /// File in the moved folder, with source and destination. The next run resumes the move.
 const MOVING: &str = ".tdb-moving.tmp";
 
-/// Moves an array or group with the whole folder.
+/// A move of an array or group with the whole folder.
 ///
 /// On the same disk, the folder is renamed. Otherwise the folder is [copied](CopyTo) with
 /// quarantined files, the copy is compared byte by byte, and the source is [removed](Remove). All
@@ -185,9 +185,9 @@ impl MoveTo {
             None => {
                 ends.note(&source)?;
                 let copied = self.copy.clone().with_quarantine().run(&source, &ends.to, &ends.new);
-                // Without a copy, the move cannot be resumed.
+                // Without a copy, the next run must not resume the move.
                 let mut copied = copied.inspect_err(|_| forget(&source))?;
-                // Files of this job.
+                // The copy leaves out the files of this job.
                 copied.left_out.retain(|path| path != MOVING && file_name(path) != MAINTENANCE_LOCK);
                 ends.compare(&copied.left_out)?;
                 moved.left = self.remove(ends, &mut held)?;

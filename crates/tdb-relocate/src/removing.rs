@@ -28,7 +28,7 @@ pub const REMOVED: &str = ".tdb-removed.tmp";
 /// Empty folder inside of [`REMOVED`] that marks a group.
 const WAS_GROUP: &str = "group";
 
-/// Removes an array or group. Deletes only files and folders of the format.
+/// A removal of an array or group. Deletes only files and folders of the format.
 ///
 /// The first step hides the array from readers. An interrupted removal never looks like an array
 /// with fewer cells, and is completed by the next run.
@@ -124,7 +124,7 @@ impl Remove {
         self
     }
 
-    /// Also deletes unknown files, because all files have been copied.
+    /// Includes unknown files, because all files have been copied.
     pub(super) fn copied(mut self) -> Self {
         self.is_copied = true;
         self
@@ -206,7 +206,7 @@ impl Remove {
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
             removed.left.extend(left.into_iter().map(at));
         }
-        // A folder whose content was removed is removed, too.
+        // Drops folders removed with all contents.
         removed.left.retain(|left| whole.exists(left).unwrap_or(true));
         Ok(removed)
     }

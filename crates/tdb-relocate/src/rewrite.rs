@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn members_lie_where_the_copy_lies() {
+    fn members_get_the_uris_of_the_copy() {
         let changed = |group: &str, uri: &str| {
             let (name, kind, version) = (None, MemberKind::Array, DetailsVersion::Changes);
             let mut member = GroupMember { kind, relative: false, uri: uri.to_owned(), name, deleted: false, version };

@@ -73,9 +73,9 @@ fn one(out: &mut Markup, path: &str, advice: &Advice) {
     }
     let saves = match advice.level {
         AdviceLevel::Note => " (note)".to_owned(),
-        // Would be shown as 0.0 s.
+        // The format would show 0.0 s.
         level if advice.saves.as_millis() < 50 => format!(" ({})", level.name()),
-        level => format!(" ({}: saves about {:.1} s per complete read)", level.name(), advice.saves.as_secs_f64()),
+        level => format!(" ({}: saves about {:.1} s)", level.name(), advice.saves.as_secs_f64()),
     };
     out.text(&saves).element("p", &[], &advice.what).raw("<ul>");
     advice.figures.iter().for_each(|figure| {

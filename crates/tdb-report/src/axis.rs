@@ -56,7 +56,7 @@ impl Axis {
         Self { name, datatype, scale, low: shown(datatype, low), high: shown(datatype, high) }
     }
 
-    /// The start and end position of a range.
+    /// Returns the start and end position of a range.
     pub(crate) fn span(&self, range: &DimRange) -> (f64, f64) {
         match (&self.scale, range) {
             (Scale::Linear { low, high, unit }, DimRange::Fixed { lo, hi }) => {
@@ -72,7 +72,7 @@ impl Axis {
         }
     }
 
-    /// The position of a coordinate.
+    /// Returns the position of a coordinate.
     pub(crate) fn place(&self, bytes: &[u8]) -> f64 {
         match &self.scale {
             Scale::Linear { .. } => match Scalar::from_le_bytes(self.datatype.physical(), bytes) {
@@ -94,7 +94,7 @@ fn end<'a>(lo: &'a [u8], hi: &'a Bound<Vec<u8>>) -> &'a [u8] {
     }
 }
 
-/// A ratio of two counts.
+/// Returns a ratio of two counts.
 #[allow(clippy::cast_precision_loss)] // for pictures
 pub(crate) fn ratio(part: usize, of: usize) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
@@ -114,13 +114,13 @@ pub(crate) fn shown(datatype: Datatype, key: u64) -> String {
     date.unwrap_or_else(|| scalar.to_string())
 }
 
-/// The index of the bin that contains a position from 0 to 1.
+/// Returns the index of the bin that contains a position from 0 to 1.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates, and `min` bounds it
 pub(crate) fn bin(place: f64, bins: usize) -> usize {
     ((place * ratio(bins, 1)) as usize).min(bins - 1)
 }
 
-/// A number with six significant digits.
+/// Returns a number with six significant digits.
 pub(crate) fn short(value: f64) -> String {
     let exact = value.to_string();
     let size = value.abs();

@@ -35,7 +35,7 @@ pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize], attr
     Ok(())
 }
 
-/// Up to `most` coordinates of a range, evenly spread.
+/// Returns up to `most` evenly spread coordinates of a range.
 fn strided(range: &DimRange, most: u64) -> Vec<u64> {
     let DimRange::Fixed { lo, hi } = *range else { return Vec::new() };
     let count = (hi - lo).saturating_add(1).min(most.max(1));
@@ -194,7 +194,7 @@ fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
     })
 }
 
-/// A sample of tiles, evenly spread over all fragments.
+/// Returns a sample of tiles, evenly spread over all fragments.
 fn sample(fragments: &[Fragment]) -> Vec<(&Fragment, u64)> {
     let all: u64 = fragments.iter().map(Fragment::tile_count).sum();
     let wanted = all.min(TILES);

@@ -40,7 +40,7 @@ pub(crate) fn section(page: &mut Page, report: &AdviceReport) {
     table(&mut page.body, &title, &["field", "filters", "stored", "unfiltered", "ratio"], 2, rows.collect());
 }
 
-/// A ratio in percent.
+/// Returns a ratio in percent.
 #[allow(clippy::cast_precision_loss)] // shown with three digits
 fn percent(part: u64, of: u64) -> String {
     if of == 0 { "\u{2013}".to_owned() } else { format!("{:.1}%", part as f64 * 100.0 / of as f64) }
@@ -75,7 +75,7 @@ fn sizes(page: &mut Page, fields: &[&FieldFacts]) {
     page.picture(picture);
 }
 
-/// A picture of the remaining bytes after each filter, measured on the sample.
+/// Adds a picture of the remaining bytes after each filter, measured on the sample.
 #[allow(clippy::cast_precision_loss)] // for pictures
 fn stages(page: &mut Page, trials: &FieldTrials) {
     // A sample of a few cells proves nothing.

@@ -8,7 +8,7 @@ const DOWN: usize = 36;
 /// CSS classes of the shades, from low to high.
 const SHADES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 
-/// Counts per cell of a grid.
+/// A grid with a count for each cell.
 pub(crate) struct Grid {
     down: usize,
     counts: Vec<u64>,

@@ -12,7 +12,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The indices of the dimensions to draw.
+    /// Returns the indices of the dimensions to draw.
     pub(crate) fn dimensions_of(&self, array: &Array) -> Vec<usize> {
         let dimensions = array.schema().dimensions();
         let find = |name: &String| dimensions.iter().position(|known| known.name() == name);

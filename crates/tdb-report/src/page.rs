@@ -3,7 +3,8 @@
 use crate::markup::Markup;
 use crate::picture::Picture;
 
-/// The policy forbids loading and scripts, even if a name from the array passed the escaping.
+/// The head of a page. The content security policy forbids loading and scripts, in case a name from
+/// the array passes the escaping.
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -114,12 +114,12 @@ impl Picture {
     }
 }
 
-/// The width of a character in letters.
+/// Returns the width of a character in letters.
 fn columns(character: char) -> usize {
     if (character as u32) < 0x1100 { 1 } else { 2 }
 }
 
-/// The start of a text that fits, with an ellipsis if truncated.
+/// Returns the start of a text that fits, with an ellipsis if truncated.
 fn fitted(text: &str, room: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most a few hundred
     let room = (room / LETTER) as usize;

@@ -59,7 +59,7 @@ pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
     Ok(())
 }
 
-/// An even sample of fragments with at most [`TILES`] tiles.
+/// Returns an even sample of fragments with at most [`TILES`] tiles.
 fn chosen(fragments: &[Fragment]) -> Vec<&Fragment> {
     let step = fragments.len().div_ceil(FRAGMENTS).max(1);
     let mut left = TILES;
@@ -72,7 +72,7 @@ fn chosen(fragments: &[Fragment]) -> Vec<&Fragment> {
         .collect()
 }
 
-/// Per tile, the stored bytes of all files and the bytes before filtering.
+/// Returns for each tile the stored bytes of all files, and the unfiltered bytes.
 fn sizes(fragments: &[&Fragment]) -> Result<(Vec<u64>, Vec<u64>)> {
     let (mut stored, mut decoded) = (Vec::new(), Vec::new());
     for fragment in fragments {

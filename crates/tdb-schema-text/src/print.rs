@@ -67,7 +67,8 @@ impl Text {
     }
 }
 
-/// `true` for control characters and marks of text direction, which would affect a terminal.
+/// Returns `true` for control characters and marks of text direction, which would affect a
+/// terminal.
 fn steers(character: char) -> bool {
     let turns =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

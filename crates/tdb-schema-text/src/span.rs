@@ -30,7 +30,7 @@ pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<us
     key.and_then(|key| value(part, key)).or_else(|| value(part, "name"))
 }
 
-/// Guesses the key from the message of an error without a position.
+/// Guesses the key of the invalid value from the message of an error that names no key.
 pub(crate) fn key(why: &str) -> Option<&'static str> {
     const WORDS: [(&str, &str); 7] = [
         ("current domain", "current_domain"),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_to_blame_is_found() {
+    fn errors_point_at_the_invalid_value() {
         let good = "array_type = \"sparse\"\ncapacity = 10\n[[dimension]]\nname = \"x y\"\ndatatype = \"int32\"\n\
                     domain = [1, 9]\ntile_extent = 3\n[[attribute]]\nname = \"a\"\ndatatype = \"int8\"\nfilters = [\"zstd\"]\n";
         from_toml(good).unwrap();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_that_are_no_values_come_with_one_that_is() {
+    fn errors_of_dates_show_a_valid_date() {
         let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"t\"\ndatatype = \"datetime_day\"\n\
                     domain = [\"2000-01-01\", \"2024-01-01\"]\n[[attribute]]\nname = \"a\"\ndatatype = \"int8\"\n";
         from_toml(text).unwrap();

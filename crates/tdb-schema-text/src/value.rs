@@ -15,8 +15,8 @@ const HEX: &str = "hex";
 /// readable, and needs much more memory.
 const MOST_SPELT_OUT: usize = 64 << 10;
 
-/// A value in the text. TOML's type holds integers up to 63 bits. The text may also have the larger
-/// integers of `u64`.
+/// A value in the text. `toml::Value` holds only the integers of `i64`. The text may also have the
+/// larger integers of `u64`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Given {
     Plain(Value),
@@ -178,7 +178,7 @@ pub(crate) fn print_scalar(scalar: Scalar) -> Value {
         Scalar::F32(number) => Value::Float(text.parse().unwrap_or(number.into())),
         _ => text.parse().map_or_else(|_| Value::String(text), Value::Integer),
     };
-    // Text represents a single NaN.
+    // All NaNs have the same text. Other bit patterns need bytes.
     let is_odd = match scalar {
         Scalar::F64(number) => number.is_nan() && number.to_bits() != f64::NAN.to_bits(),
         Scalar::F32(number) => number.is_nan() && number.to_bits() != f32::NAN.to_bits(),
@@ -224,7 +224,8 @@ pub(crate) fn print_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -
     if parse_cell(datatype, number, &value).as_deref() == Some(bytes) { value } else { hex_table(bytes) }
 }
 
-/// `true` if cells are text with one-byte units. Cells of a single unit are printed as numbers.
+/// Returns `true` if cells are text with one-byte units. Cells of a single unit are printed as
+/// numbers.
 fn is_text(datatype: Datatype, number: CellValNum) -> bool {
     let text = matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char | Datatype::GeomWkt);
     text && number != CellValNum::ONE

@@ -32,7 +32,8 @@ pub use diagnosis::{Diagnosis, Remedy};
 pub use quarantine::{QUARANTINE, Restored};
 pub use unknown::first_unknown;
 
-/// Finds and repairs leftovers of interrupted writes, vacuums and moves in an array or group.
+/// A search for leftovers of interrupted writes, vacuums and moves in an array or group, with
+/// repairs.
 ///
 /// A repair deletes only locks, journals and results of interrupted consolidations. Superfluous
 /// files are quarantined in the folder `.tdb-quarantine` of the array or group, ignored by readers.
@@ -105,8 +106,8 @@ impl Doctor {
         self
     }
 
-    /// Finds the problems of an array and the arrays of its dimension labels, or of a group without
-    /// members.
+    /// Finds the problems of an array and of the arrays of its dimension labels, or the problems of
+    /// a group. Does not examine the content of members.
     ///
     /// An uncommitted write in progress looks like an interrupted write. Run the doctor without
     /// writers, or [leave out](RepairPlan::retain) young files.

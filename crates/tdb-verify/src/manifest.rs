@@ -72,14 +72,14 @@ impl Manifest {
         let mut folders = vec![String::new()];
         let mut seen = HashSet::new();
         while let Some(folder) = folders.pop() {
-            // A URI has no links, and a link may lead to a parent folder.
+            // A link may lead to a parent folder. URIs contain no links and reveal the cycle.
             let place =
                 if folder.is_empty() { storage.uri("") } else { storage.sub(&folder).ok().and_then(|sub| sub.uri("")) };
             if place.is_some_and(|place| !seen.insert(place)) {
                 continue;
             }
             let listed = match storage.list(&folder) {
-                // Some object stores still list folders without files.
+                // Some object stores list folders without files.
                 Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
                 listed => listed?,
             };
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_any_kind_come_back() {
+    fn all_names_are_parsed_back() {
         let names = ["a", "a b", "two  spaces", "back\\slash", "line\nend\r", "ü", " leading", "\\n"];
         let files = (1u8..).zip(names).map(|(number, name)| (name.to_owned(), [number; 32])).collect();
         let manifest = Manifest { files };
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_told() {
+    fn changes_are_reported() {
         let of = |files: &[(&str, u8)]| Manifest {
             files: files.iter().map(|(path, byte)| ((*path).to_owned(), [*byte; 32])).collect(),
         };

@@ -26,7 +26,7 @@ use tdb_job::footer_files;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result, Stamp};
 
-/// Rebuilds lost or damaged fragment metadata.
+/// A rebuild of lost or damaged fragment metadata.
 ///
 /// Old metadata is quarantined until [`Doctor::undo`](crate::Doctor::undo). The schema is the
 /// newest one with the fields of the data files. Timestamps come from the name of the fragment.
@@ -101,7 +101,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuild {
-    /// Creates a rebuild with facts from the files alone.
+    /// Creates a rebuild that takes all facts from the files.
     pub fn new() -> Self {
         Self::default()
     }
@@ -270,8 +270,8 @@ impl RebuildPlan {
     }
 }
 
-/// Returns the files of consolidated footers with a footer of this fragment. The footer has offsets
-/// in the old metadata.
+/// Returns the files of consolidated footers with a footer of this fragment. The footer contains
+/// offsets into the old metadata.
 fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     let files = array.small_files();
     let mut found = Vec::new();

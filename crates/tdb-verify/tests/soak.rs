@@ -147,7 +147,7 @@ fn process(path: &Path) -> Child {
 }
 
 #[test]
-#[ignore = "what the process of another maintainer does"]
+#[ignore = "runs only in the maintaining process"]
 fn maintainer() {
     let Ok(path) = env::var(PLACE) else { return };
     let counts = Counts::default();

@@ -41,7 +41,7 @@ fn bare(datatype: Datatype, is_var: bool) -> Vec<Vec<Filter>> {
 
 /// Returns alternatives to a filter list. Checksums keep their positions.
 pub(super) fn of(own: &FilterPipeline, datatype: Datatype, is_var: bool) -> Vec<FilterPipeline> {
-    // Lossy filters were chosen on purpose, and images are no numbers.
+    // The user has chosen lossy filters, image filters, encryption and unknown filters on purpose.
     let is_chosen = |filter: &Filter| {
         matches!(filter, Filter::FloatScale { .. } | Filter::WebP(_) | Filter::Unknown { .. } | Filter::Aes256Gcm)
     };

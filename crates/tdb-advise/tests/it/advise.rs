@@ -172,7 +172,7 @@ fn deleted_cells() {
 
 /// Consolidation keeps overwritten cells, even with purge.
 #[test]
-fn cells_that_were_written_again() {
+fn overwritten_cells() {
     let storage = create(simple().build().unwrap());
     for time in 0..5 {
         let x: Vec<i32> = (0..4000).collect();
@@ -230,7 +230,7 @@ fn option<'a>(options: &'a [String], name: &str) -> &'a str {
 }
 
 #[test]
-fn filters_that_are_beaten() {
+fn better_filters() {
     let schema = |list: &str| {
         simple()
             .attribute(Attribute::new("time", Datatype::Int64).with_filters(filters(list)))
@@ -266,7 +266,7 @@ fn filters_that_are_beaten() {
 
 /// The bytes cause no wait but use space.
 #[test]
-fn a_large_share_is_worth_a_word_however_short_the_wait() {
+fn large_savings_of_space_are_weak_advice() {
     let of = |cells: i32, sample: Option<Sample>| {
         let storage = create(simple().build().unwrap());
         let x: Vec<i32> = (0..cells).collect();
@@ -294,7 +294,7 @@ fn a_large_share_is_worth_a_word_however_short_the_wait() {
 }
 
 #[test]
-fn an_order_that_serves_one_dimension() {
+fn order_that_favors_one_dimension() {
     let schema = |order: Layout| {
         let builder = SchemaBuilder::sparse().dimension(dimension("x")).dimension(dimension("y"));
         builder.attribute(Attribute::new("a", Datatype::Int32)).cell_order(order).capacity(500).build().unwrap()
@@ -320,7 +320,7 @@ fn an_order_that_serves_one_dimension() {
 }
 
 #[test]
-fn tiles_of_a_few_cells() {
+fn small_tiles() {
     let schema = |capacity: u64| simple().capacity(capacity).build().unwrap();
     let storage = create(schema(10));
     fragments(&storage, 1, 30_000);
@@ -336,7 +336,7 @@ fn tiles_of_a_few_cells() {
 }
 
 #[test]
-fn tiles_wider_than_what_was_written() {
+fn tiles_wider_than_the_written_range() {
     let schema = |extent: i32| {
         let rows = Dimension::new("row", 0i32..=9_999_999);
         let rows = rows.with_tile(extent);
@@ -360,7 +360,7 @@ fn tiles_wider_than_what_was_written() {
 }
 
 #[test]
-fn tiles_that_take_long() {
+fn large_tiles() {
     let schema = |extent: i32| {
         let rows = Dimension::new("row", 0i32..=3_999_999);
         let rows = rows.with_tile(extent);
@@ -387,7 +387,7 @@ fn tiles_that_take_long() {
 /// A vacuum counts cells if the replacing fragments have fewer cells. Without a sample, no cells
 /// are read.
 #[test]
-fn no_cells_are_read_for_what_a_vacuum_would_count() {
+fn a_vacuum_that_counts_cells_needs_a_sample() {
     let storage = create(simple().build().unwrap());
     fragments(&storage, 2, 20_000);
     open(&storage).delete_cells(&"a < 6".parse::<Condition>().unwrap(), &WriteIds::new().at(5000)).unwrap();

@@ -23,8 +23,7 @@ use tdb_print::{Terminal, printable};
 ///
 /// Prints each problem, the cost, and the commands to run. Reads only names, footers and other
 /// metadata, unless --sample is given. The sampled tiles are then encoded again with various
-/// filters and tile sizes. Advice is omitted if it saves less than --worth. Notes are for
-/// information, and cost no time.
+/// filters and tile sizes. Advice is omitted if it saves less than --worth, except for some notes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -149,7 +149,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
 }
 
 impl Args {
-    /// The requested aggregates, in the order of the options. By default, the number of cells.
+    /// Returns the requested aggregates, in the order of the options. By default, the number of
+    /// cells.
     fn aggregates(&self, schema: &ArraySchema) -> Result<Vec<Aggregate>> {
         let mut all = Vec::new();
         if self.count {
@@ -190,7 +191,8 @@ fn quantile(option: &str) -> Result<Aggregate> {
     Ok(Aggregate::quantile(field, part))
 }
 
-/// The output columns of aggregates. A minimum, maximum or quantile is shown like its field.
+/// Returns the output columns of aggregates. A minimum, maximum or quantile is shown like its
+/// field.
 fn shown(array: &Array, aggregates: &[Aggregate], batch: &Batch, raw: bool) -> Result<Vec<Field>> {
     let first = batch.columns().len() - aggregates.len();
     let columns = aggregates.iter().zip(&batch.columns()[first..]);

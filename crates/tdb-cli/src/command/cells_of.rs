@@ -44,7 +44,7 @@ pub(crate) struct WhichCells {
 }
 
 impl WhichCells {
-    /// The ranges, for exports without support for other selections.
+    /// Returns the ranges, for exports without support for other selections.
     ///
     /// # Errors
     /// Fails if another selection is given, or several ranges of one dimension.
@@ -64,7 +64,7 @@ impl WhichCells {
         }
     }
 
-    /// `true` if no selection is given.
+    /// Returns `true` if no selection is given.
     pub(crate) fn is_all(&self) -> bool {
         self.range.is_empty() && self.points.is_none() && self.conditions.is_empty()
     }
@@ -113,7 +113,7 @@ impl WhichCells {
     }
 }
 
-/// The name of a file for messages, and its bytes. `-` is standard input.
+/// Returns the name of a file for messages, and its bytes. `-` is standard input.
 fn read(file: &OsStr) -> Result<(String, Vec<u8>)> {
     let (name, bytes) = if file == "-" {
         let mut bytes = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) struct CellsOf {
     threads: usize,
 }
 
-/// A smaller budget saves no memory, and takes very many passes.
+/// Minimum budget in bytes. A smaller budget saves no memory and takes many more passes.
 const LEAST_BUDGET: u64 = 4 << 20;
 
 impl CellsOf {

@@ -72,7 +72,7 @@ enum What {
 }
 
 impl What {
-    /// The job for all kinds other than fragments.
+    /// Returns the job for all kinds other than fragments.
     fn job(self) -> Option<Consolidation> {
         match self {
             Self::Fragments => None,

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// An observer that draws the progress, and cancels the copy on Ctrl-C.
+/// Returns an observer that draws the progress, and cancels the copy on Ctrl-C.
 pub(super) fn observed(progress: &CopyProgress) -> impl Fn(u64, u64) -> bool + Send + Sync + use<> {
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);

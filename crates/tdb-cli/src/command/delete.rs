@@ -67,6 +67,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     }
 }
 
+/// Checks that all fragments have the fields of the condition.
+///
 /// The format stores the condition of the remaining cells. Cells without the field never fulfill it
 /// and would be deleted, contrary to the fill value shown to users.
 fn check_all_have(array: &Array, condition: &Condition) -> Result<()> {

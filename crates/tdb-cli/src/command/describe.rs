@@ -13,7 +13,8 @@ use tdb_array::Column;
 
 use tdb_print::json_cell;
 
-/// The type of the cells of a field: `int32`, `int32[3]` or `string_utf8[]`, with `?` if nullable.
+/// Returns the type of the cells of a field: `int32`, `int32[3]` or `string_utf8[]`, with `?` if
+/// nullable.
 pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) -> String {
     let number = match number {
         CellValNum::ONE => String::new(),
@@ -23,7 +24,7 @@ pub(super) fn cell_type(datatype: Datatype, number: CellValNum, nullable: bool) 
     format!("{datatype}{number}{}", if nullable { "?" } else { "" })
 }
 
-/// Ranges of all dimensions in the syntax of `--range`: `pos=1..20, sample="a".."b"`.
+/// Returns the ranges of all dimensions in the syntax of `--range`: `pos=1..20, sample="a".."b"`.
 pub(super) fn show_box(domain: &Domain, ranges: &NdRange) -> String {
     let sides = domain.dimensions().iter().zip(&ranges.0);
     let sides =
@@ -31,7 +32,7 @@ pub(super) fn show_box(domain: &Domain, ranges: &NdRange) -> String {
     sides.collect::<Vec<_>>().join(", ")
 }
 
-/// Ranges of all dimensions as a JSON object of `[low, high]` by name.
+/// Returns the ranges of all dimensions as a JSON object of `[low, high]` by name.
 pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
     let sides = domain.dimensions().iter().zip(&ranges.0).map(|(dimension, range)| {
         let datatype = dimension.datatype();
@@ -55,12 +56,12 @@ pub(super) fn json_box(domain: &Domain, ranges: &NdRange) -> Value {
     Value::Object(sides.collect::<Map<_, _>>())
 }
 
-/// One value in the JSON form of `tdb read`.
+/// Returns one value in the JSON form of `tdb read`.
 pub(super) fn json_value(datatype: Datatype, bytes: &[u8]) -> Value {
     json_cell(datatype, CellValNum::ONE, bytes)
 }
 
-/// The first cell of a column in the JSON form of `tdb read`.
+/// Returns the first cell of a column in the JSON form of `tdb read`.
 pub(super) fn json_of(field: &Field, column: &Column) -> Value {
     let mut text = Vec::new();
     field.push_json(column, 0, &mut text);
@@ -91,7 +92,7 @@ impl<'a> FillValue<'a> {
         }
     }
 
-    /// The cell as JSON, or null if too long. Then only the bytes are shown.
+    /// Returns the cell as JSON, or null if too long. Then only the bytes are shown.
     pub(super) fn json(&self, datatype: Datatype) -> Value {
         match self.bytes.len() as u64 > Self::WHOLE {
             true => Value::Null,
@@ -100,13 +101,13 @@ impl<'a> FillValue<'a> {
     }
 }
 
-/// The domain of a dimension as `[low, high]`, or null for all strings.
+/// Returns the domain of a dimension as `[low, high]`, or null for all strings.
 pub(super) fn json_domain(dimension: &Dimension) -> Value {
     let value = |scalar: Scalar| json_value(dimension.datatype(), &scalar.to_le_bytes());
     dimension.domain().map_or(Value::Null, |(low, high)| Value::Array(vec![value(low), value(high)]))
 }
 
-/// A tile extent as a number. For dates it is a number of units.
+/// Returns a tile extent as a number. For dates it is a number of units.
 pub(super) fn json_extent(dimension: &Dimension) -> Value {
     match (dimension.extent_cells(), dimension.tile_extent()) {
         (Some(cells), _) => Value::from(cells),
@@ -115,7 +116,7 @@ pub(super) fn json_extent(dimension: &Dimension) -> Value {
     }
 }
 
-/// A tile extent as text. For dates it is a number of units.
+/// Returns a tile extent as text. For dates it is a number of units.
 pub(super) fn extent(dimension: &Dimension) -> Option<String> {
     let extent = dimension.tile_extent()?;
     Some(dimension.extent_cells().map_or_else(|| extent.to_string(), |cells| cells.to_string()))

@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     })
 }
 
-/// The array, restricted to a single fragment if a name is given.
+/// Returns the array, restricted to a single fragment if a name is given.
 fn fragment_of(array: Array, name: Option<&str>) -> Result<Array> {
     let Some(name) = name else { return Ok(array) };
     let (replaced, _) = array.superseded_fragments()?;

@@ -226,12 +226,12 @@ fn tell_undone(path: &Path, undone: &Restored, format: RowFormat, terminal: Term
     Err(Failure::new(Exit::Finding, what).with_hint("see .tdb-quarantine/*/where-from.txt for the former paths"))
 }
 
-/// `true` if the finding may be a running write.
+/// Returns `true` if the finding may be a running write.
 fn has_age(one: &Diagnosis) -> bool {
     !matches!(one.remedy, Remedy::Relative { .. }) && !one.files.is_empty()
 }
 
-/// The time since the last change of any file of the finding, or zero if unknown.
+/// Returns the time since the last change of any file of the finding, or zero if unknown.
 fn age(folder: &Path, one: &Diagnosis) -> Duration {
     if matches!(one.remedy, Remedy::Relative { .. }) {
         return Duration::MAX;
@@ -242,8 +242,8 @@ fn age(folder: &Path, one: &Diagnosis) -> Duration {
     ages.min().flatten().unwrap_or_default()
 }
 
-/// The time of the last change of a file, including changes of its metadata. Copies may preserve
-/// the modification time, but not the status change time.
+/// Returns the time of the last change of a file, including changes of its metadata. Copies may
+/// preserve the modification time, but not the status change time.
 fn changed(file: &std::fs::Metadata) -> Option<SystemTime> {
     let modified = file.modified().ok()?;
     #[cfg(unix)]

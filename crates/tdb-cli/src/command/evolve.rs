@@ -94,8 +94,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     Ok(array.evolve(&evolution, &args.stamp.names())?)
 }
 
-/// The current domain with some ranges replaced. Without a current domain, the remaining dimensions
-/// keep the domain of the schema.
+/// Returns the current domain with some ranges replaced. Without a current domain, the remaining
+/// dimensions keep the domain of the schema.
 fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
     let schema = array.schema();
     let mut ranges: Vec<Option<DimRange>> = match schema.current_domain() {
@@ -132,7 +132,7 @@ fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
     Ok(NdRange(ranges.collect::<Result<_>>()?))
 }
 
-/// The domain of a dimension, or `None` if it has no domain.
+/// Returns the domain of a dimension, or `None` if it has no domain.
 fn whole(dimension: &Dimension) -> Option<DimRange> {
     dimension.domain_keys().map(|(lo, hi)| DimRange::Fixed { lo, hi })
 }

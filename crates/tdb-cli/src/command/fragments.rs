@@ -50,7 +50,7 @@ const COLUMNS: [(&str, bool); 10] = [
     ("schema", false),
 ];
 
-/// Superseded fragments are not opened. Only the names are known.
+/// Columns of superseded fragments. These are not opened, and only the names are known.
 const REPLACED_COLUMNS: [(&str, bool); 4] = [("name", false), ("start", false), ("end", false), ("version", true)];
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {

@@ -77,7 +77,7 @@ fn open(group: &OsString, key: &Key) -> Result<Group> {
     target::open_group(&path, &TimeArgs::default(), key)
 }
 
-/// The absolute path, with links resolved.
+/// Returns the absolute path, with links resolved.
 fn whole(member: &str) -> Result<String> {
     let path = location::local(member.as_ref())?;
     let whole = fs::canonicalize(&path).map_err(|error| Failure::io(path.display(), &error))?;

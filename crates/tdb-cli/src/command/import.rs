@@ -120,7 +120,7 @@ fn definition(args: &Args, import: &Import) -> Result<ArrayDefinition> {
     }
 }
 
-/// The schema of an array with its enumerations.
+/// Returns the schema of an array with its enumerations.
 fn defined(array: &Array) -> Result<ArrayDefinition> {
     let wrong = |error: SchemaError| Failure::corrupt(error);
     let mut definition = ArrayDefinition::new(ArraySchema::clone(array.schema())).map_err(wrong)?;

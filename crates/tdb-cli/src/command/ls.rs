@@ -80,7 +80,8 @@ type FolderId = (u64, u64);
 #[cfg(not(unix))]
 type FolderId = std::path::PathBuf;
 
-/// Much faster for deep folders than resolving links in each part of the path.
+/// Returns the device and inode of a folder. This is much faster for deep folders than resolving
+/// links in each part of the path.
 #[cfg(unix)]
 fn folder_id(folder: &Path) -> io::Result<FolderId> {
     use std::os::unix::fs::MetadataExt;

@@ -70,8 +70,8 @@ fn row_of_left(left: &Retained) -> Vec<Entry> {
     vec!["leave".into(), left.path.as_str().into(), left.why.to_string().into(), Entry::none(), Entry::none()]
 }
 
-/// The path of a planned file. Replaces the unique part by `…`, because the name is chosen when the
-/// file is created.
+/// Returns the path of a planned file. Replaces the unique part by `…`, because the name is chosen
+/// when the file is created.
 fn path_of_plan(step: &Step) -> String {
     let path = &step.path;
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// A migration in place needs an atomic exchange of two folders, which a store cannot do.
+/// Returns the failure of a migration in place on a store, which cannot exchange two folders
+/// atomically.
 fn not_in_place(uri: &str) -> Failure {
     let message = format!("{uri}: cannot migrate in place on a store, which cannot rename a folder atomically");
     Failure::new(Exit::Unsupported, message).with_hint("use --out to write the new array or group to another path")

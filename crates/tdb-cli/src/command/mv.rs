@@ -64,7 +64,8 @@ pub(crate) fn run(args: &Args, terminal: Terminal) -> Result<()> {
     Ok(())
 }
 
-/// Stores cannot rename folders, so the library copies, compares and removes.
+/// Moves an array or group. On a store, this copies, compares and removes, because stores cannot
+/// rename folders.
 fn go(move_to: &MoveTo, from: &Place, to: &Place) -> Result<Moved> {
     if let (Place::Local(from), Place::Local(to)) = (from, to) {
         return Ok(move_to.folder(from, to)?);

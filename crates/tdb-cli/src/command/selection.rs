@@ -19,7 +19,7 @@ pub(in crate::command) enum Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// The name of the column.
+    /// Returns the name of the column.
     pub(in crate::command) fn name(self, schema: &'a ArraySchema) -> &'a str {
         match self {
             Self::Field(field) => schema.field_name(field).unwrap_or_default(),
@@ -27,7 +27,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Bytes per cell, or `None` for cells of variable length.
+    /// Returns the bytes per cell, or `None` for cells of variable length.
     pub(in crate::command) fn cell_size(self, schema: &ArraySchema) -> Option<u64> {
         match self {
             Self::Field(field) => schema.field_type(field).and_then(FieldType::cell_size),
@@ -37,7 +37,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// The printer of the cells.
+    /// Returns the printer of the cells.
     pub(in crate::command) fn field(self, array: &Array, raw: bool) -> Result<Field> {
         match self {
             Self::Field(field) => Ok(Field::of(array, field, raw)?),
@@ -46,8 +46,8 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// The requested fields, or by default all dimensions and attributes, to show the coordinates of
-/// each cell.
+/// Returns the requested fields, or by default all dimensions and attributes, to show the
+/// coordinates of each cell.
 pub(in crate::command) fn selected<'a>(schema: &'a ArraySchema, names: &[String]) -> Result<Vec<Selected<'a>>> {
     if names.is_empty() {
         return Ok(schema.fields().map(Selected::Field).collect());

@@ -53,7 +53,7 @@ const COLUMNS: [(&str, bool); 9] = [
 ];
 const QUICK_COLUMNS: usize = 7;
 
-/// Characters of a histogram.
+/// Number of characters of a histogram.
 const INTERVALS: usize = 16;
 
 pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, key: &Key, terminal: Terminal) -> Result<()> {
     Ok(sheet.print(format, terminal)?)
 }
 
-/// `true` if the field supports the aggregate.
+/// Returns `true` if the field supports the aggregate.
 fn has(query: &Query, aggregate: &Aggregate) -> Result<bool> {
     match query.can_aggregate(aggregate) {
         Ok(()) => Ok(true),
@@ -153,7 +153,7 @@ fn json_histogram(histogram: &Histogram) -> Value {
     json!({"low": low, "high": high, "counts": counts, "outside": outside})
 }
 
-/// The start of a long value, for tables.
+/// Returns the start of a long value, for tables.
 fn beginning(text: String) -> String {
     const MOST: usize = 24;
     match text.char_indices().nth(MOST) {
@@ -162,7 +162,7 @@ fn beginning(text: String) -> String {
     }
 }
 
-/// A bar for each count, relative to the maximum count. Nonzero counts are always visible.
+/// Returns a bar for each count, relative to the maximum count. Nonzero counts are always visible.
 fn drawn(counts: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0);

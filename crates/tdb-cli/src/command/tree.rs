@@ -104,7 +104,7 @@ fn row(node: &TreeNode, args: &Args, key: &Key) -> Vec<Entry> {
     ]
 }
 
-/// The kind of a node, and a remark if something is unusual.
+/// Returns the kind of a node, and a remark if something is unusual.
 fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
     let stated = node.member.as_ref().map_or("group", |member| member.kind.name());
     match &node.kind {
@@ -120,7 +120,7 @@ fn kind_and_note(node: &TreeNode) -> (&'static str, Option<String>) {
     }
 }
 
-/// The path of a node, or the URI of a node without a path.
+/// Returns the path of a node, or the URI of a node without a path.
 fn place(node: &TreeNode) -> String {
     match (&node.storage, &node.member) {
         (Some(storage), _) => storage.describe(""),

@@ -158,7 +158,7 @@ fn digest(path: &Path, file: &Path, args: &Args, monitor: &Monitor, sheet: &mut 
     Ok(findings)
 }
 
-/// Counts of verified objects.
+/// Formats the counts of verified objects.
 fn text(report: &VerifyReport) -> String {
     let groups = (report.groups > 0).then(|| counted(report.groups, "group"));
     let counts = [(report.arrays, "array"), (report.fragments, "fragment"), (report.tiles, "tile")];

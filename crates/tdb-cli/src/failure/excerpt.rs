@@ -21,7 +21,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// The line that contains the start of a byte range.
+    /// Returns the line that contains the start of a byte range.
     pub(crate) fn new(text: &str, span: Range<usize>) -> Option<Self> {
         let before = text.get(..span.start)?;
         let begin = before.rfind('\n').map_or(0, |end| end + 1);
@@ -45,7 +45,7 @@ impl Excerpt {
         })
     }
 
-    /// The line, followed by a line of `^` marks.
+    /// Returns the line, followed by a line of `^` marks.
     pub(crate) fn lines(&self) -> [String; 2] {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_blame_is_marked() {
+    fn errors_are_marked() {
         assert_eq!(lines("a = 1\nb = [2]\n", "[2]"), "2:5\n  2 | b = [2]\n    |     ^^^");
         assert_eq!(lines("a = 1", ""), "1:1\n  1 | a = 1\n    | ^");
         assert_eq!(lines("\ta = \"x\ny\"", "\"x\ny\""), "1:6\n  1 | \\ta = \"x\n    |       ^^");

@@ -71,7 +71,7 @@ impl From<Failure> for ExchangeError {
     }
 }
 
-/// The hint with the option that resolves the error.
+/// Returns the hint with the option that resolves the error.
 fn exchange_hint(error: &ExchangeError) -> Option<String> {
     Some(match error {
         ExchangeError::RangeWithoutName { example, .. } => format!("write for example --range {example}=FIRST..LAST"),
@@ -109,13 +109,13 @@ impl From<MaintainError> for Failure {
     }
 }
 
-/// `true` if the lock is in the folder of an unfinished copy.
+/// Returns `true` if the lock is in the folder of an unfinished copy.
 fn is_of_copy(lock: &str) -> bool {
     let folder = Path::new(lock).parent().and_then(Path::file_name).and_then(|name| name.to_str());
     folder.is_some_and(|name| name.starts_with(".tdb-copy-") && name.ends_with(".tmp"))
 }
 
-/// The hint with the option or command that resolves the error.
+/// Returns the hint with the option or command that resolves the error.
 fn maintenance_hint(error: &MaintainError) -> Option<&'static str> {
     Some(match error {
         MaintainError::Busy { path, .. } if is_of_copy(path) => {
@@ -150,7 +150,7 @@ fn refusal_hint(why: &Refusal) -> Option<&'static str> {
     })
 }
 
-/// `true` if a migration without history avoids the obstacle.
+/// Returns `true` if a migration without history avoids the obstacle.
 fn is_of_history(obstacle: &Obstacle) -> bool {
     matches!(
         obstacle,
@@ -209,12 +209,13 @@ impl From<ArrayError> for Failure {
     }
 }
 
-/// `true` if the path contains a name of the array format. All of these names begin with `__`.
+/// Returns `true` if the path contains a name of the array format. All of these names begin with
+/// `__`.
 fn is_of_array(path: &str) -> bool {
     path.split(['/', '\\']).any(|part| part.starts_with("__"))
 }
 
-/// The hint for a missing file that the array refers to.
+/// Returns the hint for a missing file that the array refers to.
 fn missing_file_hint(path: &str) -> &'static str {
     let mut parts = path.rsplit(['/', '\\']);
     let (file, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -225,17 +226,17 @@ fn missing_file_hint(path: &str) -> &'static str {
     }
 }
 
-/// The hint for a missing key.
+/// Returns the hint for a missing key.
 fn missing_key_hint() -> String {
     format!("pass `--key-file FILE`, or set {KEY_VARIABLE} or {FILE_VARIABLE}")
 }
 
-/// The hint for a key of an unencrypted array.
+/// Returns the hint for a key of an unencrypted array.
 fn unneeded_key_hint() -> String {
     format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
 }
 
-/// The hint for a missing path if a migration in place was killed between its two renames.
+/// Returns the hint for a missing path if a migration in place was killed between its two renames.
 pub(crate) fn interrupted_migration(missing: &Path) -> Option<String> {
     let is_it = !missing.exists() && is_migration_interrupted(missing);
     is_it.then(|| {

@@ -16,10 +16,10 @@ use crate::failure::Result;
 ///
 /// A [`FileFormat`](super::FileFormat) handles rows. A folder format handles the array itself.
 pub trait FolderFormat: Send + Sync {
-    /// The folder extensions, in lower case and without the dot.
+    /// Returns the folder extensions, in lower case and without the dot.
     fn endings(&self) -> &'static [&'static str];
 
-    /// The supported names of `--option NAME=VALUE`.
+    /// Returns the supported names of `--option NAME=VALUE`.
     fn options(&self) -> &'static [FileOption];
 
     /// Writes an array or group to a folder, and returns the number of cells. The folder must be

@@ -7,7 +7,7 @@ use tdb_types::{DecodeError, Limits};
 use super::inspection::Inspection;
 use crate::failure::Result;
 
-/// A `.vac` or `.ign` file with one path per line.
+/// Inspects a `.vac` or `.ign` file with one path per line.
 pub(super) fn paths(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut paths = 0_u64;
@@ -16,8 +16,8 @@ pub(super) fn paths(inspection: &mut Inspection<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A `.con` file with one path per line. The path of a delete commit is followed by the commit
-/// itself.
+/// Inspects a `.con` file with one path per line. The commit itself follows the path of a delete
+/// commit.
 pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut reader = inspection.reader(&bytes, 0);
@@ -31,7 +31,7 @@ pub(super) fn consolidated(inspection: &Inspection<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A delete or update commit within a consolidated commits file.
+/// Inspects a delete or update commit within a consolidated commits file.
 fn embedded(inspection: &Inspection<'_>, commit: &[u8], offset: u64, kind: Option<CommitKind>) -> Result<()> {
     let mut reader = inspection.reader(commit, offset);
     let tile = inspection.key.decoder().decode(&mut reader).map_err(inspection.tile_error())?;

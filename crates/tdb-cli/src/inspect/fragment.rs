@@ -11,7 +11,7 @@ use super::located::Located;
 use crate::failure::{Failure, Result};
 use crate::key::Key;
 
-/// A `__fragment_metadata.tdb` file.
+/// Inspects a `__fragment_metadata.tdb` file.
 pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let parsed = FragmentPlace::of(inspection.located, &bytes, inspection.key).and_then(|place| {
@@ -25,7 +25,7 @@ pub(super) fn metadata(inspection: &mut Inspection<'_>) -> Result<()> {
     parsed
 }
 
-/// A `.meta` file.
+/// Inspects a `.meta` file.
 pub(super) fn consolidated(inspection: &mut Inspection<'_>) -> Result<()> {
     let bytes = inspection.bytes()?;
     let mut decoder = inspection.key.decoder();
@@ -79,7 +79,7 @@ fn no_place(file: &Located, why: &str) -> Failure {
         .with_hint("inspect the file in the array, whose schema describes the bytes")
 }
 
-/// The schema of a fragment.
+/// Returns the schema of a fragment.
 fn schema(fragment: &Located, version: FormatVersion, metadata: &[u8], key: &Key) -> Result<ArraySchema> {
     let in_array =
         |path: &str| fragment.in_its_array(path).ok_or_else(|| no_place(fragment, "it is outside of an array"));

@@ -43,7 +43,7 @@ impl Inspection<'_> {
         move |source| error(source.into())
     }
 
-    /// A recording reader for bytes at `offset` of the file.
+    /// Returns a recording reader for bytes at `offset` of the file.
     pub(super) fn reader<'a>(&'a self, bytes: &'a [u8], offset: u64) -> ByteReader<'a> {
         ByteReader::at(bytes, offset).recording(self.spans, 0)
     }

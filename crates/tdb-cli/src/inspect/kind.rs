@@ -61,7 +61,7 @@ impl FileKind {
         }
     }
 
-    /// The name of the kind in the terms of the format.
+    /// Returns the name of the kind in the terms of the format.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Schema => "array schema",
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell() {
+    fn names_and_folders_determine_the_kind() {
         const NAME: &str = "__1_2_0123456789abcdef0123456789abcdef";
         let kind = |name: &str, folder: &str| FileKind::named(name, folder, || false);
         assert_eq!(kind("__array_schema.tdb", "array"), FileKind::Schema);

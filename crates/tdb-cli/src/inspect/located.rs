@@ -108,7 +108,7 @@ impl Located {
         &self.folder
     }
 
-    /// The file with this name in the same folder.
+    /// Returns the file with this name in the same folder.
     pub(super) fn beside(&self, name: &str) -> Self {
         let place = match &self.place {
             Place::Local(path) => Place::Local(path.with_file_name(name)),
@@ -121,7 +121,7 @@ impl Located {
         Self { place, shown, name: name.to_owned(), folder: self.folder.clone() }
     }
 
-    /// The file at `path` in the array of this file, or `None` if this file is in no array.
+    /// Returns the file at `path` in the array of this file, or `None` if this file is in no array.
     pub(super) fn in_its_array(&self, path: &str) -> Option<Self> {
         let (place, shown) = match &self.place {
             Place::Local(own) => {
@@ -146,7 +146,7 @@ impl Located {
         }
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub(super) fn size(&self) -> Result<u64> {
         match &self.place {
             Place::Local(path) => {

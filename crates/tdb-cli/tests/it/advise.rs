@@ -10,7 +10,7 @@ const ARRAY: &str = "array";
 
 /// The printed commands solve their problem and do not change the cells.
 #[test]
-fn printed_commands_mend() {
+fn printed_commands_solve_the_problem() {
     for (fixture, kinds) in [
         ("v3-by-1.6.3-sparse", &["statistics"][..]),
         ("v4-by-1.7.7-dense-appended", &["statistics"]),
@@ -40,7 +40,7 @@ fn printed_commands_mend() {
     }
 }
 
-/// The list `commands` of a piece of advice.
+/// Returns the list `commands` of a piece of advice.
 fn printed_commands(line: &str) -> Vec<String> {
     let (_, list) = line.split_once("\"commands\":[").expect("a list of commands");
     let (list, _) = list.split_once(']').expect("the end of the list");
@@ -85,7 +85,7 @@ fn a_page() {
 
 /// Filters save most of the bytes of an unfiltered array, even if the saved time is negligible.
 #[test]
-fn printed_filters_save_what_was_tried() {
+fn printed_filters_save_the_estimated_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let rows: Vec<String> = (0..20_000).map(|row| format!("{row},{},{}", row / 1000, row % 7)).collect();

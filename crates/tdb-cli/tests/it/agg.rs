@@ -34,7 +34,7 @@ fn aggregates_by_group() {
 }
 
 #[test]
-fn what_cannot_be_computed() {
+fn invalid_aggregates_are_rejected() {
     for (name, options) in [
         ("unknown", "--sum b"),
         ("no_sum", "--sum s"),

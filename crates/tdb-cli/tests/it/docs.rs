@@ -20,7 +20,7 @@ fn page() -> PathBuf {
     repository("docs/reference/cli.md")
 }
 
-/// The output of the command, truncated as in the page.
+/// Returns the output of the command, truncated as in the page.
 fn output(line: &str) -> String {
     const MOST: usize = 30;
     let run = tdb(words(line).iter().skip(1));
@@ -31,7 +31,7 @@ fn output(line: &str) -> String {
     shown + cut
 }
 
-/// The page with the current output of all commands.
+/// Returns the page with the current output of all commands.
 fn up_to_date(text: &str) -> String {
     let mut page = String::new();
     let mut in_console = false;
@@ -64,7 +64,7 @@ fn examples() {
     assert_eq!(text, now);
 }
 
-/// The options in a help text.
+/// Returns the options in a help text.
 fn options(help: &str) -> Vec<String> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines
@@ -94,7 +94,7 @@ fn every_option_is_described() {
                         !part[at + option.len()..].starts_with(|next: char| next == '-' || next.is_ascii_alphabetic())
                     })
                 });
-                assert!(is_told, "docs/reference/cli.md doesn't tell of {option} of tdb {name} {action}");
+                assert!(is_told, "docs/reference/cli.md does not describe {option} of tdb {name} {action}");
             }
         }
     }

@@ -44,7 +44,7 @@ impl Bench {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// The visible writes. Panics if a write is only partially visible.
+    /// Returns the visible writes. Panics if a write is only partially visible.
     fn writes(&self) -> Vec<usize> {
         let printed = good_on(&["read", "@", "--format=csv", "--order=row-major"], &[&self.array()]);
         let lines: Vec<&str> = printed.lines().skip(1).collect();
@@ -61,8 +61,8 @@ impl Bench {
     }
 }
 
-/// The exit code of the doctor and the number of printed findings. The exit code is 0 unless a
-/// fragment is among the findings.
+/// Returns the exit code of the doctor and the number of printed findings. The exit code is 0
+/// unless a fragment is among the findings.
 fn leftovers(array: &Path, words: &[&str]) -> (Option<i32>, usize) {
     let run = run_on(&[&["doctor", "@"], words].concat(), &[array]);
     (run.code, run.stdout.lines().count())
@@ -94,9 +94,9 @@ fn a_killed_writer_has_written_all_or_nothing() {
 
     let (found, left) = leftovers(&bench.array(), &[]);
     let fragments = fs::read_dir(bench.array().join("__fragments")).unwrap().count();
-    assert_eq!(found, Some(i32::from(fragments > expected.len())), "somebody may miss cells");
+    assert_eq!(found, Some(i32::from(fragments > expected.len())), "a reader may miss cells");
     let (code, young) = leftovers(&bench.array(), &["--fix"]);
-    assert_eq!((code, young), (found, left), "what is a day old only is removed");
+    assert_eq!((code, young), (found, left), "only old files are removed");
     let (_, removed) = leftovers(&bench.array(), &["--fix", "--older-than", "0s"]);
     assert_eq!(removed, left);
     assert_eq!(leftovers(&bench.array(), &[]), (Some(0), 0));
@@ -112,7 +112,7 @@ fn writers_and_readers_at_once_lose_nothing_and_see_whole_writes() {
     let mut seen = 1;
     while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
         let writes = bench.writes();
-        assert!(writes.len() >= seen, "a write has gone again");
+        assert!(writes.len() >= seen, "a visible write disappeared");
         seen = writes.len();
         sleep(Duration::from_millis(5));
     }
@@ -149,14 +149,14 @@ fn removed_after(change: impl FnOnce(&Path)) -> (support::Run, usize) {
     (run, before - count())
 }
 
-/// The path of a file in `__commits`.
+/// Returns the path of a file in `__commits`.
 fn commit(array: &Path) -> PathBuf {
     fs::read_dir(array.join("__commits")).unwrap().next().unwrap().unwrap().path()
 }
 
 /// Fragments are quarantined only if no commit can exist for them.
 #[test]
-fn doubt_removes_nothing() {
+fn only_certain_leftovers_are_removed() {
     let (run, removed) = removed_after(|array| fs::rename(array.join("__commits"), array.join("commits")).unwrap());
     assert_eq!((run.code, removed), (Some(3), 0), "{run}");
     let (run, removed) = removed_after(|array| {

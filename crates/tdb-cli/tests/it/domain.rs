@@ -20,7 +20,7 @@ datatype = "int32"
 fill = -1
 "#;
 
-/// An array of 2^40 cells, of which 7 and 9 are written.
+/// Returns an array of 2^40 cells, of which 7 and 9 are written.
 fn hardly_written(folder: &Path) -> String {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::write(folder.join("schema.toml"), SCHEMA).unwrap();

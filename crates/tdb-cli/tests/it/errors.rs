@@ -88,7 +88,7 @@ const BEFORE_VERSIONS: [u8; 30] =
 
 /// Obsolete arrays are identified by kind, and never reported as newer than supported.
 #[test]
-fn what_is_older_than_the_first_format_version() {
+fn obsolete_arrays_are_identified() {
     let folder = tempfile::tempdir().unwrap();
     let schema = [&BEFORE_VERSIONS[..], &[0; 200]].concat();
     for (name, file) in

@@ -9,7 +9,7 @@ const SCHEMA: &str = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndata
                       [[attribute]]\nname = \"s\"\ndatatype = \"string_ascii\"\nvalues_per_cell = \"var\"\n\
                       [[attribute]]\nname = \"p\"\ndatatype = \"int32\"\nvalues_per_cell = 2\n";
 
-/// A folder with an array `@/a`, a group `@/g`, and invalid files.
+/// Returns a folder with an array `@/a`, a group `@/g`, and invalid files.
 fn bench() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files: [(&str, &[u8]); 12] = [

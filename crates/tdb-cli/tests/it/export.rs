@@ -89,7 +89,7 @@ mod ended {
         export.arg(folder.join("array")).arg(folder.join(file)).args(["--budget", "1MiB"]).stdout(Stdio::null());
         let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
         while temporary_files(folder).is_empty() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended before anybody saw a temporary file");
+            assert!(child.try_wait().unwrap().is_none(), "the export ended before its temporary file was visible");
         }
         child
     }
@@ -151,7 +151,7 @@ mod ended {
     }
 
     #[test]
-    fn what_is_there_is_not_replaced() {
+    fn existing_files_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("old.csv"), "mine").unwrap();
@@ -165,6 +165,6 @@ mod ended {
         assert!(!path("nothing").exists() && temporary_files(folder.path()).is_empty());
         assert_eq!(tdb(["export", ARRAY, path("new.csv").to_str().unwrap()]).code, Some(0));
         let mode = |name: &str| path(name).metadata().unwrap().permissions().mode();
-        assert_eq!(mode("new.csv"), mode("old.csv"), "a new file has the rights of any new file");
+        assert_eq!(mode("new.csv"), mode("old.csv"), "a new file has the usual permissions");
     }
 }

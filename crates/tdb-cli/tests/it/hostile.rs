@@ -12,7 +12,7 @@ use crate::support::{Copy, Key, Run, good_on, places, run_in, run_on, tdb};
 
 const HOSTILE: &str = "na\u{1b}[31mme\n2";
 
-/// A group of a release before 2.8, with a member named [`HOSTILE`].
+/// Returns a group of a release before 2.8, with a member named [`HOSTILE`].
 fn hostile_group() -> Copy {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     fs::write(copy.path().join("__tiledb_group.tdb"), b"").unwrap();
@@ -123,7 +123,7 @@ fn clear_files_in_encrypted_arrays() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_keys_enumerations_and_key_files_are_reported() {
     let array = "v22-by-2.30.0-dense-metadata/array";
     tdb(["meta", array, "--key", "numbr"])
         .exits(5)

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::{places, run_on as run};
 use tdb_testkit::fixtures;
 
-/// All lines in sorted order, which does not depend on the writer.
+/// Returns all lines in sorted order, which does not depend on the writer.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -141,7 +141,7 @@ fn rows_of_one_place_are_found_in_the_whole_file() {
 /// A failed import leaves a new array in place. It removes nothing, because another process may
 /// have changed the array.
 #[test]
-fn an_array_that_was_made_stays() {
+fn a_failed_import_keeps_the_new_array() {
     let (folder, [rows, array]) = places(["rows.csv", "array"]);
     let schema = folder.path().join("s.toml");
     let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9]\n\
@@ -176,7 +176,7 @@ fn the_last_rows_of_many_cells_count() {
 
 /// A failed import keeps and reports the fragments written before.
 #[test]
-fn fragments_that_were_written_are_told() {
+fn a_failed_import_reports_written_fragments() {
     let (_folder, [rows, array, schema]) = places(["rows.csv", "array", "s.toml"]);
     let text = "array_type = \"sparse\"\n[[dimension]]\nname = \"x\"\ndatatype = \"int32\"\ndomain = [1, 9999]\n\
                 [[attribute]]\nname = \"a\"\ndatatype = \"int32\"\nfilters = [\"positive_delta\"]\n";
@@ -296,7 +296,7 @@ fn the_last_row_of_each_cell_of_a_dense_array_counts() {
 }
 
 #[test]
-fn wrong_use_is_told_before_anything_is_made() {
+fn wrong_use_is_reported_before_any_change() {
     let (folder, [rows, array]) = places(["rows.csv", "array"]);
     fs::write(&rows, ROWS).unwrap();
     let named = folder.path().join("rows.dat");

@@ -33,7 +33,7 @@ fn json_arrays_are_read_as_json_lines_are() {
 }
 
 #[test]
-fn broken_json_is_told_by_file_and_line_and_nothing_is_written() {
+fn invalid_json_is_reported_by_line_and_writes_nothing() {
     let deep = format!("[{{\"x\":1,\"a\":{}{}}}]", "[".repeat(100_000), "]".repeat(100_000));
     for (text, line, why) in [
         ("[\n{\"x\":1}", 2, "the JSON array is not closed"),
@@ -174,7 +174,7 @@ fn values_that_a_filter_cannot_represent_are_rejected_rows() {
 
 /// Invalid text and invalid cells are reported by file, line and column.
 #[test]
-fn wrong_text_is_told_by_its_place() {
+fn invalid_text_is_reported_by_position() {
     for (name, text, place) in [
         ("a.csv", "x,a\r\n1,2\r\n2\r\n", "a.csv:3: found 1 fields, expected 2 as in the header"),
         ("a.csv", "x,a\n1,\"2\n", "a.csv:2: a quote that begins in this row is not closed"),

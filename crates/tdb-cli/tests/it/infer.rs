@@ -7,7 +7,7 @@ use crate::support::{places, run_on as run};
 use serde_json::Value;
 use tdb_testkit::fixtures;
 
-/// Rows as JSON with members sorted by name.
+/// Returns rows as JSON with members sorted by name.
 fn rows(text: &str) -> Vec<String> {
     let mut rows: Vec<String> = text
         .lines()
@@ -131,7 +131,7 @@ fn every_type_is_told_by_its_cells() {
 
 /// Values without a common type are rejected before the array is created.
 #[test]
-fn columns_of_no_type() {
+fn columns_without_a_common_type_are_rejected() {
     let (_folder, [file, array]) = places(["rows.jsonl", "array"]);
     for (cells, told) in [
         (["[1]", "1"], "it contains both arrays and single values"),
@@ -150,7 +150,7 @@ fn columns_of_no_type() {
 }
 
 #[test]
-fn what_is_read_is_imported_without_a_schema() {
+fn read_cells_are_imported_without_a_schema() {
     let (_folder, [file, again]) = places(["rows", "again"]);
     let (mut same, mut refused) = (0, Vec::new());
     for fixture in fixtures::all() {
@@ -202,7 +202,7 @@ fn no_digit_is_lost() {
 /// The unit holds the digits of every date, in any order. A date within the last second of a unit
 /// stays text.
 #[test]
-fn the_unit_of_dates_suits_them_all() {
+fn the_unit_of_dates_fits_all_values() {
     let (_folder, [file, array]) = places(["rows.csv", "array"]);
     let text = "x,a,b\n1,2020-01-01T10:00:00.5,2262-04-11T23:47:16.900000000\n\
                 2,2020-01-01T10:00:00,2262-04-11T23:47:16.900000001\n";

@@ -16,7 +16,7 @@ fn inspect(fixture: &str, end: &str, options: &[&str]) -> support::Run {
     tdb(["inspect", &format!("{fixture}/{file}")].iter().chain(options))
 }
 
-/// The first file in a folder of a fixture.
+/// Returns the first file in a folder of a fixture.
 fn first_in(fixture: &str, folder: &str) -> &'static str {
     let names = fixtures::named(fixture).files().below(folder).map(|(path, _)| path);
     names.filter(|path| !path.contains('/')).min().unwrap()

@@ -50,7 +50,7 @@ fn a_read_is_cancelled_and_says_so() {
 }
 
 #[test]
-fn a_second_time_ends_it_at_once() {
+fn a_second_interrupt_ends_the_process_at_once() {
     let folder = array();
     let (mut child, _) = begun(&folder, "json", &[]);
     // The process is blocked on a reader that never continues.

@@ -86,7 +86,7 @@ fn fragments_are_those_that_the_reference_library_sees() {
 }
 
 #[test]
-fn fragments_of_a_time() {
+fn fragments_within_a_time_range() {
     let rows = |options: &str| run(&format!("fragments {SPARSE} {options}")).stdout.lines().count();
     assert_eq!((rows(""), rows("--at 1700000000000"), rows("--at 2023-11-14T22:13:19.999Z")), (2, 1, 0));
     assert_eq!(rows("--between 2023-11-14T22:13:21Z..2023-11-14T22:13:21Z"), 1);

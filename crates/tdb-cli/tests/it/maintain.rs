@@ -123,7 +123,7 @@ fn what_is_done() {
 
 /// A possible only copy is not deleted, and is a finding.
 #[test]
-fn what_is_left_alone() {
+fn a_vacuum_keeps_possible_only_copies() {
     let copy = Copy::of("v22-by-2.30.0-sparse-consolidated");
     let list = copy.find("array/__commits", ".vac");
     std::fs::remove_file(list.with_extension("wrt")).expect("the commit of the consolidated fragment");
@@ -164,7 +164,7 @@ fn refusals_name_the_options() {
 
 /// The next consolidation reports a killed consolidation, and completes normally.
 #[test]
-fn what_no_commit_names_is_told() {
+fn fragments_of_killed_consolidations_are_reported() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     let folder =
         copy.path().join("array/__fragments/__1700000000000_1700000001000_0123456789abcdef0123456789abcdef_22");

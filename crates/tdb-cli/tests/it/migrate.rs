@@ -4,7 +4,7 @@ use crate::support::{Copy, Key, run, tdb};
 use insta::assert_snapshot;
 
 #[test]
-fn what_cannot_be_said_is_told_at_once() {
+fn invalid_migrations_are_rejected_at_once() {
     assert_snapshot!(run("migrate v22-by-2.30.0-dense-enumerations/array --to 9 --plan").to_string());
     assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --at 2024-01-01 --plan").to_string());
     assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --to 24").to_string());

@@ -240,7 +240,7 @@ fn a_limit_reads_less() {
 
 /// Like `tdb read … | head -1`.
 #[test]
-fn a_reader_that_has_enough() {
+fn a_closed_pipe_ends_a_read_silently() {
     let fixture = tdb_testkit::fixtures::named(BIG.split('/').next().unwrap());
     let array = fixture.array_dir().to_string_lossy().into_owned();
     for format in ["table", "json", "jsonl", "csv"] {

@@ -21,7 +21,7 @@ const OTHERS: [(&str, &str); 7] = [
     ("-by-2.30.0-dense-1d", "ranges out of order and overlapping, row-major"),
 ];
 
-/// The arguments of `tdb` for the query.
+/// Returns the arguments of `tdb` for the query.
 fn words(array: &str, query: &Query) -> Vec<String> {
     let order = query.layout.trim_end_matches("-order");
     let mut words = vec!["read".to_owned(), array.to_owned(), "--raw".to_owned(), format!("--order={order}")];
@@ -51,8 +51,8 @@ fn coordinate(value: &Value) -> String {
     }
 }
 
-/// The bytes of a cell in the output of `tdb read --raw`. Every NaN becomes the same NaN, because
-/// JSON has a single word for it.
+/// Returns the bytes of a cell in the output of `tdb read --raw`. Every NaN becomes the same NaN,
+/// because JSON has a single word for it.
 fn bytes(datatype: Datatype, value: &Value) -> Vec<u8> {
     match value {
         Value::Array(values) => values.iter().flat_map(|value| bytes(datatype, value)).collect(),
@@ -74,7 +74,7 @@ fn number(datatype: Datatype, text: &str) -> Vec<u8> {
     scalar.unwrap_or_else(|| panic!("{text} is no {datatype}")).to_le_bytes().to_vec()
 }
 
-/// The cells of a column of `expected.json`, with all NaNs made equal.
+/// Returns the cells of a column of `expected.json`, with all NaNs made equal.
 fn expected_cells(column: &Column, datatype: Datatype) -> Vec<Option<Vec<u8>>> {
     let columns = column.to_bytes();
     let size = datatype.size() * column.cell_val_num.unwrap_or(0) as usize;
@@ -158,6 +158,6 @@ fn every_query_of_every_fixture() {
             asked += 1;
         }
     }
-    assert_eq!(others, OTHERS.len(), "queries that can't be asked");
+    assert_eq!(others, OTHERS.len(), "unsupported queries");
     assert!(asked > 250, "{asked} queries");
 }

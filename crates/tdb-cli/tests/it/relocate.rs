@@ -83,7 +83,7 @@ fn arrays_go_where_they_are_told() {
 
 /// The commands report groups with the moved array as a member.
 #[test]
-fn groups_hear_of_members_that_go() {
+fn moves_report_groups_with_the_array() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     assert_eq!(copy.run("group create", "g", "").code, Some(0));
     assert_eq!(copy.run("move", ARRAY, &copy.at("g/a")).code, Some(0));
@@ -91,12 +91,12 @@ fn groups_hear_of_members_that_go() {
     copy.run("move", "g/a", &copy.at("g/b")).exits(0).says("the group COPY/g still has it as a member");
     copy.run("doctor", "g", "").exits(1).shows("a missing member");
     copy.run("remove --recursive --yes", "g", "").exits(0).shows("\"leave\"");
-    assert!(copy.path().join("g/b").exists(), "it is no member");
+    assert!(copy.path().join("g/b").exists(), "an array without membership was removed");
 }
 
 /// Quarantined files are not removed by default, and the error names the option.
 #[test]
-fn what_was_quarantined_is_kept() {
+fn quarantined_files_are_kept() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     let quarantine = copy.path().join("array/.tdb-quarantine/1");
     std::fs::write(copy.path().join("array/.tdb-4711-0.tmp"), "half").expect("a file");
@@ -114,7 +114,7 @@ fn what_was_quarantined_is_kept() {
 
 /// A missing destination folder is reported without blaming the array.
 #[test]
-fn places_that_are_not_there() {
+fn missing_destinations_are_reported() {
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
     for words in ["copy", "copy --flatten", "move", "move --by-copying"] {
         let run = copy.run(words, ARRAY, &copy.at("no/folder")).exits(5).says("the folder does not exist");

@@ -41,7 +41,7 @@ fn is_refused(command: &[&str], path: &Path, file: &Path) {
     assert!(said.contains(&*name), "{command:?}: {said}");
 }
 
-/// A copy of an array, whose first file with this path suffix is enlarged to a terabyte.
+/// Returns a copy of an array, whose first file with this path suffix is enlarged to a terabyte.
 fn stretched(fixture: &str, end: &str) -> (Copy, PathBuf, PathBuf) {
     let copy = Copy::of(fixture);
     let array = copy.path().join("array");

@@ -43,7 +43,7 @@ fn a_changed_cell_is_found_by_statistics() {
         let now = read();
         now.code == Some(0) && now.stdout != sound
     });
-    assert!(changes.is_some(), "readers get another cell, and notice nothing");
+    assert!(changes.is_some(), "readers do not notice the changed cell");
     let found = copy.run("verify", "array", "").exits(1);
     let rows = rows(&found.stdout);
     assert!(rows.iter().any(|row| row["kind"] == "sum" && row["field"] == "a" && row["tile"].is_u64()), "{found}");
@@ -93,7 +93,7 @@ fn digests_find_what_nothing_else_shows() {
 }
 
 #[test]
-fn what_cannot_be_looked_at() {
+fn unreadable_targets_have_their_exit_codes() {
     assert_eq!(run("verify no/such/array").code, Some(5));
     assert_eq!(run("verify filters").code, Some(5), "a folder without arrays");
     assert_eq!(run("verify").code, Some(2));

@@ -208,7 +208,7 @@ fn what_was_left_behind_is_found_and_removed() {
 /// A delete on a field that was added later would delete all older cells. It must be requested
 /// explicitly.
 #[test]
-fn deletes_by_a_later_field_are_asked_for() {
+fn deletes_by_a_later_field_need_an_option() {
     let (_folder, [array, rows, more]) = places(["array", "rows.csv", "more.toml"]);
     fs::write(&rows, "x,name\n1,a b\n2,\"c\"\n").unwrap();
     let words = |words: &[&str]| run_on(words, &[&array]);

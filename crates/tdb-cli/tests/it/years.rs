@@ -28,7 +28,7 @@ const ROWS: &str = r#"{"day":"2015-12-31","at":"2023-12-31T23:59:59.999","year":
 {"day":"-4000000000D","at":"253402300800000ms","year":"NaT"}
 "#;
 
-/// An array of these rows in a new folder.
+/// Returns an array of these rows in a new folder.
 fn imported(folder: &Path, rows: &str, format: &str) -> std::path::PathBuf {
     let [schema, file, array] = ["schema.toml", "rows", format].map(|name| folder.join(name));
     fs::write(&schema, SCHEMA).unwrap();

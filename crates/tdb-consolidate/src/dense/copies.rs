@@ -33,7 +33,8 @@ pub(super) struct Copies<'a> {
 struct Source {
     fragment: Fragment,
     bounds: NdRange,
-    /// A field per field of the new fragment. `None` if at least one field is stored differently.
+    /// Fields to copy, by field of the new fragment. `None` if at least one field is stored
+    /// differently.
     fields: Option<Vec<CopiedField>>,
 }
 
@@ -60,7 +61,8 @@ impl<'a> Copies<'a> {
         self.parts(tiles, &all)
     }
 
-    /// `candidates` lists the fragments that may have cells in the box.
+    /// Divides a box as in [`divide`](Self::divide). `candidates` lists the fragments that may have
+    /// cells in the box.
     fn parts(&self, tiles: TileBox, candidates: &[usize]) -> Vec<(TileBox, Part)> {
         let (region, is_whole) = tiles.region(self.grid, self.target, self.domain);
         let touching = |source: &usize| self.sources[*source].bounds.intersects(&region);

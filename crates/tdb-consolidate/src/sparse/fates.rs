@@ -52,7 +52,7 @@ struct Delete {
 }
 
 impl Fates {
-    /// `conditions` holds the conditions of the new fragment.
+    /// Creates the deletions of a fragment. `conditions` holds the conditions of the new fragment.
     pub(super) fn of(array: &Snapshot, fragment: &Fragment, conditions: &Numbers, fields: &mut Fields) -> Result<Self> {
         let index = |path: &str| conditions.get(path).copied().unwrap_or(u64::MAX);
         let mut fates = Self::default();

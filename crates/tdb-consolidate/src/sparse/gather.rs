@@ -96,7 +96,8 @@ pub(super) fn append_fixed((size, columns, fill): (usize, &[Column<'_>], &CellBu
     }
 }
 
-/// Like [`append_fixed`] with a constant size, since most picks are a single cell.
+/// Writes picked cells like [`append_fixed`]. The constant size is faster, because most picks are a
+/// single cell.
 fn append_sized<const SIZE: usize>((columns, fill): (&[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
     let same = |column: &Column<'_>| match column {
         Column::Number(number) => number.to_le_bytes().first_chunk::<SIZE>().copied(),

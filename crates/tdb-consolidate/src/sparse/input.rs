@@ -69,8 +69,8 @@ impl Input<'_> {
         Loaded::in_order(rules, source, tile, columns).ok_or(Stop::OutOfOrder(source))
     }
 
-    /// `true` if the cells of a source are in order. Reads only the fields that determine the
-    /// order.
+    /// Returns `true` if the cells of a source are in order. Reads only the fields that determine
+    /// the order.
     pub(super) fn is_in_order<K: Key>(&self, source: usize) -> Result<bool, ArrayError> {
         let mut before: Option<Loaded<K>> = None;
         for tile in 0..self.sources[source].tile_count() {

@@ -14,7 +14,8 @@ use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
 use super::tile::{Loaded, Rules};
 
-/// Minimum length of a run to be picked on its own. Shorter runs are sorted across all tiles.
+/// Minimum number of cells of a run that is picked without a sort. Shorter runs are sorted across
+/// all tiles.
 const LONG_RUN: usize = 16;
 /// Minimum number of cells per open tile for a sort.
 const CELLS_OF_A_TILE: usize = 4;
@@ -328,8 +329,8 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// `true` if two tiles belong to the same fragment without timestamps. The cells are then not
-    /// versions of each other.
+    /// Returns `true` if two tiles belong to the same fragment without timestamps. The cells are
+    /// then not versions of each other.
     fn were_written_together(&self, slot: usize, other: usize) -> bool {
         match (&self.slots[slot], &self.slots[other]) {
             (Some(a), Some(b)) => a.source == b.source && !self.input.sources[a.source].has_times(),
@@ -341,8 +342,9 @@ impl<'a, K: Key> Merge<'a, K> {
         Stop::Repeated(self.slots[slot].as_ref().map_or(0, |loaded| loaded.source))
     }
 
-    /// `true` if two cells have equal timestamps. Readers can see only the first such version. The
-    /// reference library reads incorrect cells if a tile ends between two such versions.
+    /// Returns `true` if two cells have equal timestamps. Readers can see only the first such
+    /// version. The reference library reads incorrect cells if a tile ends between two such
+    /// versions.
     fn are_simultaneous(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
         match (&self.slots[slot], &self.slots[other]) {
             (Some(a), Some(b)) => a.columns.times.of(cell) == b.columns.times.of(other_cell),
@@ -350,7 +352,7 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// `true` if two cells are versions of one cell.
+    /// Returns `true` if two cells are versions of one cell.
     fn are_versions(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
         let rules = self.input.rules;
         match (&self.slots[slot], &self.slots[other]) {
@@ -365,7 +367,7 @@ impl<'a, K: Key> Merge<'a, K> {
     }
 }
 
-/// `true` if the next cell of tile `a` comes before that of tile `b`.
+/// Returns `true` if the next cell of tile `a` comes before that of tile `b`.
 fn is_before<K: Key>(rules: Rules<'_>, slots: &[Option<Arc<Loaded<K>>>], a: Head<K>, b: Head<K>) -> bool {
     a.key < b.key
         || a.key == b.key

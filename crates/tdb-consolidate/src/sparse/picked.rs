@@ -1,4 +1,4 @@
-//! Picked cells with tiles, to be written while other cells are picked.
+//! Picked cells and their tiles. One thread writes them while another picks the next cells.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -27,7 +27,7 @@ impl Pick {
         Self { slot: slot as u32, start: cells.start as u32, len: cells.len() as u32 }
     }
 
-    /// `true` if `cells` continue this pick.
+    /// Returns `true` if `cells` continue this pick.
     #[inline]
     pub(super) fn goes_on_with(&self, slot: usize, cells: &Range<usize>) -> bool {
         self.slot() == slot && self.cells().end == cells.start
@@ -40,17 +40,17 @@ impl Pick {
         self.len += cells as u32;
     }
 
-    /// Number of cells.
+    /// Returns the number of cells.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Slot of the tile.
+    /// Returns the slot of the tile.
     pub(super) fn slot(&self) -> usize {
         self.slot as usize
     }
 
-    /// Indices of the cells in the tile.
+    /// Returns the indices of the cells in the tile.
     pub(super) fn cells(&self) -> Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
@@ -76,7 +76,7 @@ impl<'a, K: Key> Picked<'a, K> {
         self.tiles[pick.slot()].as_deref()
     }
 
-    /// Returns a field of the new fragment by slot of the open tiles.
+    /// Returns the columns of a field of the new fragment, by slot of the open tiles.
     pub(super) fn columns(&self, field: usize) -> Vec<Column<'_>> {
         let columns = self.tiles.iter().map(|tile| match tile {
             Some(loaded) => self.input.sources[loaded.source].column(field, &loaded.columns),

@@ -20,8 +20,9 @@ use crate::join::TileCounts;
 pub(super) struct Output {
     pub(super) target: Arc<Target>,
     pub(super) names: WriteIds,
-    /// `true` if cells have timestamps, and data about their deletion.
+    /// `true` if cells have timestamps.
     pub(super) times: bool,
+    /// `true` if cells have the time and condition of their deletion.
     pub(super) deletes: bool,
     /// Paths of the conditions that were applied.
     pub(super) conditions: Vec<String>,
@@ -32,7 +33,7 @@ pub(super) struct Output {
 /// Minimum number of cells to justify a visit of all open tiles.
 const FEW_CELLS: usize = 1 << 16;
 
-/// Writes cells in order.
+/// A writer of cells in order.
 pub(super) struct Sink<'a> {
     output: &'a Output,
     /// Cells per tile.
@@ -72,7 +73,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Number of cells to pick at a time.
+    /// Returns the number of cells to pick at a time.
     pub(super) fn window(&self) -> usize {
         let threads = self.output.target.array.workers().threads();
         // Cells are in memory gathered and filtered, in addition to their original tiles.

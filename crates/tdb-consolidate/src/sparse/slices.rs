@@ -32,7 +32,7 @@ pub(super) struct Spread<K> {
 const SAMPLES: usize = 8;
 
 impl<K: Key> Spread<K> {
-    /// `true` if the tile may have cells within the slice.
+    /// Returns `true` if the tile may have cells within the slice.
     pub(super) fn meets(&self, slice: Slice<K>) -> bool {
         slice.from <= self.high && slice.below.is_none_or(|below| self.low < below)
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_over_each_other_counts() {
+    fn peak_memory_counts_overlapping_tiles() {
         assert_eq!(most_at_once::<u64>(&[]), 0);
         assert_eq!(most_at_once(&[spread(0, 4, 10), spread(5, 9, 20), spread(10, 12, 5)]), 20);
         assert_eq!(most_at_once(&[spread(5, 9, 20), spread(0, 5, 10), spread(9, 12, 5)]), 30);

@@ -51,7 +51,7 @@ enum Origin {
 }
 
 impl Source {
-    /// `conditions` holds the conditions of the new fragment.
+    /// Selects the fields to read. `conditions` holds the conditions of the new fragment.
     pub(super) fn new(array: &Snapshot, target: &Target, fragment: &Fragment, conditions: &Numbers) -> Result<Self> {
         let schema = array.schema();
         let mut fields = Fields::default();
@@ -104,18 +104,18 @@ impl Source {
         Ok(self)
     }
 
-    /// `true` if the writers of the fragment may have used another order.
+    /// Returns `true` if the writers of the fragment may have used another order.
     pub(super) fn is_stored_otherwise(&self, array: &Snapshot) -> bool {
         let version = self.fragment.version();
         may_differ(array.schema(), version) || self.times.is_some() && version.has(Feature::UnorderedVersions)
     }
 
-    /// `true` if cells have separate timestamps.
+    /// Returns `true` if cells have separate timestamps.
     pub(super) fn has_times(&self) -> bool {
         self.times.is_some()
     }
 
-    /// Number of tiles.
+    /// Returns the number of tiles.
     pub(super) fn tile_count(&self) -> u64 {
         self.fragment.tile_count()
     }
@@ -125,7 +125,7 @@ impl Source {
         self.rtree.bounds(tile).ok_or_else(|| self.corrupt(format!("tile {tile} is missing in the R-tree")))
     }
 
-    /// Number of open files.
+    /// Returns the number of open files.
     pub(super) fn files(&self) -> usize {
         let parts =
             |field: &Field| 1 + usize::from(field.tiles.var.is_some()) + usize::from(field.tiles.validity.is_some());
@@ -254,7 +254,7 @@ impl Source {
     /// Returns the cells of a field of the new fragment.
     pub(super) fn column<'a>(&self, field: usize, columns: &'a Columns) -> Column<'a> {
         match self.origins[field] {
-            // Unloaded cells are not needed.
+            // The output needs only the loaded cells.
             Origin::Field(place) => columns.fields[place].get().map_or(Column::Fill, Column::Cells),
             Origin::Fill => Column::Fill,
             Origin::Time => Column::Number(self.time),
@@ -287,8 +287,8 @@ fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_tim
     fields.iter().map(largest).fold(keys, usize::saturating_add)
 }
 
-/// Memory in addition to the fields: keys and timestamps, and coordinates if keys are not exact, as
-/// for several dimensions.
+/// Returns the bytes of a tile in addition to its fields: keys, timestamps, and coordinates. Keys
+/// of a single dimension need no coordinates.
 fn memory_of_keys(cells: usize, dimensions: usize, has_times: bool) -> usize {
     let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
     cells.saturating_mul(keys + if has_times { 8 } else { 0 })

@@ -90,12 +90,12 @@ impl<K: Key> Loaded<K> {
         Self { columns, keys, ties, source, tile, is_as_stored: true }
     }
 
-    /// `true` if cells have separate timestamps.
+    /// Returns `true` if cells have separate timestamps.
     fn has_times(&self) -> bool {
         matches!(self.columns.times, Times::Each(_))
     }
 
-    /// Memory in bytes.
+    /// Returns the memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let ties = self.ties.as_ref().map_or(0, CellColumns::memory);
         let times = if matches!(self.columns.times, Times::Each(_)) { 8 } else { 0 };
@@ -116,7 +116,7 @@ impl<K: Key> Loaded<K> {
         Reverse(self.columns.times.of(cell)).cmp(&Reverse(other.columns.times.of(other_cell)))
     }
 
-    /// `true` if a cell may come after another cell of the same fragment.
+    /// Returns `true` if a cell may come after another cell of the same fragment.
     pub(super) fn follows(&self, rules: Rules<'_>, cell: usize, before: &Self, before_cell: usize) -> bool {
         match before.place(rules, before_cell, self, cell) {
             Ordering::Less => true,
@@ -127,7 +127,7 @@ impl<K: Key> Loaded<K> {
         }
     }
 
-    /// `true` if the tile may come after `before`, the previous tile of the same fragment.
+    /// Returns `true` if the tile may come after `before`, the previous tile of the same fragment.
     pub(super) fn is_behind(&self, rules: Rules<'_>, before: &Self) -> bool {
         let last = before.keys.len().checked_sub(1).filter(|_| !self.keys.is_empty());
         last.is_none_or(|last| self.follows(rules, 0, before, last))

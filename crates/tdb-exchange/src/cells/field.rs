@@ -31,7 +31,8 @@ struct Values {
 }
 
 impl Values {
-    /// CSV text of an index without a value: `#7`, or a JSON object if `#7` is itself a value.
+    /// Returns the CSV text of an index without a value: `#7`, or a JSON object if `#7` is itself a
+    /// value.
     fn shown_index(&self, index: &str) -> String {
         let shown = format!("#{index}");
         let is_value = self.enumeration.values().any(|value| self.kind.text(value) == shown);
@@ -97,7 +98,7 @@ impl Field {
         }
     }
 
-    /// The name, empty for an anonymous attribute.
+    /// Returns the name, empty for an anonymous attribute.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -107,7 +108,7 @@ impl Field {
         self.nullable
     }
 
-    /// `true` if a table aligns the cells to the right.
+    /// Returns `true` if a table aligns the cells to the right.
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         self.values.as_ref().map_or(self.kind, |values| values.kind).is_numeric()
@@ -160,7 +161,7 @@ impl Field {
         text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
     }
 
-    /// The cell as text for people, or `None` if it is null.
+    /// Returns the cell as text for people, or `None` if it is null.
     #[must_use]
     pub fn text(&self, column: &Column, cell: usize) -> Option<String> {
         let bytes = column.cell(cell)?;

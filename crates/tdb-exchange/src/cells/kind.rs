@@ -36,7 +36,8 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// The kind of the cells of a field of this type. `raw` prints dates as stored integers.
+    /// Returns the kind of the cells of a field of this type. `raw` prints dates as stored
+    /// integers.
     #[must_use]
     pub fn of(datatype: Datatype, number: CellValNum, raw: bool) -> Self {
         let many = number != CellValNum::ONE;
@@ -52,7 +53,7 @@ impl CellKind {
         }
     }
 
-    /// `true` if a table aligns the cells to the right.
+    /// Returns `true` if a table aligns the cells to the right.
     pub(crate) fn is_numeric(self) -> bool {
         matches!(self, Self::Number { many: false, .. })
     }
@@ -82,13 +83,14 @@ impl CellKind {
         &bytes[..len]
     }
 
-    /// `true` if the cell is NaT, which JSON and CSV show as null.
+    /// Returns `true` if the cell is NaT, which JSON and CSV show as null.
     #[must_use]
     pub fn is_no_time(self, bytes: &[u8]) -> bool {
         matches!(self, Self::Date { many: false, .. }) && is_no_time(bytes)
     }
 
-    /// `true` if a cell may print as empty text, which CSV cannot tell from null without quotes.
+    /// Returns `true` if a cell may print as empty text, which CSV cannot tell from null without
+    /// quotes.
     pub(crate) fn may_be_empty(self) -> bool {
         matches!(self, Self::Text { .. } | Self::Bytes)
     }
@@ -115,7 +117,7 @@ impl CellKind {
         }
     }
 
-    /// The complete cell as text for CSV.
+    /// Returns the complete cell as text for CSV.
     #[must_use]
     pub fn text(self, bytes: &[u8]) -> String {
         let mut text = Vec::new();
@@ -175,12 +177,12 @@ fn is_no_time(bytes: &[u8]) -> bool {
     bytes == i64::MIN.to_le_bytes()
 }
 
-/// The digits of a `{"hex":"..."}` object.
+/// Returns the digits of a `{"hex":"..."}` object.
 pub(crate) fn hex_member(value: &serde_json::Value) -> Option<&str> {
     value.as_object().filter(|members| members.len() == 1)?.get("hex")?.as_str()
 }
 
-/// `true` if the text looks like a `{"hex":"..."}` object.
+/// Returns `true` if the text looks like a `{"hex":"..."}` object.
 fn is_hex_object(text: &[u8]) -> bool {
     text.first() == Some(&b'{') && serde_json::from_slice(text).is_ok_and(|value| hex_member(&value).is_some())
 }
@@ -198,7 +200,7 @@ fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
     })
 }
 
-/// A date in ISO form, or a count of units outside the range of ISO dates.
+/// Returns a date in ISO form, or a count of units outside the range of ISO dates.
 fn date(datatype: Datatype, bytes: &[u8]) -> String {
     let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
     datetime::display(datatype, value).unwrap_or_default()

@@ -115,7 +115,7 @@ impl CellParser {
         }
     }
 
-    /// `true` if a cell may be empty text or empty bytes, which look like null in CSV.
+    /// Returns `true` if a cell may be empty text or empty bytes, which look like null in CSV.
     pub(crate) fn may_be_empty(&self) -> bool {
         self.values.as_ref().map_or(self.kind, |values| values.parser.kind).may_be_empty()
     }
@@ -288,7 +288,8 @@ fn array(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|_| format!("expected an array of values such as [1, 2], found {text:?}"))
 }
 
-/// The digits of a `{"hex":"..."}` object, the printed form of bytes that are not valid text.
+/// Returns the digits of a `{"hex":"..."}` object, the printed form of bytes that are not valid
+/// text.
 fn hex_of(text: &str) -> Option<String> {
     let value: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
     hex_member(&value).map(str::to_owned)
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cell_is_told() {
+    fn invalid_cells_are_rejected_with_a_reason() {
         assert_eq!(why(Datatype::Int8, "200"), "\"200\" is not a valid int8");
         assert_eq!(why(Datatype::Int8, ""), "expected a value of int8, found an empty text");
         assert_eq!(why(Datatype::Bool, "maybe"), "expected true or false, found \"maybe\"");
@@ -381,7 +382,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back((datatype, number) in datatypes(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn printed_cells_are_parsed_back((datatype, number) in datatypes(), bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             let size = datatype.size();
             let len = if number == CellValNum::ONE { size } else { bytes.len() / size * size };
             prop_assume!(bytes.len() >= len);

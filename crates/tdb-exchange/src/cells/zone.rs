@@ -27,7 +27,7 @@ fn moved(text: &str) -> Option<String> {
     (first == last).then(|| format!("{}{seconds}", moved.get(..MINUTE).unwrap_or_default()))
 }
 
-/// The minutes of `02:00`, `0200` or `02`.
+/// Returns the minutes of `02:00`, `0200` or `02`.
 fn minutes(text: &str) -> Option<i64> {
     let digits = |text: &str, most: i64| -> Option<i64> {
         let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -44,7 +44,7 @@ mod tests {
     use super::in_utc;
 
     #[test]
-    fn offsets_are_taken_off() {
+    fn offsets_are_converted_to_utc() {
         for (text, utc) in [
             ("2026-02-13T10:00:00+02:00", "2026-02-13T08:00:00"),
             ("2026-02-13T23:30:59.125-05:45", "2026-02-14T05:15:59.125"),

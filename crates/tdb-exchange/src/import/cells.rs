@@ -105,7 +105,7 @@ impl Cells {
         }
     }
 
-    /// Bytes of memory of all columns.
+    /// Returns the bytes of memory of all columns.
     pub(crate) fn bytes(&self) -> usize {
         self.fields.iter().map(|field| field.column.bytes()).sum()
     }
@@ -134,7 +134,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Replaces `keys` by the ordered keys of the coordinates of a cell, without strings.
+    /// Replaces `keys` by the ordered keys of the coordinates of a cell. Skips string dimensions.
     pub(crate) fn keys(&self, cell: usize, keys: &mut Vec<u64>) {
         keys.clear();
         for field in self.fields.iter().filter(|field| field.is_dimension) {
@@ -145,8 +145,8 @@ impl Cells {
         }
     }
 
-    /// A unique form of the coordinates of a cell. `bytes` is scratch memory for coordinates that
-    /// do not fit into a number.
+    /// Returns a unique form of the coordinates of a cell. `bytes` is scratch memory for
+    /// coordinates that do not fit into a number.
     pub(super) fn place<'a>(&self, cell: usize, bytes: &'a mut Vec<u8>) -> Place<'a> {
         let dimensions = self.fields.iter().filter(|field| field.is_dimension);
         if self.are_places_numbers {
@@ -169,8 +169,8 @@ impl Cells {
         Place::Bytes(bytes)
     }
 
-    /// The first `count` cells as columns, or the cells in `order` if given. `dense` leaves out the
-    /// dimensions.
+    /// Returns the first `count` cells as columns, or the cells in `order` if given. `dense` leaves
+    /// out the dimensions.
     pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> WriteBatch<'_> {
         let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
         stored.fold(WriteBatch::new(), |cells, field| {
@@ -240,14 +240,15 @@ impl Field {
         Ok(())
     }
 
-    /// The bytes of NaT, for a null in a non-nullable field. Returns `None` if the field has no
-    /// NaT.
+    /// Returns the bytes of NaT, for a null in a non-nullable field. Returns `None` if the field
+    /// has no NaT.
     pub(super) fn no_time(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         (!self.nullable && self.parser.no_time(&mut bytes)).then_some(bytes)
     }
 
-    /// The ordered key of the coordinate of a cell. Both zeros of a float have the same key.
+    /// Returns the ordered key of the coordinate of a cell. Both zeros of a float have the same
+    /// key.
     fn comparable_key(&self, cell: usize) -> u64 {
         let physical = self.datatype.physical();
         let mut key = [tdb_types::ordered_key(physical, self.column.cell(cell))];
@@ -255,7 +256,7 @@ impl Field {
         key[0]
     }
 
-    /// `true` if the array can hold only some values of the type.
+    /// Returns `true` if the array can hold only some values of the type.
     pub(super) fn is_restricted(&self) -> bool {
         self.bounds.is_some() || self.storable.is_some()
     }
@@ -294,7 +295,7 @@ fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordin
     }
 }
 
-/// The bounds of valid coordinates: the current domain, else the domain.
+/// Returns the bounds of valid coordinates: the current domain, else the domain.
 fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, DimRange)> {
     let FieldRef::Dimension(index) = field else { return None };
     Some((schema.dimensions()[index].kind(), schema.limits(index)))

@@ -26,7 +26,7 @@ impl Column {
         Self { value_size, cell_size, values: Vec::new(), offsets, valid: nullable.then(Vec::new) }
     }
 
-    /// `true` if cells are of variable length.
+    /// Returns `true` if cells are of variable length.
     pub(super) fn is_var(&self) -> bool {
         self.cell_size.is_none()
     }
@@ -35,12 +35,12 @@ impl Column {
         self.valid.is_some()
     }
 
-    /// `true` if a cell is null. Returns `None` if the field is not nullable.
+    /// Returns `true` if a cell is null. Returns `None` if the field is not nullable.
     pub(super) fn is_null(&self, cell: usize) -> Option<bool> {
         self.valid.as_ref().map(|valid| valid[cell] == 0)
     }
 
-    /// Bytes of memory of the cells.
+    /// Returns the bytes of memory of the cells.
     pub(super) fn bytes(&self) -> usize {
         let offsets = self.offsets.as_ref().map_or(0, |offsets| 8 * offsets.len());
         self.values.len() + offsets + self.valid.as_ref().map_or(0, Vec::len)
@@ -120,7 +120,7 @@ impl Column {
         }
     }
 
-    /// The end of the values of the first `count` cells, in bytes.
+    /// Returns the end of the values of the first `count` cells, in bytes.
     fn end(&self, count: usize) -> usize {
         match (&self.offsets, self.cell_size) {
             (Some(offsets), _) => offsets.get(count).map_or(0, |end| *end as usize) * self.value_size,
@@ -128,7 +128,7 @@ impl Column {
         }
     }
 
-    /// The first `count` cells as a column to write, or the cells in `order` if given.
+    /// Returns the first `count` cells as a column to write, or the cells in `order` if given.
     pub(super) fn new_column(&self, count: usize, order: Option<&[usize]>) -> WriteColumn<'_> {
         let column = match order {
             None => {
@@ -209,7 +209,7 @@ impl<'a> Given<'a> {
         column.validity().is_some_and(|bits| bits[cell / 8] >> (cell % 8) & 1 == 0)
     }
 
-    /// `true` if cells may be null.
+    /// Returns `true` if cells may be null.
     pub(super) fn has_nulls(&self) -> bool {
         self.column.is_none_or(|column| column.validity().is_some())
     }

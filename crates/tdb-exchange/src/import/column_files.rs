@@ -10,17 +10,18 @@ use crate::error::Result;
 
 /// Files of columns, which can be read in several passes.
 pub trait ColumnFiles {
-    /// The columns that all files share.
+    /// Returns the columns that all files share.
     fn columns(&self) -> &[FileColumn];
 
-    /// The definition of the array that was exported to the files, or `None` if the files do not
-    /// store it.
+    /// Returns the definition of the array that was exported to the files, or `None` if the files
+    /// do not store it.
     ///
     /// # Errors
     /// Fails if the definition cannot be read.
     fn definition(&self) -> Result<Option<ArrayDefinition>>;
 
-    /// The definition of an array with these dimensions and all other columns as attributes.
+    /// Returns the definition of an array with these dimensions and all other columns as
+    /// attributes.
     ///
     /// # Errors
     /// Fails if an array cannot hold one of the columns, or if the files cannot be read.
@@ -37,7 +38,7 @@ pub trait ColumnFiles {
         each: &mut dyn FnMut(ColumnBatch<'_>) -> Result<()>,
     ) -> Result<()>;
 
-    /// The size of the files and the position of the walk, in bytes.
+    /// Returns the size of the files and the position of the walk, in bytes.
     fn progress(&self) -> (u64, u64);
 }
 

@@ -40,27 +40,27 @@ impl Bounds {
         self.rows -= rows;
     }
 
-    /// Number of cells of the subarray, or `None` if the number exceeds `u64`.
+    /// Returns the number of cells of the subarray, or `None` if the number exceeds `u64`.
     fn volume(&self) -> Option<u64> {
         let lengths = self.low.iter().zip(&self.high).map(|(low, high)| (high - low).checked_add(1));
         lengths.into_iter().try_fold(1_u64, |volume, length| volume.checked_mul(length?))
     }
 
-    /// The dimension along which the subarray is cut: the first dimension with more than one
-    /// coordinate.
+    /// Returns the dimension along which the subarray is cut: the first dimension with more than
+    /// one coordinate.
     fn cut(&self) -> usize {
         self.low.iter().zip(&self.high).position(|(low, high)| low < high).unwrap_or(0)
     }
 
-    /// Number of cells with the same coordinate on the cut dimension.
+    /// Returns the number of cells with the same coordinate on the cut dimension.
     fn slice(&self) -> u64 {
         let cut = self.cut();
         let length = self.low.get(cut).zip(self.high.get(cut)).and_then(|(low, high)| (high - low).checked_add(1));
         self.volume().unwrap_or(u64::MAX) / length.unwrap_or(u64::MAX)
     }
 
-    /// The row-major index of the cell within the subarray, or `None` if the coordinates are
-    /// outside.
+    /// Returns the row-major index of the cell within the subarray, or `None` if the coordinates
+    /// are outside.
     pub(crate) fn position(&self, keys: &[u64]) -> Option<u64> {
         let mut bounds = self.low.iter().zip(&self.high).zip(keys);
         bounds.try_fold(0_u64, |position, ((low, high), key)| {
@@ -86,9 +86,9 @@ impl Bounds {
         Err(Error::NoBox { rows: self.rows, cells, ranges: shown.join(", ") })
     }
 
-    /// Number of the next `cells` cells that form complete slices and can be written as a fragment.
-    /// `before` cells precede them in row-major order. Ends at a tile border, if the slices contain
-    /// a border.
+    /// Returns how many of the next `cells` cells form complete slices and can be written as a
+    /// fragment. `before` cells precede them in row-major order. Ends at a tile border, if the
+    /// slices contain a border.
     pub(crate) fn whole_slices(&self, before: u64, cells: usize, schema: &ArraySchema) -> usize {
         let (cut, slice) = (self.cut(), self.slice().max(1));
         let (slices, done) = (cells as u64 / slice, before / slice);

@@ -32,7 +32,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Creates an import without any skipping, with a budget of 256 MiB.
+    /// Creates an import that skips no row and no column, with a budget of 256 MiB.
     #[must_use]
     pub fn new(source: Source) -> Self {
         let (ignore_others, skip_rejects, keep_last) = (false, false, false);

@@ -34,12 +34,12 @@ impl Line {
         Self((file as u64) << LINE_BITS | line & ((1 << LINE_BITS) - 1))
     }
 
-    /// Index of the file, from 0.
+    /// Returns the index of the file, from 0.
     pub(super) fn file(self) -> usize {
         (self.0 >> LINE_BITS) as usize
     }
 
-    /// Number of the line.
+    /// Returns the number of the line.
     pub(super) fn line(self) -> u64 {
         self.0 & ((1 << LINE_BITS) - 1)
     }
@@ -83,7 +83,7 @@ impl Places {
             self.spill()?;
         }
         let place = match place {
-            // Rows in coordinate order are thereby already sorted.
+            // Numbers have the order of the coordinates. Ordered rows need no sort.
             Place::Number(number) => number,
             Place::Bytes(bytes) => {
                 let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(bytes)));
@@ -124,7 +124,7 @@ pub(super) fn failed(source: io::Error) -> Error {
     Error::Io { name: "a temporary file".to_owned(), source }
 }
 
-/// Number of rows that fit into a budget.
+/// Returns the number of rows that fit into a budget.
 fn rows_in(budget: usize) -> usize {
     // A growing vector briefly needs twice its size.
     (budget / 2 / size_of::<Row>()).max(LEAST)

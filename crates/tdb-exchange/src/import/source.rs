@@ -32,7 +32,7 @@ pub enum Source {
 
 /// A consumer of all rows.
 pub(super) trait Visitor {
-    /// `true` if the row is wanted. Rows are numbered from 1.
+    /// Returns `true` if the row is wanted. Rows are numbered from 1.
     fn wants(&self, number: u64) -> bool;
 
     /// Handles rows that were appended to the end of `cells`.
@@ -68,7 +68,7 @@ impl Target<'_> {
 }
 
 impl Source {
-    /// The name of the file, or the number of files.
+    /// Returns the name of the file, or the number of files.
     #[must_use]
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.names().collect();
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// The position for error messages.
+    /// Returns the position for error messages.
     pub(super) fn place(&self, line: Line) -> String {
         let name = self.names().nth(line.file()).unwrap_or_default();
         match self {
@@ -94,8 +94,8 @@ impl Source {
         }
     }
 
-    /// The position for error messages, without the name of the file if `other` is in the same
-    /// file.
+    /// Returns the position for error messages, without the name of the file if `other` is in the
+    /// same file.
     pub(super) fn place_beside(&self, line: Line, other: Line) -> String {
         match self {
             _ if line.file() != other.file() => self.place(line),

@@ -117,7 +117,7 @@ impl Visitor for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// `true` if the budget has room for more cells.
+    /// Returns `true` if the budget has room for more cells.
     fn fits(&self, cells: &Cells, budget: usize) -> bool {
         // Sorting takes another word per position.
         cells.bytes() + size_of::<Line>() * self.lines.len() + 2 * size_of::<u64>() * self.positions.len() < budget
@@ -193,7 +193,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The row-major order of all cells, or `None` if they are already in that order.
+    /// Returns the row-major order of all cells, or `None` if they are already in that order.
     fn order(&mut self) -> Result<Option<Vec<usize>>> {
         if self.positions.is_empty() {
             return Ok(None);

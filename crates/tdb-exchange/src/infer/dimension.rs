@@ -47,13 +47,13 @@ pub(crate) fn dimension(
     }
 }
 
-/// `true` if the type is an integer type. Datetime types are not.
+/// Returns `true` if the type is an integer type. Datetime types are not.
 pub(crate) fn is_integer(datatype: Datatype) -> bool {
     datatype.is_integer() && datatype != Datatype::Bool
 }
 
-/// The tile extent that divides the coordinates into about a hundred tiles, as a number and as a
-/// scalar. Returns `None` if the last tile would exceed the type.
+/// Returns the tile extent that divides the coordinates into about a hundred tiles, as a number and
+/// as a scalar. Returns `None` if the last tile would exceed the type.
 fn extent(datatype: Datatype, low: i128, high: i128) -> Option<(u64, Scalar)> {
     let physical = datatype.physical();
     let most = Scalar::from_key(physical, u64::MAX >> (64 - 8 * physical.size() as u32)).to_integer()?;

@@ -138,7 +138,7 @@ impl Seen {
         }
     }
 
-    /// The type that holds all values, or `None` without values.
+    /// Returns the type that holds all values, or `None` without values.
     ///
     /// Values without a common type become text. Fields of CSV are always valid text. The import
     /// rejects JSON values of other types, with the line.
@@ -172,7 +172,7 @@ impl Seen {
         })
     }
 
-    /// `true` if `f64` represents all integers exactly.
+    /// Returns `true` if `f64` represents all integers exactly.
     fn is_exact(&self) -> bool {
         let most = 1_i128 << f64::MANTISSA_DIGITS;
         self.low.is_none_or(|low| low >= -most) && self.high.is_none_or(|high| high <= most)
@@ -192,8 +192,8 @@ impl Seen {
         }
     }
 
-    /// The coarsest unit that holds all dates. Returns `None` if a value is no date, or if no unit
-    /// holds all.
+    /// Returns the coarsest unit that holds all dates. Returns `None` if a value is no date, or if
+    /// no unit holds all.
     fn date(&self) -> Option<Datatype> {
         let others = self.contents & !(DATES | Content::NotATime as u16 | Content::FarDate as u16);
         if others == 0 { self.far_unit.or_else(|| self.unit()) } else { None }
@@ -212,7 +212,7 @@ impl Seen {
     }
 }
 
-/// The coarsest unit that holds this many fractional digits of seconds.
+/// Returns the coarsest unit that holds this many fractional digits of seconds.
 fn moment(digits: usize) -> Datatype {
     match digits {
         0 => Datatype::DatetimeSec,
@@ -246,8 +246,8 @@ fn short_integer(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -number } else { number })
 }
 
-/// `true` if the text is a decimal number with digits on both sides of the point, in the range of
-/// `f64`.
+/// Returns `true` if the text is a decimal number with digits on both sides of the point, in the
+/// range of `f64`.
 fn is_plain_decimal(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let before = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -260,8 +260,8 @@ fn is_plain_decimal(text: &[u8]) -> bool {
     }
 }
 
-/// `true` if the first character may begin a number: a digit, a sign, a point, or the first letter
-/// of `inf` or `nan`.
+/// Returns `true` if the first character may begin a number: a digit, a sign, a point, or the first
+/// letter of `inf` or `nan`.
 fn may_be_number(text: &str) -> bool {
     text.starts_with(|first: char| matches!(first, '0'..='9' | '+' | '-' | '.' | 'i' | 'I' | 'n' | 'N'))
 }
@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn what_can_be_no_number_is_none(text in "[-+.0-9a-zA-Z ]{1,6}|\\PC{1,3}") {
+        fn texts_with_other_first_characters_are_no_numbers(text in "[-+.0-9a-zA-Z ]{1,6}|\\PC{1,3}") {
             let is_number = text.parse::<i128>().is_ok() || text.parse::<f64>().is_ok();
             prop_assert!(may_be_number(&text) || !is_number);
         }

@@ -69,7 +69,7 @@ fn dates() {
 }
 
 #[test]
-fn what_is_shown_is_read_as_itself() {
+fn shown_ranges_are_parsed_back() {
     let day = Dimension::new("d", -5i64..=400).with_datatype(Datatype::DatetimeDay);
     assert_eq!(domain(&day).as_deref(), Some("1969-12-27..1971-02-05"));
     assert_eq!(ends(&day, "1969-12-27..1971-02-05"), "-5 to 400");

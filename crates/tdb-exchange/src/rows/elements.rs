@@ -19,9 +19,11 @@ pub(crate) struct Elements {
 enum Place {
     /// Before the bracket that opens the array.
     Start,
-    /// After the opening bracket, after an element, and after a comma.
+    /// After the opening bracket.
     First,
+    /// After an element.
     Behind,
+    /// After a comma.
     Comma,
     End,
 }
@@ -39,7 +41,7 @@ pub(super) enum Found {
     End,
 }
 
-/// `true` if the remaining input begins with an array, after optional white space.
+/// Returns `true` if the remaining input begins with an array, after optional white space.
 pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
     let bytes = input.fill_buf()?;
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_arrays_are_told() {
+    fn broken_arrays_are_reported() {
         for (text, elements, why) in [
             ("[", 0, UNCLOSED),
             ("[{}", 1, UNCLOSED),

@@ -29,7 +29,7 @@ impl Lines {
         Self { quotes, is_end: false, taken: 0, ends, lines: 0, behind_return: None }
     }
 
-    /// `true` if the file ends within quotes.
+    /// Returns `true` if the file ends within quotes.
     pub(super) fn ends_in_quotes(&self) -> bool {
         self.is_end && self.quotes.is_open()
     }
@@ -43,8 +43,8 @@ impl Lines {
         self.taken += bytes.len() as u64;
     }
 
-    /// The line of the row that begins at or after `place`. Skips blank lines. `place` must not
-    /// decrease.
+    /// Returns the line of the row that begins at or after `place`. Skips blank lines. `place` must
+    /// not decrease.
     pub(super) fn of_row(&mut self, mut place: u64) -> u64 {
         while let Some(&(end, is_return)) = self.ends.front()
             && end <= place

@@ -30,7 +30,7 @@ impl RawBytes {
         }
     }
 
-    /// The row between two positions of the file.
+    /// Returns the row between two positions of the file.
     pub(super) fn row(&self, start: u64, end: u64, delimiter: u8) -> RawRow<'_> {
         let at = |place: u64| tdb_types::saturating_len(place.saturating_sub(self.start));
         let bytes = self.bytes.get(at(start)..at(end).min(self.bytes.len())).unwrap_or_default();
@@ -41,7 +41,7 @@ impl RawBytes {
 }
 
 impl RawRow<'_> {
-    /// `true` if the field at index `place`, which holds `text`, is quoted.
+    /// Returns `true` if the field at index `place`, which holds `text`, is quoted.
     pub(super) fn is_quoted(self, place: usize, text: &str) -> bool {
         let mut quoted = Vec::with_capacity(text.len() + 2);
         quoted.push(b'"');
@@ -51,7 +51,7 @@ impl RawRow<'_> {
         memchr::memmem::find(self.bytes, &quoted).is_some() && self.field(place).starts_with(b"\"")
     }
 
-    /// The bytes from a field on.
+    /// Returns the bytes from a field on.
     fn field(&self, place: usize) -> &[u8] {
         let mut rest = self.bytes;
         for _ in 0..place {
@@ -68,7 +68,7 @@ impl RawRow<'_> {
     }
 }
 
-/// Length of the quoted text at the start of `bytes`, including the quotes.
+/// Returns the length of the quoted text at the start of `bytes`, including the quotes.
 fn quoted_len(bytes: &[u8]) -> usize {
     let mut len = 1;
     loop {

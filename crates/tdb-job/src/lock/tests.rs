@@ -13,7 +13,7 @@ fn files() -> SmallFiles {
     GroupOptions::new().open_on(storage).unwrap().small_files()
 }
 
-/// A dead owner, because no process has the maximum number.
+/// Returns a dead owner. No process has the maximum number.
 fn dead(token: &str) -> Owner {
     Owner { process: u32::MAX, ..Owner::this(token.to_owned()) }
 }
@@ -28,7 +28,7 @@ fn names(files: &SmallFiles) -> Vec<String> {
 }
 
 #[test]
-fn one_at_a_time() {
+fn only_one_process_holds_the_lock() {
     let files = files();
     let lock = Lock::take(files.storage(), false).unwrap();
     let error = Lock::take(files.storage(), false).unwrap_err();
@@ -46,7 +46,7 @@ fn one_at_a_time() {
 }
 
 #[test]
-fn what_the_dead_have_left_is_taken_over() {
+fn locks_of_dead_processes_are_taken_over() {
     let own = Owner::this("t".to_owned());
     let first = dead("a");
     assert_eq!(Owner::parse(&first.to_string()), Some(first.clone()));
@@ -66,7 +66,7 @@ fn what_the_dead_have_left_is_taken_over() {
 }
 
 #[test]
-fn those_who_died_while_they_took_over_are_taken_over() {
+fn interrupted_takeovers_are_taken_over() {
     if Owner::this(String::new()).place.is_empty() {
         return;
     }
@@ -82,7 +82,7 @@ fn those_who_died_while_they_took_over_are_taken_over() {
 }
 
 #[test]
-fn who_takes_over_keeps_others_away() {
+fn a_running_takeover_blocks_other_processes() {
     let files = files();
     let first = dead("a");
     put(&files, MAINTENANCE_LOCK, &first);
@@ -98,7 +98,7 @@ fn who_takes_over_keeps_others_away() {
 }
 
 #[test]
-fn the_machine_has_started_anew() {
+fn locks_of_a_former_boot_are_taken_over() {
     let own = Owner {
         process: 1,
         place: "host boot-2 pid:[1]".to_owned(),
@@ -130,7 +130,7 @@ fn the_machine_has_started_anew() {
 }
 
 #[test]
-fn who_waits_is_told_what_else_there_is() {
+fn busy_errors_name_the_owner_and_the_remedy() {
     let files = files();
     files.storage().create_new(MAINTENANCE_LOCK, b"process 1\non elsewhere\ntoken a\nmachine b\n").unwrap();
     let error = Lock::take(files.storage(), false).unwrap_err().to_string();
@@ -138,7 +138,7 @@ fn who_waits_is_told_what_else_there_is() {
 }
 
 #[test]
-fn what_is_no_lock_is_told() {
+fn files_that_are_not_locks_are_reported() {
     for is_folder in [false, true] {
         let files = files();
         match is_folder {
@@ -159,7 +159,7 @@ fn what_is_no_lock_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_nowhere_are_no_locks() {
+fn dangling_links_are_not_locks() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink("/nothing/is/there", folder.path().join(MAINTENANCE_LOCK)).unwrap();
     let storage: Arc<dyn Storage> = Arc::new(tdb_storage::LocalStorage::new(folder.path()));

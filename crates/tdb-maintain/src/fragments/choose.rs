@@ -131,8 +131,8 @@ impl Choice {
     }
 }
 
-/// Returns, for each candidate, the number of preceding pairs of neighbors excluded from every run.
-/// Fragments outside of the candidates conflict with the pair.
+/// Returns for each candidate the number of excluded pairs of neighbors up to the candidate. A pair
+/// is excluded from every run if it conflicts with a fragment outside of the candidates.
 fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: Asked) -> Vec<usize> {
     let mut rest = candidates.iter().peekable();
     let is_other = |facts: &&Facts| rest.next_if(|own| own.name == facts.name).is_none();

@@ -2,7 +2,7 @@
 //! limit.
 //!
 //! 1. The partition divides all fragments at the widest gap along a dimension. Each part is divided
-//!    again until the part can be consolidated. A distant fragment keeps no close fragments apart.
+//!    again until the part can be consolidated. A distant fragment does not separate close ones.
 //! 2. The partition merges pairs of the remaining groups and fragments, smallest growth of the MBR
 //!    first. With more than [`MOST_PAIRED`] fragments, each goes to the open group with the
 //!    smallest growth, in time order.

@@ -8,8 +8,8 @@
 //! 6. Delete the journal.
 //!
 //! Between steps 4 and 5 the old and the new fragments are visible. Only readers of arrays with
-//! duplicates see cells twice. In the opposite order, cells would be missing and could be lost for
-//! good.
+//! duplicates see cells twice. In the opposite order, cells would be missing and could be lost
+//! permanently.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Vacuum of consolidated metadata files.
+//! Vacuum of superseded metadata files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -127,8 +127,9 @@ fn replaces(
     }
     let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // Deleted files may have changed keys later. A vacuum deletes the oldest file first. The
-    // content therefore identifies a consolidated file with a different UUID.
+    // Values cannot be compared, because a missing file may have set the last value of a key. Only
+    // the content identifies a consolidated file with a different UUID. A vacuum deletes the oldest
+    // files first, and the remaining files have the last values.
     let is_whole = vacuum.is_renamed()
         || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {

@@ -87,7 +87,7 @@ impl Storage for Meanwhile {
     }
 }
 
-/// A sparse array with tiles of three cells and two fragments of twelve cells each.
+/// Returns a sparse array with tiles of three cells and two fragments of twelve cells each.
 fn array(version: u32, duplicates: bool) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let x = Dimension::new("x", 0i32..=99).with_tile(10);
@@ -113,7 +113,7 @@ fn temporary(storage: &Arc<dyn Storage>) -> Vec<String> {
     entries(storage, "").into_iter().filter(|name| tdb_storage::is_temporary(name)).collect()
 }
 
-/// The owner of a lock that is certainly dead.
+/// Returns the owner of a lock that is certainly dead.
 fn dead() -> Vec<u8> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap().trim().to_owned();
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
@@ -177,7 +177,7 @@ fn left(storage: &Arc<dyn Storage>) -> Option<Reason> {
 
 /// New fragments have fewer cells than the old ones if coordinates repeat.
 #[test]
-fn a_vacuum_wants_all_cells_that_show() {
+fn a_vacuum_requires_all_visible_cells() {
     let copies = [11, 9, 7].into_iter().flat_map(|version| [(version, false), (version, true)]);
     for (version, duplicates) in copies {
         let joined = || {
@@ -204,7 +204,7 @@ fn a_vacuum_wants_all_cells_that_show() {
 
 /// The missing fragment is in the middle of several dense ones.
 #[test]
-fn a_vacuum_wants_all_new_dense_fragments() {
+fn a_vacuum_requires_all_new_dense_fragments() {
     let joined = || {
         let storage = storage_of(&MemoryStorage::new());
         let x = Dimension::new("x", 0i32..=99).with_tile(10);
@@ -233,7 +233,7 @@ fn a_vacuum_wants_all_new_dense_fragments() {
 
 /// New fragments were consolidated again, with each other or with later writes.
 #[test]
-fn a_vacuum_follows_what_was_joined_again() {
+fn a_vacuum_follows_repeated_consolidations() {
     for (duplicates, later) in [(false, false), (false, true), (true, false), (true, true)] {
         let joined = |lost: Option<usize>, again: [usize; 2]| {
             let storage = array(11, duplicates);
@@ -275,7 +275,7 @@ fn a_vacuum_follows_what_was_joined_again() {
 
 /// The replacement of one of several new fragments was vacuumed in part.
 #[test]
-fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
+fn an_interrupted_vacuum_of_repeated_consolidations_continues() {
     for duplicates in [false, true] {
         let prepared = || {
             let storage = array(11, duplicates);
@@ -308,7 +308,7 @@ fn an_interrupted_vacuum_of_what_was_joined_again_goes_on() {
 
 /// An unreadable old fragment may have any content.
 #[test]
-fn a_vacuum_leaves_what_can_t_be_compared() {
+fn a_vacuum_keeps_fragments_that_cannot_be_compared() {
     for is_cut in [true, false] {
         let storage = array(11, false);
         let replaced: Vec<String> =
@@ -363,7 +363,7 @@ fn only_one_takes_over() {
             let late = meanwhile(&storage, moment, part, other);
             let result = ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run);
             assert!(matches!(result, Ok(_) | Err(MaintainError::Busy { .. })), "{result:?}");
-            assert!(result.is_ok() || *taken.lock().unwrap(), "neither has done it");
+            assert!(result.is_ok() || *taken.lock().unwrap(), "no process has taken over the lock");
             assert_eq!((cells_at(&storage, 50), files), (before, 2));
             assert_eq!((open(&storage).fragments().unwrap().len(), temporary(&storage)), (1, Vec::new()));
         }
@@ -373,7 +373,7 @@ fn only_one_takes_over() {
 /// The late process finds the lock of the other one and leaves it alone.
 #[test]
 #[cfg(target_os = "linux")]
-fn who_is_late_leaves_the_lock() {
+fn a_late_process_leaves_the_lock() {
     let storage = array(22, true);
     storage.create_new(LOCK, &dead()).unwrap();
     let before = entries(&storage, "__fragments");
@@ -413,7 +413,7 @@ fn many_take_over() {
 
 /// A second process takes over the lock although the first one is alive.
 #[test]
-fn who_has_lost_the_lock_commits_nothing() {
+fn a_process_without_its_lock_commits_nothing() {
     let other = |storage: &Arc<dyn Storage>| {
         storage.remove_file(LOCK).unwrap();
         storage.create_new(LOCK, b"process 7\non elsewhere\n").unwrap();
@@ -424,7 +424,7 @@ fn who_has_lost_the_lock_commits_nothing() {
         let late = meanwhile(&storage, moment, part, other);
         is_busy(&ConsolidateFragments::new().plan(&open(&late)).and_then(FragmentPlan::run));
         let now = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
-        assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "its lock and nothing else");
+        assert_eq!((now, temporary(&storage)), (before, vec![LOCK.to_owned()]), "only the lock was added");
     }
     // The other process has rolled back the journal.
     let storage = array(22, false);
@@ -469,7 +469,7 @@ fn all_kinds_of_maintenance_exclude_each_other() {
 /// The reference library ignores the lock. Its vacuum deletes fragments while their commits are
 /// consolidated.
 #[test]
-fn commits_of_what_is_gone_meanwhile_don_t_count() {
+fn commits_of_fragments_deleted_meanwhile_do_not_count() {
     let storage = array(22, false);
     ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
     let before = cells_at(&storage, 50);
@@ -534,7 +534,7 @@ fn journals_of_strangers_remove_nothing() {
     storage.create_new(&journal_path(&good), good.as_bytes()).unwrap();
     let report = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
     assert_eq!((report.recovered, report.left.len(), temporary(&storage)), (1, 0, Vec::new()));
-    assert!(!storage.exists(&format!("__fragments/{other}")).unwrap(), "it was undone");
+    assert!(!storage.exists(&format!("__fragments/{other}")).unwrap(), "the journal was not rolled back");
     for journal in journals {
         let storage = array(22, false);
         storage.create_folder(&format!("__fragments/{none}")).unwrap();
@@ -542,7 +542,7 @@ fn journals_of_strangers_remove_nothing() {
         storage.create_new(&path, journal.as_bytes()).unwrap();
         let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
         assert_eq!(report.recovered, 0, "{journal}");
-        assert_eq!(storage.read(&path).unwrap(), journal.as_bytes(), "it may be somebody else's");
+        assert_eq!(storage.read(&path).unwrap(), journal.as_bytes(), "a foreign journal was changed");
         assert!(storage.exists("__schema").unwrap() && storage.exists(&format!("__fragments/{none}")).unwrap());
         assert_eq!(cells_at(&storage, 50), before, "{journal}");
         let report = Vacuum::all().plan(&open(&storage)).unwrap().run().unwrap();
@@ -553,7 +553,7 @@ fn journals_of_strangers_remove_nothing() {
 
 /// Fragments whose originals are partly deleted are the only copy.
 #[test]
-fn journals_don_t_undo_what_nothing_else_has() {
+fn journals_do_not_delete_the_only_copy() {
     for version in [22, 11, 9] {
         let storage = array(version, false);
         let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
@@ -578,7 +578,7 @@ fn journals_don_t_undo_what_nothing_else_has() {
 
 /// A journal above the size limit does not block maintenance.
 #[test]
-fn a_journal_that_is_too_long_is_left_alone() {
+fn a_journal_above_the_limit_is_kept() {
     let storage = array(22, false);
     storage.create_new(JOURNAL, &[b'x'; 5000]).unwrap();
     let mut limits = Limits::default();
@@ -590,7 +590,7 @@ fn a_journal_that_is_too_long_is_left_alone() {
 
 /// A vacuum file above the size limit is not written.
 #[test]
-fn a_list_that_is_too_long_joins_nothing() {
+fn a_vacuum_file_above_the_limit_is_not_written() {
     let storage = self::array(22, false);
     let before = (cells_at(&storage, 50), entries(&storage, "__commits"), entries(&storage, "__fragments"));
     let mut limits = Limits::default();
@@ -616,7 +616,7 @@ fn a_vacuum_finishes_what_was_interrupted() {
         step.vacuum_file
     );
     storage.create_new(&journal_path(&head), &[head.as_bytes(), &list].concat()).unwrap();
-    assert_eq!(cells_at(&storage, 50).len(), before.len() * 2, "they count twice until then");
+    assert_eq!(cells_at(&storage, 50).len(), before.len() * 2, "cells count twice before the vacuum");
     let plan = Vacuum::fragments().plan(&open(&storage)).unwrap();
     let report = plan.run().unwrap();
     assert!(!report.steps.is_empty() && report.left.is_empty(), "{report:?}");
@@ -647,7 +647,7 @@ fn an_attribute_dropped_meanwhile_hides_no_other_reason() {
 
 /// A late writer, or one with an earlier timestamp, does not restore deleted keys.
 #[test]
-fn deleted_keys_of_joined_metadata_stay_deleted() {
+fn deleted_keys_of_consolidated_metadata_stay_deleted() {
     let value = |text: &str| tdb_array::MetadataValue::text(text).unwrap();
     // Some keys are left, or all are deleted.
     for left in [&["other"][..], &[]] {
@@ -664,7 +664,7 @@ fn deleted_keys_of_joined_metadata_stay_deleted() {
 
 /// Locks and other files of jobs are not reported as leftovers, with a live or a dead owner.
 #[test]
-fn files_of_maintenance_aren_t_left_over() {
+fn files_of_jobs_are_no_leftovers() {
     let storage = array(22, false);
     for name in [LOCK, JOURNAL, ".tdb-takeover-00.tmp"] {
         storage.create_new(name, b"process 7\non elsewhere\n").unwrap();

@@ -51,7 +51,7 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
             // The last operation deletes the lock after all steps. The next process takes the lock
             // over.
             let is_over = n + 1 == sound.changes() && plain.exists(MAINTENANCE_LOCK).unwrap();
-            assert!(result.is_err() || is_over, "{what}, {fault:?} at {n}: it said that all is well");
+            assert!(result.is_err() || is_over, "{what}, {fault:?} at {n}: the failed job reported success");
             let is_temporary = |path: &String| path.starts_with(".tdb-");
             let known = |path: &String| path == MAINTENANCE_LOCK || !is_of_maintenance(path);
             assert!(support::files(&*plain).keys().filter(|path| is_temporary(path)).all(known), "{what} at {n}");
@@ -70,7 +70,7 @@ fn check(what: &str, files: &Files, job: impl Fn(&Arc<dyn Storage>) -> Result<Re
     sound.changes()
 }
 
-/// An array with writes, a delete and metadata.
+/// Returns an array with writes, a delete and metadata.
 fn written(version: u32) -> Files {
     let version = FormatVersion::new(version).unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Placed(Arc::new(MemoryStorage::new())));

@@ -47,13 +47,13 @@ fn check(case: &Case, counts: &mut Counts) {
             }
             plan => plan.unwrap_or_else(|error| panic!("{name}: {error}")),
         };
-        assert_eq!(plan.past().count(), 0, "{name}: nothing is lost before a vacuum");
+        assert_eq!(plan.past().count(), 0, "{name}: a consolidation ends reads of earlier times");
         let planned: Vec<_> = plan.steps().cloned().collect();
         let report = plan.run().unwrap();
         assert_eq!(report.steps, planned, "{name}");
         *counter += u32::from(!planned.is_empty());
         assert_eq!(differences(&before, &case.history(), &[]), [""; 0], "{name}, {kind:?}");
-        assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: once is enough");
+        assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: a second plan has steps");
     }
     let kinds = [Vacuum::fragments(), Vacuum::commits().delete_files(true), Vacuum::footers(), Vacuum::metadata()];
     let mut past: Vec<TimeRange> = Vec::new();
@@ -64,7 +64,7 @@ fn check(case: &Case, counts: &mut Counts) {
         assert!(report.left.is_empty(), "{name}, {kind:?}: {:?}", report.left);
         *counter += u32::from(!report.steps.is_empty());
         assert_eq!(differences(&before, &case.history(), &past), [""; 0], "{name}, {kind:?}");
-        assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: once is enough");
+        assert!(kind.plan(&case.array()).unwrap().is_empty(), "{name}, {kind:?}: a second plan has steps");
     }
     let files = case.files();
     assert!(!files.keys().any(|path| path.ends_with(".vac")), "{name}: {files:?}");

@@ -20,7 +20,8 @@ fn number() -> Attribute {
     Attribute::new("a", Datatype::Int32).with_filters(FilterPipeline::new(vec![Filter::Byteshuffle, ZSTD]))
 }
 
-/// The schema of an array with one dimension, filters that work on whole strings, and a checksum.
+/// Returns the schema of an array with one dimension, filters that work on whole strings, and a
+/// checksum.
 fn line(version: u32) -> ArraySchema {
     let x = Dimension::new("x", 0u32..=9999).with_tile(100);
     let text = Attribute::new("s", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);
@@ -149,7 +150,7 @@ fn dense_fragments() {
 
 /// The reference library includes cells outside of the domain when it consolidates such tiles.
 #[test]
-fn tiles_that_reach_out_of_the_domain_are_made_anew() {
+fn edge_tiles_are_recomputed() {
     let x = Dimension::new("x", 0i32..=26).with_tile(11);
     let schema = SchemaBuilder::dense().dimension(x).attribute(number()).build().unwrap();
     let (_disk, storage) = array_of(schema);
@@ -164,7 +165,7 @@ fn tiles_that_reach_out_of_the_domain_are_made_anew() {
 }
 
 #[test]
-fn fields_with_other_filters_are_made_anew() {
+fn fields_with_other_filters_are_filtered_again() {
     let (_disk, storage) = array_of(line(22));
     let mut random = Random(1);
     append(&storage, &mut random, (0, CAPACITY), 20);
@@ -178,7 +179,7 @@ fn fields_with_other_filters_are_made_anew() {
 }
 
 #[test]
-fn tiles_of_other_formats_are_made_anew() {
+fn tiles_of_other_formats_are_filtered_again() {
     let (_disk, storage) = array_of(line(9));
     let mut random = Random(1);
     append(&storage, &mut random, (0, CAPACITY), 20);

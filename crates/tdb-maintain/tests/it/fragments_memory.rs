@@ -89,7 +89,7 @@ fn check(what: &str, make: impl Fn(&Path, Size), size: Size, constant: u64) -> t
 
 // Allocations are counted on one thread.
 #[test]
-fn what_is_held_keeps_to_the_budget() {
+fn peak_memory_stays_within_the_budget() {
     let sizes = [1, 10, 100].map(|times| Size { cells: CELLS * times, fragments: 3 });
     for size in sizes.into_iter().chain([Size { cells: 100 * CELLS, fragments: 100 }]) {
         check("sparse", sparse, size, CONSTANT);

@@ -55,7 +55,7 @@ fn refused(consolidate: &ConsolidateFragments, storage: &Arc<dyn Storage>) -> Re
 }
 
 #[test]
-fn what_lies_between_in_time_must_be_joined_too() {
+fn fragments_written_in_between_must_be_included() {
     for (version, is_dense) in [(22, true), (14, false), (9, false)] {
         let storage = simple(version, is_dense);
         let first = write(&storage, 11, 0..=5, 1);
@@ -116,7 +116,7 @@ fn fragments_that_repeat_coordinates_stay_as_they_are() {
 }
 
 #[test]
-fn a_purge_of_surplus_cells_makes_their_fragment_one_to_be_joined() {
+fn a_purge_of_repeated_cells_permits_a_consolidation() {
     let storage = with_repeated_coordinates(22, 6..=7);
     let names = WriteIds::new().at(40).seeded(4);
     open(&storage).delete_cells(&Condition::field("a").gt(51).and(Condition::field("a").lt(54)), &names).unwrap();
@@ -128,7 +128,7 @@ fn a_purge_of_surplus_cells_makes_their_fragment_one_to_be_joined() {
 }
 
 #[test]
-fn with_times_in_the_cells_it_needn_t() {
+fn cell_timestamps_permit_fragments_in_between() {
     let storage = simple(22, false);
     let chosen = [write(&storage, 11, 0..=5, 1), write(&storage, 13, 4..=8, 3)];
     write(&storage, 12, 3..=4, 2);
@@ -138,7 +138,7 @@ fn with_times_in_the_cells_it_needn_t() {
 }
 
 #[test]
-fn what_was_written_at_the_same_time_must_be_joined_too() {
+fn fragments_of_the_same_time_must_be_included() {
     for (version, is_dense) in [(22, true), (22, false), (14, false)] {
         let storage = simple(version, is_dense);
         let chosen = [write(&storage, 11, 0..=5, 1), write(&storage, 12, 0..=5, 2)];
@@ -160,7 +160,7 @@ fn tiles_of_a_new_dense_fragment_cover_no_older_one() {
 }
 
 #[test]
-fn cells_that_nobody_wrote_are_bounded() {
+fn unwritten_cells_are_bounded() {
     let storage = simple(22, true);
     write(&storage, 11, 0..=9, 1);
     write(&storage, 12, 90..=99, 2);
@@ -182,7 +182,7 @@ fn appended(storage: &Arc<dyn Storage>, count: i32) {
 }
 
 #[test]
-fn dense_fragments_that_fit_together_are_joined_where_all_would_be_too_large() {
+fn nearby_dense_fragments_are_consolidated_in_groups() {
     let history = |storage: &_| (10..40).map(|time| cells_at(storage, time)).collect::<Vec<_>>();
     // A group has half of the cells of its fragments' tiles. All fragments together have three
     // quarters.
@@ -274,7 +274,7 @@ fn factor_of(one: &NdRange, other: &NdRange, extent: u64) -> f64 {
 }
 
 #[test]
-fn no_two_dense_fragments_that_fit_are_left() {
+fn no_two_nearby_dense_fragments_remain() {
     const EXTENT: u64 = 4;
     let (mut joined, mut left) = (0, 0);
     for seed in 0..60 {
@@ -330,7 +330,7 @@ fn no_two_dense_fragments_that_fit_are_left() {
 }
 
 #[test]
-fn values_of_dropped_attributes_stay_unless_they_may_go() {
+fn values_of_dropped_attributes_stay_by_default() {
     let storage = simple(22, false);
     write(&storage, 11, 0..=1, 1);
     write(&storage, 12, 1..=2, 2);
@@ -419,7 +419,7 @@ fn nulls_of_the_past_stay_nulls() {
 }
 
 #[test]
-fn what_nobody_wrote_keeps_reading_as_it_did() {
+fn unwritten_cells_read_as_before() {
     let x = Dimension::new("x", 0i32..=99);
     let storage = storage_of(&MemoryStorage::new());
     let keeps = Attribute::new("k", Datatype::Int32);
@@ -438,7 +438,7 @@ fn what_nobody_wrote_keeps_reading_as_it_did() {
 }
 
 #[test]
-fn purging_leaves_what_readers_of_today_find() {
+fn a_purge_keeps_visible_cells() {
     for duplicates in [false, true] {
         for seed in 0..20 {
             let storage = storage_of(&MemoryStorage::new());
@@ -462,7 +462,7 @@ fn purging_leaves_what_readers_of_today_find() {
 }
 
 #[test]
-fn deletes_of_the_future_aren_t_purged() {
+fn future_deletes_are_not_purged() {
     let storage = simple(22, false);
     write(&storage, 11, 0..=3, 1);
     write(&storage, 12, 4..=5, 2);
@@ -514,7 +514,7 @@ fn plans_follow_fragments_that_come_and_go() {
     write(&storage, 20, 0..=5, 1);
     let replaced = late.run().unwrap().steps.remove(0).replaced;
     assert_eq!(replaced.len(), 5, "{replaced:?}");
-    assert_eq!(early.run().unwrap().steps, [], "all that it would join is replaced");
+    assert_eq!(early.run().unwrap().steps, [], "all planned fragments are superseded");
 }
 
 #[test]
@@ -556,7 +556,7 @@ fn old_formats_need_a_storage_with_a_uri() {
 /// A fragment outside of the time range prevents all runs. The cost is linear in the number of
 /// fragments.
 #[test]
-fn a_fragment_that_refuses_all_is_looked_at_once() {
+fn a_conflicting_fragment_is_compared_once() {
     let allocations = |count: u64| {
         let storage = simple(22, true);
         for time in 1..=count {

@@ -11,7 +11,7 @@ use tdb_types::{Datatype, Layout, TimestampedName};
 const TITLE: &str = "tdb journal of joined fragments 1\n";
 const JOURNAL: &str = ".tdb-journal-abc.tmp";
 
-/// An array with three fragments, of the times 11, 12 and 13.
+/// Returns an array with three fragments, of the times 11, 12 and 13.
 fn array(version: u32) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let kind = Kind { version, order: Layout::RowMajor, duplicates: true, first: Datatype::Int32 };
@@ -89,7 +89,7 @@ fn without_new_fragments_nothing_is_hidden() {
 
 /// A fragment whose commit is lost may be the only copy.
 #[test]
-fn only_what_lies_elsewhere_too_is_undone() {
+fn only_fragments_with_visible_sources_are_rolled_back() {
     for version in [22, 9] {
         let storage = array(version);
         let all = fragments(&storage);
@@ -116,7 +116,7 @@ fn only_what_lies_elsewhere_too_is_undone() {
 
 /// A visible fragment hides no others if a source is missing or was not consolidated into it.
 #[test]
-fn only_all_that_was_joined_is_hidden() {
+fn only_complete_sources_are_hidden() {
     for version in [22, 9] {
         let storage = array(version);
         let report = ConsolidateFragments::new().plan(&open(&storage)).unwrap().run().unwrap();
@@ -138,7 +138,7 @@ fn only_all_that_was_joined_is_hidden() {
 /// A vacuum file that lists its own fragment claims that no cell was left. The claim is checked, as
 /// anyone may have written the file.
 #[test]
-fn what_has_cells_is_not_replaced_by_nothing() {
+fn fragments_with_cells_need_a_replacement() {
     let storage = array(22);
     let lost = name("11_13", 22);
     let before = files(&storage);

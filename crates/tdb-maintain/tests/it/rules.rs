@@ -41,7 +41,7 @@ fn is_left(case: &Case, is_reason: impl Fn(&Reason) -> bool) {
 }
 
 #[test]
-fn what_replaces_nothing_that_is_there_is_left() {
+fn vacuum_files_without_a_replacement_are_kept() {
     let case = Case::named(CONSOLIDATED);
     case.storage.remove_file(&format!("__commits/{}.wrt", replacement(&case))).unwrap();
     is_left(&case, |why| matches!(why, Reason::NoReplacement));
@@ -66,7 +66,7 @@ fn a_damaged_replacement_is_no_reason_to_remove_the_originals() {
 }
 
 #[test]
-fn lists_of_other_times_and_circles_are_left() {
+fn vacuum_files_of_other_times_and_cycles_are_kept() {
     let case = Case::named(CONSOLIDATED);
     let name = replacement(&case);
     // Another fragment claims to replace the consolidated one.
@@ -114,7 +114,7 @@ fn con(case: &Case, number: u32, entries: &[(&str, Option<&[u8]>)]) {
 }
 
 #[test]
-fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
+fn ignored_consolidated_commits_keep_their_separate_files() {
     let case = Case::named(PLAIN);
     let commits: Vec<String> = case.files().into_keys().filter(|path| path.ends_with(".wrt")).collect();
     con(&case, 1, &[(&commits[0], None), (&commits[1], None)]);
@@ -146,7 +146,7 @@ fn a_commit_that_is_ignored_where_it_is_gathered_keeps_its_own_file() {
 
 /// The order of these deletions is not durable.
 #[test]
-fn any_of_the_gathered_commits_may_be_left() {
+fn any_consolidated_commit_may_remain() {
     let gathered = || {
         let case = Case::named(PLAIN);
         Consolidate::commits().plan(&case.array()).unwrap().run().unwrap();
@@ -168,7 +168,7 @@ fn any_of_the_gathered_commits_may_be_left() {
 
 /// Readers ignore consolidated commits files in the root of the array.
 #[test]
-fn files_of_gathered_commits_elsewhere_hold_nothing() {
+fn consolidated_commits_files_in_the_root_are_ignored() {
     let case = Case::named(PLAIN);
     let commits: Vec<String> = case.files().into_keys().filter(|path| path.ends_with(".wrt")).collect();
     let list = format!("{}\n{}\n", commits[0], commits[1]);
@@ -182,7 +182,7 @@ fn files_of_gathered_commits_elsewhere_hold_nothing() {
 }
 
 #[test]
-fn files_that_say_different_things_of_a_delete_stay() {
+fn files_with_different_content_of_a_delete_are_kept() {
     let case = Case::named(DELETES);
     let files = case.files();
     let (path, bytes) = files.iter().find(|(path, _)| path.ends_with(".del")).unwrap();
@@ -206,7 +206,7 @@ fn copy_first_fragment(case: &Case, time: u64) {
 
 /// Sorted as text, `__9_...` comes after `__10_...`.
 #[test]
-fn names_go_from_the_least_time_to_the_greatest() {
+fn new_names_span_all_times() {
     let case = Case::named(PLAIN);
     let names = WriteIds::new().seeded(3);
     for time in [9, 10, 100] {
@@ -222,8 +222,8 @@ fn names_go_from_the_least_time_to_the_greatest() {
     }
 }
 
-/// An array with metadata. Each write has a time, keys with the time as their value, and deleted
-/// keys.
+/// Returns an array with metadata. Each write has a time, keys with the time as their value, and
+/// deleted keys.
 fn with_metadata(writes: &[(u64, &[&str], &[&str])]) -> Case {
     let case = Case::named(PLAIN);
     let names = WriteIds::new().seeded(1);
@@ -242,7 +242,7 @@ fn metadata(case: &Case, time: TimeRange) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn what_was_deleted_within_a_range_stays_deleted() {
+fn keys_deleted_within_a_range_stay_deleted() {
     let case = with_metadata(&[(1, &["a", "b"], &[]), (2, &["c"], &["a"]), (3, &["b"], &["c"]), (4, &["d"], &[])]);
     let before = case.history();
     let plan = Consolidate::metadata().between(TimeRange { start: 2, end: 3 }).plan(&case.array()).unwrap();
@@ -281,11 +281,11 @@ fn a_file_that_reaches_out_of_the_range_keeps_its_place() {
 }
 
 #[test]
-fn metadata_of_which_nothing_is_left() {
+fn metadata_without_remaining_keys() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &["a"]), (3, &[], &["b"])]);
     let before = case.history();
     let report = Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
-    assert_eq!(report.steps.len(), 2, "that all was deleted is said, too");
+    assert_eq!(report.steps.len(), 2, "deletions are written too");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     // The reference library writes only the vacuum file.
     case.storage.remove_file(&report.steps[0].path).unwrap();
@@ -304,7 +304,7 @@ fn metadata_of_which_nothing_is_left() {
 }
 
 #[test]
-fn metadata_that_was_joined_twice_before_the_vacuum() {
+fn metadata_consolidated_twice_before_a_vacuum() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &["a"])]);
     Consolidate::metadata().plan(&case.array()).unwrap().run().unwrap();
     let value = MetadataValue::text("3").unwrap();
@@ -320,7 +320,7 @@ fn metadata_that_was_joined_twice_before_the_vacuum() {
 
 /// Files dated in the future are not consolidated with current ones, unless requested.
 #[test]
-fn the_time_that_was_opened_bounds_what_is_joined() {
+fn the_opened_time_limits_a_consolidation() {
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[]), (u64::MAX - 1, &["c"], &[])]);
     let array = ArrayOptions::new().open_on(case.storage.clone()).unwrap();
     Consolidate::metadata().plan(&array).unwrap().run().unwrap();
@@ -330,7 +330,7 @@ fn the_time_that_was_opened_bounds_what_is_joined() {
 }
 
 #[test]
-fn a_plan_that_is_out_of_date_is_made_anew() {
+fn outdated_plans_are_renewed() {
     let case = Case::named(PLAIN);
     let plan = Consolidate::commits().plan(&case.array()).unwrap();
     let commits: Vec<String> = case.files().into_keys().filter(|path| path.ends_with(".wrt")).collect();
@@ -338,7 +338,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     let time = case.array().directory().fragments[0].name.start();
     case.array().delete_fragments(TimeRange { start: time, end: time }).unwrap();
     let before = case.history();
-    assert!(plan.run().unwrap().steps.is_empty(), "of one commit there is nothing to join");
+    assert!(plan.run().unwrap().steps.is_empty(), "a single commit is not consolidated");
     assert_eq!(differences(&before, &case.history(), &[]), [""; 0]);
     assert!(!case.files().contains_key(&commits[0]));
 
@@ -349,8 +349,8 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
     let plan = Consolidate::footers().plan(&array).unwrap();
     assert!(!plan.is_empty());
     case.array().delete_fragments(TimeRange { start: time, end: time }).unwrap();
-    assert!(plan.run().unwrap().steps.is_empty(), "of one footer there is nothing to join");
-    assert!(Consolidate::footers().plan(&array).unwrap().is_empty(), "the array is looked at as it is now");
+    assert!(plan.run().unwrap().steps.is_empty(), "a single footer is not consolidated");
+    assert!(Consolidate::footers().plan(&array).unwrap().is_empty(), "the plan uses the current state");
 
     // Metadata: another process has consolidated the files.
     let case = with_metadata(&[(1, &["a"], &[]), (2, &["b"], &[])]);
@@ -381,7 +381,7 @@ fn a_plan_that_is_out_of_date_is_made_anew() {
 }
 
 #[test]
-fn what_a_plan_says() {
+fn plans_list_their_steps() {
     let case = Case::named(CONSOLIDATED);
     let plan = Vacuum::all().plan(&case.array()).unwrap();
     let removed: u64 = plan.steps().map(|step| step.bytes).sum();
@@ -411,7 +411,7 @@ fn what_a_plan_says() {
 
 /// Two concurrent processes notice each other's changes or repeat their work.
 #[test]
-fn two_at_once() {
+fn two_processes_at_once() {
     for round in 0..20 {
         let case = Case::named(DELETES);
         let names = WriteIds::new().seeded(round);
@@ -463,7 +463,7 @@ fn nothing_behind_links_is_vacuumed() {
 
 /// A readable consolidated file with other content.
 #[test]
-fn joined_metadata_have_what_was_joined() {
+fn consolidated_metadata_must_have_the_listed_values() {
     for is_other in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("group");

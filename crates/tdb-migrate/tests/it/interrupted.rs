@@ -102,7 +102,7 @@ fn check(version: u32, size: Option<u64>) {
             }
         }
     }
-    assert!(twice > 0, "{version}: there was such a moment");
+    assert!(twice > 0, "{version}: no failure left cells twice");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn moves_after_a_crash() {
 
 /// Arrays inside of a group are included.
 #[test]
-fn what_lies_below_is_finished_before_it_is_copied() {
+fn nested_consolidations_are_completed_before_a_copy() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));
     tdb_array::Group::create(&old).unwrap();
@@ -157,7 +157,7 @@ fn what_lies_below_is_finished_before_it_is_copied() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nobody_copies_while_fragments_are_joined() {
+fn running_consolidations_block_copies() {
     let storage = storage_of(&MemoryStorage::new());
     let cells = interrupted(&storage);
     let read = |path: &str| std::fs::read_to_string(path).unwrap().trim().to_owned();
@@ -200,7 +200,7 @@ fn is_unsettled<T: std::fmt::Debug>(result: &Result<T>, why: &str) {
 
 /// Only interrupted consolidations that cannot be completed are refused.
 #[test]
-fn what_can_t_be_finished_is_refused() {
+fn consolidations_that_cannot_be_completed_are_refused() {
     let storage = filled(22);
     let fixed: Arc<dyn Storage> = Arc::new(ReadOnly(storage.clone()));
     let cells = cells_at(&storage, 50);
@@ -219,7 +219,7 @@ fn what_can_t_be_finished_is_refused() {
 /// Leftovers of a run killed before its journal was written: the next run reports them, and the
 /// doctor repairs them.
 #[test]
-fn what_was_never_committed_is_told() {
+fn uncommitted_fragments_are_reported() {
     let mut told = 0;
     let sound = FaultyStorage::sound(filled(22));
     consolidate(&(Arc::new(sound.clone()) as _), None).unwrap();

@@ -86,7 +86,7 @@ fn migrate_all(fixtures: impl Iterator<Item = Fixture>, counts: &mut Counts, pro
             for time in times(&array) {
                 let at = |storage: Arc<dyn Storage>| open.clone().between(TimeRange::until(time)).open_on(storage);
                 let (Ok(old), Ok(new)) = (at(fixture.array_storage()), at(storage.clone())) else {
-                    problems.push(format!("{context} at {time}: one can't be opened"));
+                    problems.push(format!("{context} at {time}: only one array can be opened"));
                     continue;
                 };
                 counts.times += 1;
@@ -238,7 +238,7 @@ fn other_keys() {
 /// Readers of earlier times see the rest of partly deleted originals. A copy cannot represent this
 /// state.
 #[test]
-fn joined_fragments_of_which_one_is_gone() {
+fn partly_deleted_originals_are_an_obstacle() {
     let storage = fixture("v22-by-2.30.0-dense-2d-row-row");
     let open = || ArrayOptions::new().open_on(storage.clone()).unwrap();
     ConsolidateFragments::new().amplification(1e9).plan(&open()).unwrap().run().unwrap();

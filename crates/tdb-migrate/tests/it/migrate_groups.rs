@@ -128,7 +128,7 @@ fn assert_same_cells(a: &Path, b: &Path, key: Option<&EncryptionKey>) {
 }
 
 #[test]
-fn all_that_is_in_a_group() {
+fn all_contents_of_a_group_are_migrated() {
     let nested = Nested::new();
     let group = Group::open(nested.root()).unwrap();
     let plan = Migrate::new().to(version(21)).plan_group(&group, None).unwrap();

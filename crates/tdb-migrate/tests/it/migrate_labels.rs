@@ -28,8 +28,8 @@ fn label(array: &Array) -> DimensionLabel {
     labels.find(|label| label.datatype == Datatype::Float64).unwrap().clone()
 }
 
-/// The fixture with changes to its numeric label: new values, metadata at two times, and a new
-/// attribute.
+/// Returns the fixture with changes to its numeric label: new values, metadata at two times, and a
+/// new attribute.
 fn labelled() -> Disk {
     let storage: Disk = fixtures::named("v22-by-2.30.0-dense-labels").array_storage();
     let array = open(&storage, TimeRange::ALL);
@@ -69,7 +69,7 @@ fn unit(array: &Array) -> Option<String> {
 }
 
 #[test]
-fn their_history_stays() {
+fn labels_keep_their_history() {
     let storage = labelled();
     let version = FormatVersion::new(20).unwrap();
     let new = migrated(&Migrate::new().to(version), &open(&storage, TimeRange::ALL));
@@ -91,7 +91,7 @@ fn their_history_stays() {
 }
 
 #[test]
-fn without_history_they_are_as_of_the_time() {
+fn flattened_labels_have_the_state_of_the_time() {
     let storage = labelled();
     for (time, expected) in [(MADE + 2, "metres"), (MADE + 4, "feet")] {
         let array = open(&storage, TimeRange::until(time));
@@ -105,7 +105,7 @@ fn without_history_they_are_as_of_the_time() {
 
 /// Obstacles in labels are reported before any file is written.
 #[test]
-fn what_stands_against_them() {
+fn obstacles_in_labels_are_reported() {
     let storage = labelled();
     let array = open(&storage, TimeRange::ALL);
     let own = array.array_of_label(&label(&array)).unwrap();

@@ -34,7 +34,7 @@ fn check(what: &str, make: impl Fn(&Path, Size), migrate: &Migrate) {
 
 // Allocations are counted on one thread.
 #[test]
-fn what_is_held_keeps_to_the_budget() {
+fn peak_memory_stays_within_the_budget() {
     let to = |version: u32| Migrate::new().to(FormatVersion::new(version).unwrap());
     check("sparse", sparse, &to(9));
     check("dense", dense, &to(9));

@@ -93,7 +93,7 @@ fn pieces_are_bounded() {
 }
 
 #[test]
-fn boxes_by_chance() {
+fn random_subarrays() {
     let mut random = Random(7);
     let mut below = |end: i64| i64::from(random.number(end.cast_unsigned()));
     let side = 1 << 12;
@@ -113,7 +113,7 @@ fn boxes_by_chance() {
 }
 
 #[test]
-fn what_would_grow_beyond_measure_is_refused() {
+fn excessive_growth_is_refused() {
     let array = dense(1 << 20, 1, &[(0, 0, 0, 0), (5, 5, 5, 5)]);
     let migrate = Migrate::new().tile_extent("x", Scalar::I64(1 << 15)).tile_extent("y", Scalar::I64(1 << 15));
     let MaintainError::CannotMigrate { against, .. } = migrate.clone().flatten().plan(&array).unwrap_err() else {

@@ -85,7 +85,7 @@ fn migrations_remove_no_more_than_removals() {
 
 /// Quarantined files move with the array.
 #[test]
-fn what_was_quarantined_goes_along() {
+fn quarantined_files_move_with_the_array() {
     for by_copying in [false, true] {
         let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
@@ -107,7 +107,7 @@ fn what_was_quarantined_goes_along() {
 
 /// Quarantined files may be the only copy, and their removal needs a request.
 #[test]
-fn what_was_quarantined_is_not_removed_without_a_word() {
+fn quarantined_files_are_removed_only_on_request() {
     let (_folder, root) = place();
     array(&root, "a");
     quarantine(&root.join("a"));
@@ -131,7 +131,7 @@ fn what_was_quarantined_is_not_removed_without_a_word() {
 /// Unlisted entries would be deleted with their folder: names that are not UTF-8, dangling links.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_not_listed_is_not_removed() {
+fn unlisted_entries_are_not_removed() {
     use std::os::unix::ffi::OsStrExt;
     let (_folder, root) = place();
     let strange = std::ffi::OsStr::from_bytes(b"\xff\xfe");
@@ -174,7 +174,7 @@ fn what_is_not_listed_is_not_removed() {
 /// Parent folders may have such a name, too. Then the folder has no URI.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
+fn unlisted_entries_without_a_uri_are_not_removed() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().unwrap();
     let around = folder.path().canonicalize().unwrap().join(std::ffi::OsStr::from_bytes(b"\xff"));
@@ -193,7 +193,7 @@ fn what_is_not_listed_is_not_removed_where_nothing_has_a_uri() {
 /// The staging folder of a copy must not be a link.
 #[cfg(unix)]
 #[test]
-fn copies_do_not_grow_behind_links() {
+fn copies_do_not_write_behind_links() {
     let (_folder, root) = place();
     array(&root, "a");
     std::fs::create_dir_all(root.join("mine/content")).unwrap();
@@ -218,7 +218,7 @@ fn copies_do_not_grow_behind_links() {
 
 /// A source that disappears during the copy leaves no empty copy.
 #[test]
-fn nothing_is_no_copy() {
+fn a_vanished_source_leaves_no_copy() {
     let (_folder, root) = place();
     for after in 0..12 {
         array(&root, "a");
@@ -227,7 +227,7 @@ fn nothing_is_no_copy() {
         let from: Arc<dyn Storage> = Arc::new(from);
         let parent: Arc<dyn Storage> = Arc::new(LocalStorage::new(&root));
         let result = CopyTo::new().run(&from, &parent, "b");
-        assert!(!root.join("a").exists(), "it has gone");
+        assert!(!root.join("a").exists(), "the source still exists");
         assert!(result.is_err(), "after {after}: {result:?}");
         assert!(!root.join("b").exists() && !root.join(".tdb-copy-b.tmp").exists());
     }
@@ -236,7 +236,7 @@ fn nothing_is_no_copy() {
 /// A move checks the removal of the source before copying.
 #[cfg(unix)]
 #[test]
-fn a_move_that_could_not_end_does_not_begin() {
+fn moves_check_the_removal_of_the_source_first() {
     let (_folder, root) = place();
     array(&root, "a");
     std::fs::rename(root.join("a/__fragments"), root.join("away")).unwrap();
@@ -259,7 +259,7 @@ fn a_move_that_could_not_end_does_not_begin() {
 
 /// The lock of an array inside of a group prevents moves and removals of the group.
 #[test]
-fn members_that_are_maintained_hold_their_group() {
+fn locked_members_block_their_group() {
     let (_folder, root) = place();
     Group::create(root.join("g")).unwrap();
     Group::create(root.join("g/inner")).unwrap();
@@ -292,14 +292,14 @@ fn members_that_are_maintained_hold_their_group() {
         assert_eq!(left, [""; 0], "by copying {by_copying}");
         assert!(Array::open(root.join(to).join("inner/b")).is_ok());
     }
-    assert!(root.join("h/no-member").exists(), "what is no member stays, after it was copied");
+    assert!(root.join("h/no-member").exists(), "an array without membership was removed");
     Remove::new().recursive(true).plan_folder(root.join("i")).unwrap().run().unwrap();
     assert!(!root.join("i/a").exists() && root.join("i/no-member").exists());
 }
 
 /// An unreadable group is moved and reported, because its members are unknown.
 #[test]
-fn groups_that_cannot_be_read_are_told() {
+fn unreadable_groups_are_reported() {
     for by_copying in [false, true] {
         let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();
@@ -314,7 +314,7 @@ fn groups_that_cannot_be_read_are_told() {
 
 /// Journals outside of arrays have no meaning.
 #[test]
-fn what_is_no_journal_holds_nothing() {
+fn journals_outside_of_arrays_block_nothing() {
     for by_copying in [false, true] {
         let (_folder, root) = place();
         Group::create(root.join("g")).unwrap();

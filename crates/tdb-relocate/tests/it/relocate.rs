@@ -15,7 +15,7 @@ use tdb_testkit::{Fault, FaultyStorage, fixtures};
 type Files = BTreeMap<String, Vec<u8>>;
 type Disk = Arc<dyn Storage>;
 
-/// A storage with files below `array`.
+/// Returns a storage with files below `array`.
 fn on(files: &Files) -> Disk {
     let storage = MemoryStorage::new();
     for (path, bytes) in files {
@@ -150,7 +150,7 @@ fn removals_that_break() {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_requests_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
     fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(folder.path());
@@ -213,7 +213,7 @@ fn places(group: &Path) -> Vec<(String, MemberPlace)> {
 }
 
 #[test]
-fn members_of_copies_lie_in_the_copy() {
+fn members_of_copies_are_in_the_copy() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     groups(&root);
@@ -284,10 +284,10 @@ fn removed_with_and_without_members() {
     Group::open(root.join("g")).unwrap().change().add("late", true, None).commit().unwrap();
     let error = plan.run().unwrap_err();
     assert!(matches!(&error, MaintainError::Conflict { path, .. } if path.ends_with("g/late")), "{error}");
-    assert!(Array::open(root.join("g/a")).is_ok(), "nothing is removed that the plan did not show");
+    assert!(Array::open(root.join("g/a")).is_ok(), "a member outside of the plan was removed");
     let inner = Remove::new().plan_folder(root.join("g/inner")).unwrap().run().unwrap();
     assert_eq!((inner.left, inner.held_by.len()), (vec!["b".to_owned()], 1));
-    assert!(Array::open(root.join("g/inner/b")).is_ok(), "members stay unless they are asked for");
+    assert!(Array::open(root.join("g/inner/b")).is_ok(), "members stay without `recursive`");
     let removed = Remove::new().recursive(true).plan_folder(root.join("g")).unwrap().run().unwrap();
     assert!(removed.left.contains(&"notes.txt".to_owned()), "{removed:?}");
     assert!(!root.join("g/a").exists() && Array::open(root.join("elsewhere")).is_ok());
@@ -297,7 +297,7 @@ fn removed_with_and_without_members() {
 /// After any failure, the complete array is at its old or new path. The next run completes the
 /// move.
 #[test]
-fn moves_that_break() {
+fn interrupted_moves_are_completed() {
     let mut broken = 0;
     for fixture in ["v22-by-2.30.0-sparse-2d", "v4-by-1.7.7-sparse-appended", "v9-by-2.3.3-sparse-joined-footers"] {
         let fixture = fixtures::named(fixture);
@@ -339,7 +339,7 @@ fn moves_that_break() {
 
 /// Moves of groups, whose members are updated. Uses local folders, which allow members to be read.
 #[test]
-fn moves_of_groups_that_break() {
+fn interrupted_moves_of_groups_are_completed() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("root");
     std::fs::create_dir(&root).unwrap();
@@ -404,7 +404,7 @@ fn gone(error: MaintainError) -> Result<(), MaintainError> {
 
 /// Later writes to the old path are not lost.
 #[test]
-fn a_move_that_was_overtaken_is_left() {
+fn writes_to_the_old_path_survive_a_move() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let disk = on(&Case::of(&fixture).files());
     let job = |disk: &Disk| MoveTo::new().take_over(true).by_copying(true).run(disk, "array", "new");
@@ -429,7 +429,7 @@ fn a_move_that_was_overtaken_is_left() {
 
 /// Foreign files in an array are not deleted.
 #[test]
-fn what_is_not_of_the_format_is_not_removed() {
+fn foreign_files_are_not_removed() {
     let folder = tempfile::tempdir().unwrap();
     fixtures::named("v22-by-2.30.0-sparse-2d").unpack_into(folder.path());
     let array = folder.path().join("array");

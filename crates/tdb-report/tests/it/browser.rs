@@ -93,7 +93,7 @@ window.addEventListener('load', () => {
 });
 "#;
 
-/// The path of the browser, if installed.
+/// Returns the path of the browser, if installed.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
     let folders: Vec<PathBuf> = env::split_paths(&env::var_os("PATH")?).collect();
@@ -131,10 +131,10 @@ fn shown(browser: &Path, file: &Path, scheme: &str, folder: &Path) -> (String, S
 }
 
 #[test]
-fn pages_are_fit_to_be_seen() {
+fn pages_are_readable_in_a_browser() {
     let Some(browser) = browser() else {
-        assert!(env::var_os("TDB_BROWSER").is_none_or(|value| value != "required"), "there is no Chromium here");
-        eprintln!("NOT TESTED: there is no Chromium here, and nobody has looked at the pages");
+        assert!(env::var_os("TDB_BROWSER").is_none_or(|value| value != "required"), "Chromium is missing");
+        eprintln!("NOT TESTED: Chromium is missing, and no browser has checked the pages");
         return;
     };
     let temporary = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use tdb_testkit::fixtures;
 
 use crate::support::{HOSTILE, hostile, many_fragments, named, open};
 
-/// The part of a page after the common head.
+/// Returns the part of a page after the common head.
 fn body(page: &str) -> &str {
     page.split("<body>").nth(1).unwrap()
 }
@@ -68,7 +68,10 @@ fn many_fragments_are_counted_together() {
     let page = Report::new().array("many", &array).unwrap();
     assert!(page.len() < 300_000, "{} bytes", page.len());
     assert!(page.contains("number of fragments that overlap each of 2160 parts"));
-    assert!(page.contains("of 64 of 1200 fragments") || page.contains("in 64 of 1200 fragments"), "what was left out");
+    assert!(
+        page.contains("of 64 of 1200 fragments") || page.contains("in 64 of 1200 fragments"),
+        "the page does not state the sample"
+    );
     check_markup(&page);
 }
 

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_moved_aside_comes_back() {
+    fn quarantined_files_are_restored() {
         let storage = MemoryStorage::new();
         storage.insert("__commits/a.vac", *b"a").unwrap();
         storage.insert("__fragments/f/x.tdb", *b"x").unwrap();

@@ -68,8 +68,8 @@ fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
 }
 
 impl Shape {
-    /// Returns the newest schema with the fields of the data files. Prefers schemas no younger than
-    /// the fragment.
+    /// Returns the newest schema with the fields of the data files. Prefers schemas that are not
+    /// newer than the fragment.
     pub(super) fn find(
         array: &Array,
         folder: &str,

@@ -46,7 +46,7 @@ fn check_lengths(
 }
 
 impl<'a> Checked<'a> {
-    /// Unfilters all tiles of an attribute or similar field and compares the statistics.
+    /// Unfilters all tiles of an attribute or reserved field and compares the statistics.
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
         let (fragment, workers) = (self.fragment, self.workers);

@@ -13,7 +13,7 @@ pub(super) struct Places {
 impl Places {
     /// Returns `true` the first time a path is seen.
     pub(super) fn is_new(&mut self, storage: &dyn Storage) -> bool {
-        // A URI has no links, and a link may lead to a parent folder.
+        // A link may lead to a parent folder. URIs contain no links and reveal the cycle.
         self.seen.insert(storage.uri("").unwrap_or_else(|| storage.describe("")))
     }
 }

@@ -23,9 +23,9 @@ const PAUSE: u64 = 200;
 /// Repeats a check of an array or group until the files stay the same during a check, or no new
 /// problem is found.
 ///
-/// A file deleted or replaced by a job is not reported, and the replacement is checked. A problem
-/// of a file outside of fragments in a local folder must persist after a pause without growth.
-/// Another process may be writing the file.
+/// A file deleted or replaced by a job is not reported, and the replacement is checked. In a local
+/// folder, another process may be writing a file outside of fragments. A problem of such a file
+/// must persist after a pause in which the file does not grow.
 pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<VerifyReport>) -> Result<VerifyReport> {
     let mut asked = VerifyReport::default();
     let mut counted = || look().inspect(|report| asked.count(report.counters));
@@ -73,7 +73,7 @@ fn has_young(report: &VerifyReport) -> bool {
     report.wrong().any(is_young)
 }
 
-/// Waits, if the clock supports it.
+/// Waits for [`PAUSE`]. Returns `false` if the clock does not support waiting.
 fn pause() -> bool {
     let environment = Environment::system();
     environment.now().is_ok_and(|now| environment.wait_until_after(now.saturating_add(PAUSE)).is_ok())

@@ -57,7 +57,7 @@ pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
 fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Finding> {
     let storage = &**array.storage();
     let files = list(storage, path).ok();
-    // Some object stores still list folders without files.
+    // Some object stores list folders without files.
     let is_empty = files.as_ref().is_some_and(Vec::is_empty);
     if is_empty && (storage.profile().is_remote() || !matches!(storage.exists(path), Ok(true))) {
         return None;

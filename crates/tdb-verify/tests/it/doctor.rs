@@ -42,7 +42,7 @@ fn consolidated(files: &Files) -> String {
     path.rsplit('/').next().unwrap().strip_suffix(".vac").unwrap().to_owned()
 }
 
-/// An array with all problems that readers do not notice.
+/// Returns an array with all problems that readers do not notice.
 fn ailing() -> Files {
     let all = Case::named(CONSOLIDATED).files();
     let name = consolidated(&all);
@@ -110,7 +110,7 @@ fn whatever_breaks() {
         for n in 0..sound.changes() - 1 {
             let storage = on(&ailing);
             let result = mend(&(Arc::new(FaultyStorage::new(storage.clone(), fault, n)) as _), &Doctor::new());
-            assert!(result.is_err(), "{fault:?} at {n}: it said that all is well");
+            assert!(result.is_err(), "{fault:?} at {n}: the failed repair reported success");
             assert_eq!(differences(&before, &Case::on(storage.clone()).history(), &[]), [""; 0], "{fault:?} at {n}");
             mend(&storage, &Doctor::new().take_over(true)).unwrap();
             assert_eq!(look(&storage).len(), 1, "{fault:?} at {n}");
@@ -196,7 +196,7 @@ fn commits_of_lost_fragments() {
 
 /// The fragments of a quarantined list were consolidated and vacuumed later.
 #[test]
-fn what_is_outdated_stays_aside() {
+fn outdated_files_stay_in_quarantine() {
     let storage = on(&Case::named("v22-by-2.30.0-sparse-2d").files());
     let consolidate = || Consolidate::commits().plan(&open(&storage)).unwrap().run().unwrap();
     consolidate();
@@ -218,7 +218,7 @@ fn what_is_outdated_stays_aside() {
 }
 
 #[test]
-fn one_at_a_time() {
+fn only_one_doctor_runs() {
     let storage = on(&ailing());
     storage.create_new(".tdb-maintain.tmp", b"process 1\non elsewhere\n").unwrap();
     let found = look(&storage);
@@ -241,7 +241,7 @@ fn one_at_a_time() {
 /// The lock of a living process stays, and the lock of a dead process is repaired.
 #[cfg(target_os = "linux")]
 #[test]
-fn locks_of_the_living() {
+fn locks_of_living_processes_stay() {
     let read = |path: &str| std::fs::read_to_string(path).unwrap().trim().to_owned();
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
     let (host, boot) = (read("/proc/sys/kernel/hostname"), read("/proc/sys/kernel/random/boot_id"));
@@ -318,7 +318,7 @@ impl tdb_array::Clock for Beside {
 }
 
 #[test]
-fn what_others_change_beside_is_not_undone() {
+fn concurrent_changes_are_not_undone() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     Group::create(root.join("g")).unwrap();
@@ -340,7 +340,7 @@ fn what_others_change_beside_is_not_undone() {
 
 /// A file with the name of the lock blocks all jobs. The doctor reports the file and keeps it.
 #[test]
-fn what_is_no_lock_is_found() {
+fn files_that_are_not_locks_are_found() {
     for is_folder in [false, true] {
         let storage = on(&Case::named(CONSOLIDATED).files());
         match is_folder {

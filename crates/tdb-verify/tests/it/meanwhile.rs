@@ -38,8 +38,8 @@ fn put(storage: &Arc<dyn Storage>, time: u64) {
     open(storage).write_metadata().ids(WriteIds::new().seeded(time).at(time)).put("k", value).commit().unwrap();
 }
 
-/// An array with three fragments and metadata of three times. Sparse arrays of the current format
-/// also have a delete.
+/// Returns an array with three fragments and metadata of three times. Sparse arrays of the current
+/// format also have a delete.
 fn filled(number: usize) -> Arc<dyn Storage> {
     let storage = storage_of(&MemoryStorage::new());
     let schema = match number {
@@ -242,7 +242,7 @@ fn advice_is_given_while_the_array_is_maintained() {
 
 /// The job repeats during each round of the verification.
 #[test]
-fn verify_ends_while_the_array_is_maintained_without_end() {
+fn verify_ends_during_endless_jobs() {
     for every in [5, 17, 60] {
         let disk = filled(0);
         let storage = MeanwhileStorage::new(disk, move |n, disk| {
@@ -289,7 +289,7 @@ fn a_file_that_is_really_missing_is_found_while_others_are_replaced() {
 }
 
 #[test]
-fn what_replaces_vanished_fragments_is_verified() {
+fn replacements_of_vanished_fragments_are_verified() {
     let mut found = 0;
     at_each_moment(
         0,
@@ -314,7 +314,7 @@ fn what_replaces_vanished_fragments_is_verified() {
 /// A write that stopped at any operation looks like a running write. A stop between metadata and
 /// commit looks like a lost commit.
 #[test]
-fn a_write_that_is_going_on_is_a_note() {
+fn running_writes_are_notes() {
     let write = |storage: &Arc<dyn Storage>| {
         let cells = WriteBatch::new().with("x", &[1i32]).with("y", &[1i32]).with("a", &[1i32]);
         let cells =
@@ -344,7 +344,7 @@ fn a_write_that_is_going_on_is_a_note() {
 
 /// A stopped job looks like a running job, because this process is alive and holds the lock.
 #[test]
-fn maintenance_that_is_going_on_is_no_finding() {
+fn running_jobs_are_no_findings() {
     let consolidate = |storage: &Arc<dyn Storage>, size: Option<u64>| {
         let array = try_open(storage)?;
         let options = ConsolidateFragments::new().ids(WriteIds::new().seeded(30)).amplification(f64::INFINITY);

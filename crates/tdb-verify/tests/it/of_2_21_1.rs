@@ -32,7 +32,7 @@ fn the_other_uuid_of_a_vacuum_file_is_a_note() {
 }
 
 #[test]
-fn a_vacuum_removes_what_it_lists() {
+fn a_vacuum_deletes_the_listed_files() {
     let storage = array();
     let before = format!("{:?}", open(&storage).metadata().unwrap());
     assert!(before.contains("at 2"), "{before}");

@@ -127,7 +127,7 @@ fn fragment_of(name: &str) -> (Files, Fragment, String) {
 }
 
 #[test]
-fn damaged_metadata_are_quarantined_and_come_back() {
+fn damaged_metadata_is_quarantined_and_restored() {
     let (mut all, fragment, path) = fragment_of(SPARSE);
     let sound = all[&path].clone();
     all.insert(path.clone(), b"damaged".to_vec());
@@ -144,7 +144,7 @@ fn damaged_metadata_are_quarantined_and_come_back() {
 }
 
 #[test]
-fn what_is_refused() {
+fn impossible_rebuilds_are_refused() {
     let (mut all, fragment, path) = fragment_of(DENSE);
     let name = fragment.name().as_str();
     all.remove(&path);
@@ -289,7 +289,7 @@ mod old_formats {
     }
 
     #[test]
-    fn what_old_files_do_not_say() {
+    fn ambiguous_old_files_are_refused() {
         // The coordinates are (0, 1), (2, 3) in one format and (0, 2), (1, 3) in the other. Both
         // are in the domain and in order.
         let disk = made(1, "no filters");
@@ -310,7 +310,7 @@ mod old_formats {
 
     /// A dense fragment of old releases needs a domain from the caller.
     #[test]
-    fn dense_ones_want_their_domain() {
+    fn dense_fragments_need_a_domain() {
         for fixture in ["v2-by-1.5.1-dense", "v4-by-1.7.7-dense"] {
             let case = Case::named(fixture);
             let array = case.array();

@@ -69,7 +69,7 @@ fn a_member_of_another_kind_is_found() {
 }
 
 #[test]
-fn lost_metadata_of_a_group_that_stood_for_others_is_found() {
+fn lost_consolidated_metadata_of_a_group_is_found() {
     let storage = fixtures::named("v22-by-2.30.0-group").group_storage();
     let [file] = &files(&storage, "__meta", "")[..] else { panic!("one file of metadata") };
     let list = "__meta/__1700000000000_1700000002000_0123456789abcdef0123456789abcdef.vac";
@@ -83,7 +83,7 @@ fn lost_metadata_of_a_group_that_stood_for_others_is_found() {
 }
 
 #[test]
-fn lists_whose_lines_name_nothing_are_found() {
+fn lists_with_invalid_lines_are_found() {
     for (fixture, folder) in [
         ("v10-by-2.4.3-sparse-consolidated", ""),
         ("v15-by-2.11.3-sparse-consolidated", "__commits"),
@@ -106,7 +106,7 @@ fn lists_whose_lines_name_nothing_are_found() {
 
 /// Releases 2.0 to 2.25 write an empty vacuum file when they consolidate missing metadata.
 #[test]
-fn an_empty_list_of_metadata_is_a_finding_only_if_something_was_joined() {
+fn empty_vacuum_files_are_findings_next_to_consolidated_metadata() {
     let array = fixtures::named("v10-by-2.4.3-dense-metadata").array_storage();
     let group = fixtures::named("v22-by-2.30.0-group").group_storage();
     for storage in [array, group] {

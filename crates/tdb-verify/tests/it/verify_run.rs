@@ -108,7 +108,7 @@ impl Storage for Closed {
 }
 
 #[test]
-fn what_cannot_be_listed_is_said() {
+fn unlistable_folders_are_reported() {
     for folder in ["__labels", "__fragments"] {
         let storage = Arc::new(Closed { inner: array(1), folder });
         let report = Verify::new().threads(1).storage(storage).unwrap();
@@ -118,7 +118,7 @@ fn what_cannot_be_listed_is_said() {
 }
 
 #[test]
-fn it_is_watched_and_cancelled() {
+fn progress_is_reported_and_cancellation_works() {
     let (storage, monitor) = (array(5), Monitor::new());
     let verify = Verify::new().threads(1).monitor(&monitor);
     verify.storage(storage.clone()).unwrap();

@@ -174,7 +174,7 @@ fn altered_statistics_are_found() {
 
 /// The bits of a NaN sum depend on the processor and on the order of additions.
 #[test]
-fn sums_that_are_no_numbers_may_have_any_bits() {
+fn nan_sums_may_have_any_bits() {
     let place = Dimension::new("place", 0i32..=9);
     let schema = SchemaBuilder::sparse().dimension(place).attribute(Attribute::new("a", Datatype::Float32));
     let cells = WriteBatch::new().with("place", &[1, 2, 3]).with("a", &[f32::NAN, 1.5, -f32::NAN]);

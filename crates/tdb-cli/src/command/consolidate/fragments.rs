@@ -67,7 +67,7 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 impl FragmentArgs {
-    /// `true` if any option is given.
+    /// Returns `true` if any option is given.
     pub(super) fn is_any(&self) -> bool {
         *self != Self::default()
     }

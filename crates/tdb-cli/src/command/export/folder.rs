@@ -28,8 +28,9 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
         return Err(Failure::usage("-: cannot write a folder to standard output"));
     }
     if path.symlink_metadata().is_ok() {
-        let failure = Failure::new(Exit::Unavailable, format!("{}: already exists", path.display()));
-        return Err(failure.with_hint("choose another name"));
+        let message = format!("{}: already exists; existing files are never overwritten", path.display());
+        let failure = Failure::new(Exit::Unavailable, message);
+        return Err(failure.with_hint("choose another name, or remove the existing file or folder"));
     }
     let monitor = Monitor::only_cancelling();
     interrupt::ends(&monitor);

@@ -14,7 +14,7 @@ use crate::size::counted;
 use crate::{interrupt, location, session, stores};
 use tdb_print::Terminal;
 
-/// The folder to import as an array or group, or `None` if the files are of another kind.
+/// Returns the folder to import as an array or group, or `None` if the files are of another kind.
 ///
 /// # Errors
 /// Fails if the folder is one of several files.
@@ -71,11 +71,11 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: PathBuf, key: &K
     Ok(())
 }
 
-/// The target of an import, which must not exist.
+/// Returns the target of an import, which must not exist.
 fn target(args: &Args) -> Result<Target> {
     let taken = |place: String| {
         let failure = Failure::new(Exit::Unavailable, format!("{place}: already exists"));
-        failure.with_hint("choose another path; a folder of this kind becomes a new array or group")
+        failure.with_hint("choose another path: a folder of this format becomes a new array or group")
     };
     if let Some(storage) = stores::open(&args.array) {
         let storage = storage.map_err(ArrayError::from)?;

@@ -135,7 +135,7 @@ impl Kind {
     }
 }
 
-/// Files in a folder with an importable extension, sorted by name.
+/// Returns the files in a folder with an importable extension, sorted by name.
 fn files_in(folder: &Path, format: Option<&str>) -> Result<Vec<PathBuf>> {
     let broken = |error: std::io::Error| Failure::io(folder.display(), &error);
     let mut found = Vec::new();

@@ -14,7 +14,7 @@ use crate::failure::Result;
 use crate::size::Bytes;
 use tdb_print::{Paint, printable};
 
-/// The summary as text.
+/// Returns the summary as text.
 pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
     let mut out = String::new();
     let schema = array.schema();
@@ -56,7 +56,7 @@ pub(super) fn text(path: &Path, array: &Array, paint: Paint) -> Result<String> {
     Ok(out)
 }
 
-/// The summary as JSON.
+/// Returns the summary as JSON.
 pub(super) fn json(path: &Path, array: &Array) -> Result<Value> {
     let schema = array.schema();
     let dimensions = schema.dimensions().iter().map(|dimension| {
@@ -130,8 +130,8 @@ fn show_attribute(attribute: &Attribute) -> String {
     text
 }
 
-/// Number of written cells. Includes cells that were overwritten or deleted later, because only a
-/// read can find the difference.
+/// Returns the number of written cells. Includes cells that were overwritten or deleted later,
+/// because only a read can find the difference.
 fn cells(array: &Array) -> Result<(u64, &'static str)> {
     let count = array.fragments()?.iter().map(|fragment| fragment.footer().tiles().visible_cell_count());
     let count = count.fold(0, u64::saturating_add);
@@ -139,15 +139,15 @@ fn cells(array: &Array) -> Result<(u64, &'static str)> {
     Ok((count, if several { "written, including overwritten cells" } else { "written" }))
 }
 
-/// The first and last millisecond of all fragments.
+/// Returns the first and last millisecond of all fragments.
 fn times(array: &Array) -> Result<Option<(u64, u64)>> {
     let names = array.fragments()?.iter().map(tdb_array::Fragment::name);
     let first = names.clone().map(tdb_types::TimestampedName::start).min();
     Ok(first.zip(names.map(tdb_types::TimestampedName::end).max()))
 }
 
-/// Total bytes of all files below a local folder, without following links. For an array on a store,
-/// the bytes of its fragments, because this needs no listing.
+/// Returns the total bytes of all files below a local folder, without following links. For an array
+/// on a store, the bytes of its fragments, because this needs no listing.
 fn size(path: &Path, array: &Array) -> Result<u64> {
     if path.is_dir() {
         return Ok(disk_size(path));

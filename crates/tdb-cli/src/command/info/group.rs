@@ -8,7 +8,7 @@ use tdb_array::{Group, Member};
 
 use tdb_print::{Paint, printable};
 
-/// The summary as JSON.
+/// Returns the summary as JSON.
 pub(super) fn json(path: &Path, group: &Group) -> Value {
     let member = |member: &Member| {
         json!({
@@ -26,7 +26,7 @@ pub(super) fn json(path: &Path, group: &Group) -> Value {
     })
 }
 
-/// The summary as text.
+/// Returns the summary as text.
 pub(super) fn text(path: &Path, group: &Group, paint: Paint) -> String {
     let mut out = String::new();
     let mut line = |name: &str, text: &str| {

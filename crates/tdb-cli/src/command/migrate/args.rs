@@ -114,7 +114,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl Args {
-    /// The key of the new array.
+    /// Returns the key of the new array.
     pub(super) fn new_key(&self, key: &Key) -> Result<Key> {
         match &self.new_key_file {
             Some(file) => Key::from_file(Path::new(file), "--new-key-file"),
@@ -133,7 +133,7 @@ impl Args {
         }
     }
 
-    /// The encryption state of the kept array, if the new array has a different key.
+    /// Returns the encryption state of the kept array, if the new array has a different key.
     fn of_old_key(&self, key: &Key) -> &'static str {
         match (self.new_key_file.is_some(), key.is_given()) {
             (true, false) => "; it is not encrypted",
@@ -143,7 +143,7 @@ impl Args {
         }
     }
 
-    /// The requested migration. `array` is `None` for a group.
+    /// Returns the requested migration. `array` is `None` for a group.
     pub(super) fn migrate(&self, array: Option<&Array>) -> Result<Migrate> {
         let mut migrate = with(Migrate::new(), self.to, Migrate::to);
         for (name, extent) in &self.tile_extent {
@@ -170,7 +170,7 @@ impl Args {
     }
 }
 
-/// The path of the kept array.
+/// Returns the path of the kept array.
 fn before(path: &Path) -> String {
     // Resolves `.`, which has no file name.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

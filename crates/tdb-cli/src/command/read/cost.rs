@@ -56,7 +56,7 @@ impl Cost {
         })
     }
 
-    /// Number of unfiltered tiles, and the bytes of their data.
+    /// Returns the number of unfiltered tiles, and the bytes of their data.
     fn unfiltered(&self) -> (u64, u64) {
         let Progress { tiles, unneeded_tiles, bytes, unneeded_bytes, .. } = self.progress;
         (tiles.saturating_sub(unneeded_tiles), bytes.saturating_sub(unneeded_bytes))
@@ -94,7 +94,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// Peak memory of the process in bytes, or `None` on systems other than Linux.
+/// Returns the peak memory of the process in bytes, or `None` on systems other than Linux.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

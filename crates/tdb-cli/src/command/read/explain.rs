@@ -25,7 +25,7 @@ pub(super) fn print(plan: &Plan, cost: Option<&Cost>, format: TextFormat) -> Res
     }
 }
 
-/// The plan with control characters in names escaped.
+/// Returns the plan with control characters in names escaped.
 fn printable_plan(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     let escape = |text: &mut String| *text = printable(text);
@@ -79,7 +79,7 @@ fn json(plan: &Plan) -> Value {
     })
 }
 
-/// Number of skipped tiles of a fragment, by reason.
+/// Returns the number of skipped tiles of a fragment, by reason.
 fn without(fragment: &FragmentPlan) -> Value {
     let conditions = fragment.pruned_by.iter().map(|pruned| {
         let (by, field) = match &pruned.by {

@@ -16,10 +16,11 @@ use tdb_print::{RowFormat, cell_writer, stdout};
 
 /// Assumed bytes of a variable-size cell.
 const VAR_CELL: u64 = 64;
-/// A smaller budget saves no memory.
+/// Minimum budget in bytes. A smaller budget saves no memory.
 const SMALLEST_BUDGET: u64 = 64 << 10;
 
-/// Bytes of a batch: the budget, but at most the probable size of all cells up to the limit.
+/// Returns the bytes of a batch: the budget, but at most the probable size of all cells up to the
+/// limit.
 pub(super) fn budget(args: &Args, schema: &ArraySchema, fields: &[Selected<'_>]) -> usize {
     let size = |field: &Selected<'_>| field.cell_size(schema).unwrap_or(VAR_CELL);
     let row: u64 = fields.iter().map(size).fold(1, u64::saturating_add);

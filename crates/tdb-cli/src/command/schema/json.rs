@@ -42,7 +42,7 @@ fn filters(pipeline: &FilterPipeline) -> Value {
     json!({"max_chunk_size": pipeline.max_chunk_size, "filters": names})
 }
 
-/// The number of values per cell, or null for a variable number.
+/// Returns the number of values per cell, or null for a variable number.
 fn number(number: CellValNum) -> Value {
     number.fixed().map_or(Value::Null, Value::from)
 }

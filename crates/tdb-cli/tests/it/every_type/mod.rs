@@ -43,7 +43,7 @@ const TEXTS: &[&str] = &[
     "'",
 ];
 
-/// A random value of a type, often an unusual one.
+/// Returns a random value of a type, often an unusual one.
 fn value(datatype: Datatype, random: &mut SplitMix64) -> Vec<u8> {
     let size = datatype.size();
     let bits = random.next();
@@ -69,7 +69,7 @@ fn value(datatype: Datatype, random: &mut SplitMix64) -> Vec<u8> {
     bits.to_le_bytes()[..size].into()
 }
 
-/// A random cell of a field: bytes, or text that looks like another value.
+/// Returns a random cell of a field: bytes, or text that looks like another value.
 fn cell(datatype: Datatype, number: CellValNum, random: &mut SplitMix64) -> Vec<u8> {
     if number.is_var() && (datatype.is_string() || datatype == Datatype::Char) && random.below(3) > 0 {
         let text = TEXTS[random.below(TEXTS.len())];
@@ -90,8 +90,8 @@ pub(crate) struct Field {
     pub(crate) enumeration: Option<Enumeration>,
 }
 
-/// Fields of every datatype and number of values, nullable or not, and fields with enumerations of
-/// several types.
+/// Returns fields of every datatype and number of values, nullable or not, and fields with
+/// enumerations of several types.
 pub(crate) fn fields(random: &mut SplitMix64) -> Vec<Field> {
     let numbers = [1, 3, u32::MAX].map(|code| CellValNum::from_code(code).unwrap());
     let mut fields = Vec::new();

@@ -35,7 +35,7 @@ impl fmt::Display for Run {
 }
 
 impl Run {
-    /// The result of `tdb` with these words.
+    /// Returns the result of `tdb` with these words.
     pub(crate) fn of(words: &str, output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
@@ -56,7 +56,7 @@ impl Run {
         self
     }
 
-    /// Asserts what is on standard output.
+    /// Asserts the standard output.
     #[track_caller]
     pub(crate) fn prints(self, text: &str) -> Self {
         assert_eq!(self.stdout, text, "{self}");
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// The command, in the folder of the fixtures.
+/// Returns the command, in the folder of the fixtures.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
     command
@@ -90,8 +90,8 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// A folder with the fixtures that the words name. Returns `None` if all of them are stored as
-/// folders.
+/// Returns a folder with the fixtures that the words name. Returns `None` if all of them are stored
+/// as folders.
 fn fixtures_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<tempfile::TempDir> {
     let named: Vec<_> = words.into_iter().filter_map(|word| fixtures::find(word.split('/').next()?)).collect();
     if named.iter().all(|fixture| fixtures::Place::new(&fixtures::root(), fixture.name()).is_folder()) {
@@ -119,7 +119,7 @@ pub(crate) fn run(line: &str) -> Run {
     tdb(line.split_whitespace())
 }
 
-/// Runs `tdb` with these words, of which each `@` stands for the next of the paths.
+/// Runs `tdb` with these words. Replaces each `@` by the next path.
 pub(crate) fn run_on(words: &[&str], paths: &[&Path]) -> Run {
     let mut paths = paths.iter();
     tdb(words.iter().map(|word| if *word == "@" { paths.next().unwrap().as_os_str() } else { (*word).as_ref() }))
@@ -178,7 +178,7 @@ impl Key {
         Self(file)
     }
 
-    /// The arguments that pass the key.
+    /// Returns the arguments that pass the key.
     pub(crate) fn words(&self) -> [String; 2] {
         ["--key-file".to_owned(), self.0.path().to_string_lossy().into_owned()]
     }
@@ -200,7 +200,7 @@ impl Copy {
         self.folder.path()
     }
 
-    /// A path in the copy, as a word of a command line.
+    /// Returns a path in the copy, as a word of a command line.
     pub(crate) fn at(&self, name: &str) -> String {
         self.path().join(name).to_string_lossy().into_owned()
     }
@@ -214,14 +214,14 @@ impl Copy {
         Run { line: hide(run.line), stdout: hide(run.stdout), stderr: hide(run.stderr), code: run.code }
     }
 
-    /// The only file below `folder` whose name ends with `end`.
+    /// Returns the only file below `folder` whose name ends with `end`.
     pub(crate) fn find(&self, folder: &str, end: &str) -> PathBuf {
         let folder = self.path().join(folder);
         find(&folder, end).unwrap_or_else(|| panic!("no {end} in {}", folder.display()))
     }
 }
 
-/// The first file below a folder whose path ends with `end`, sorted by name.
+/// Returns the first file below a folder whose path ends with `end`, sorted by name.
 pub(crate) fn find(folder: &Path, end: &str) -> Option<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     entries.sort();

@@ -52,7 +52,7 @@ fn two_appenders_become_two_groups() {
 }
 
 #[test]
-fn nothing_later_comes_to_a_group_that_another_fragment_overlaps() {
+fn overlapped_groups_are_closed() {
     // The second fragment is too distant to be grouped, and overlaps the first.
     let all = [facts(1, &[(0, 9), (0, 9)]), facts(2, &[(0, 9), (0, 9999)]), facts(3, &[(0, 9), (0, 9)])];
     let choice = Choice { amplification: 0.9, ..choice(usize::MAX) };
@@ -66,7 +66,7 @@ fn older_fragments_are_not_hidden() {
 }
 
 #[test]
-fn one_far_away_keeps_no_others_apart() {
+fn a_distant_fragment_does_not_separate_others() {
     // Each fragment overlaps its neighbors, in any order of time. One fragment near the end is
     // distant.
     let places = [7, 2, 11, 0, 14, 5, 9, 3, 16, 1, 12, 6, 18, 4, 10, 15, 8, 1_000_000, 13, 17, 19];
@@ -83,7 +83,7 @@ fn one_far_away_keeps_no_others_apart() {
 }
 
 #[test]
-fn the_cost_is_that_of_sorting() {
+fn comparisons_grow_like_a_sort() {
     for appenders in [1, 2, 50, 1000, 100_000] {
         let mut counts = Vec::new();
         for count in [10_000_u64, 100_000] {

@@ -40,7 +40,7 @@ pub fn array_on(storage: &Arc<dyn Storage>) -> Array {
     ArrayOptions::new().threads(1).between(TimeRange::ALL).open_on(storage.clone()).unwrap()
 }
 
-/// An array whose names are all hostile.
+/// Returns an array whose names are all hostile.
 pub fn hostile() -> Array {
     let values = Enumeration::strings(HOSTILE, "values", Datatype::StringUtf8, [HOSTILE, "b"]).unwrap();
     let dimension = |suffix: &str| Dimension::new(format!("{HOSTILE}{suffix}"), 0i32..=999);
@@ -65,8 +65,8 @@ pub fn hostile() -> Array {
     array_on(&storage)
 }
 
-/// A sparse array of `count` small fragments, with two dimensions. The second dimension grows with
-/// time.
+/// Returns a sparse array of `count` small fragments, with two dimensions. The second dimension
+/// grows with time.
 pub fn many_fragments(count: u32) -> Array {
     let dimension = |name| Dimension::new(name, 0u32..=999_999);
     let schema = SchemaBuilder::sparse()
