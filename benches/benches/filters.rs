@@ -14,7 +14,7 @@ use tdb_types::{Datatype, FormatVersion};
 const TILE: usize = 4 << 20;
 const CHUNK: usize = 64 << 10;
 
-/// A slow random walk, like measurements.
+/// Returns a slow random walk, like measurements.
 fn walk() -> impl Iterator<Item = i64> {
     let mut random = SplitMix64::new(1);
     let mut value = 1_000_000i64;
@@ -47,7 +47,7 @@ fn short_int16() -> Vec<u8> {
     walk().take(TILE / 2).flat_map(|value| (value as i16).to_le_bytes()).collect()
 }
 
-/// Validity bytes, nearly all of them 1.
+/// Returns validity bytes, nearly all of them 1.
 fn validity() -> Vec<u8> {
     walk().take(TILE).map(|value| u8::from(value % 500 != 0)).collect()
 }

@@ -16,7 +16,8 @@ use tdb_types::{ByteReader, Datatype, Limits};
 /// Number of cells per fragment.
 const CELLS: i64 = 100;
 
-/// A row of `cells` cells with several attributes. Filters make the schema longer.
+/// Returns the schema of a row of `cells` cells with several attributes. Filters make the schema
+/// longer.
 fn schema(cells: i64, attributes: usize) -> ArraySchema {
     let x = Dimension::new("x", 0i64..=cells - 1);
     let filters = || FilterPipeline::new(vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }]);
@@ -25,7 +26,7 @@ fn schema(cells: i64, attributes: usize) -> ArraySchema {
     (0..attributes).map(attribute).fold(builder, SchemaBuilder::attribute).build().unwrap()
 }
 
-/// An array of adjacent fragments.
+/// Writes an array of adjacent fragments.
 fn written(storage: &Arc<dyn Storage>, fragments: i64, attributes: usize) {
     let schema = schema(fragments * CELLS, attributes);
     CreateOptions::new().create_on(storage, schema).unwrap();
