@@ -162,8 +162,8 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     }
 }
 
-/// Maximum memory of a partition: all partitions together get a quarter of the pool, because the
-/// rest of the query needs memory it cannot reduce.
+/// Returns the maximum memory of a partition: all partitions together get a quarter of the pool,
+/// because the rest of the query needs memory it cannot reduce.
 fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     match limit {
         MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),
