@@ -10,7 +10,7 @@ use super::{conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
-/// Timestamp of the first write. Each further step follows ten milliseconds later.
+/// Timestamp of the first write. Timestamps of further writes are ten milliseconds apart.
 pub(super) const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 /// Timestamp of the last writes.
 const LATE: u64 = FIRST_TIMESTAMP + 1000;
