@@ -22,8 +22,8 @@ use crate::{error, filter};
 
 /// Number of batches read ahead.
 const AHEAD: usize = 1;
-/// Batch size in bytes. Small batches stay in CPU caches and reuse memory, and a query of few rows
-/// waits for few.
+/// Batch size in bytes. Small batches stay in CPU caches and reuse memory. A query of few rows only
+/// waits for a small batch.
 const BATCH: usize = 512 << 10;
 
 /// State of the thread that reads a partition. Blocking is allowed there.
