@@ -108,8 +108,7 @@ fn later_writers(writer: Release) -> Vec<Release> {
     later_writers
 }
 
-/// `true` if newer releases append to the array. Of the arrays by releases before 2.0, only sparse
-/// arrays are tested.
+/// `true` if newer releases append to the array. For releases before 2.0, tests only sparse arrays.
 fn can_be_passed_on(case: &Case, writer: Release) -> bool {
     // Releases before 2.0 are incompatible only in coordinates, which dense arrays lack.
     let readable = writer.can(Ability::OwnDimensions) || case.array.array_type == ArrayType::Sparse;
