@@ -42,7 +42,9 @@ pub const STEPS: &[Step] = &[
     }),
     short("spelling", "typos, with the word list in typos.toml", spelling),
     long("book", "the documentation as a book, with mdBook", book),
-    long("features", "builds without codecs, and the examples of downstream crates and of pages", || check::features().into()),
+    long("features", "builds without codecs, and the examples of downstream crates and of pages", || {
+        check::features().into()
+    }),
     short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
     short("maintenance", "arrays that both libraries maintain alternately, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
