@@ -55,7 +55,7 @@ pub fn has_subcommand(name: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Whether a program that prints its version is installed.
+/// `true` if a program is installed. The program must support `--version`.
 pub fn has_program(name: &str) -> bool {
     let status = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())

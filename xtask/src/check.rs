@@ -290,7 +290,7 @@ fn examples() -> Result {
         let files: Vec<String> = files.collect::<Result<_>>()?;
         // Both examples build the same crates.
         let target = workspace().join("target/examples");
-        let target = target.to_str().ok_or("a path that is not UTF-8")?;
+        let target = target.to_str().ok_or("the workspace's path is not UTF-8")?;
         let mut arguments = vec!["run", "--quiet", "--target-dir", target, "--"];
         arguments.extend(files.iter().map(String::as_str));
         let printed = cargo(&folder, &arguments)?;
@@ -311,5 +311,5 @@ fn find(fixture: &Fixture, pattern: &str) -> Result<String> {
         names.len() == wanted.len() && names.iter().zip(&wanted).all(|(name, wanted)| *wanted == "*" || name == wanted)
     };
     let path = fixture.array_files().find(is_match).ok_or_else(|| format!("no file {pattern}"))?;
-    Ok(fixture.array_dir().join(path).to_str().ok_or("a path that is not UTF-8")?.to_owned())
+    Ok(fixture.array_dir().join(path).to_str().ok_or("the fixture's path is not UTF-8")?.to_owned())
 }

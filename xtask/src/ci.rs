@@ -81,19 +81,19 @@ mod tests {
     fn names(steps: &[&str], long: bool) -> Vec<&'static str> {
         let steps = steps.iter().map(|name| (*name).to_owned()).collect();
         let arguments = Arguments { steps, long, tests_took: None, list: false };
-        chosen(&arguments).expect("they are known").iter().map(|step| step.name).collect()
+        chosen(&arguments).expect("known steps").iter().map(|step| step.name).collect()
     }
 
     #[test]
-    fn steps_are_chosen_by_name_and_done_in_order() {
+    fn steps_run_by_name_and_in_order() {
         assert_eq!(names(&["counts", "formatting"], false), ["formatting", "counts"]);
         let unknown = Arguments { steps: vec!["lint".to_owned()], long: false, tests_took: None, list: false };
-        chosen(&unknown).expect_err("there is no such step");
+        chosen(&unknown).expect_err("an unknown step");
         assert!(STEPS.iter().all(|step| names(&[step.name], false) == [step.name]));
     }
 
     #[test]
-    fn the_short_form_leaves_out_the_long_steps() {
+    fn short_form_omits_long_steps() {
         let (short, long) = (names(&[], false), names(&[], true));
         assert_eq!(long.len(), STEPS.len());
         assert!(short.contains(&"lints") && !short.contains(&"packages"));

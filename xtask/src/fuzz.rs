@@ -132,7 +132,7 @@ fn chosen(all: &[Target], word: Option<&str>) -> Result<Vec<Target>> {
         0 => Err(format!("no fuzz target or crate {word:?}; `cargo xtask fuzz --list` shows them").into()),
         _ => {
             let names: Vec<_> = found.iter().map(|target| format!("{}/{}", target.package, target.name)).collect();
-            Err(format!("several fuzz targets are called {word:?}: {}", names.join(", ")).into())
+            Err(format!("several fuzz targets have the name {word:?}: {}", names.join(", ")).into())
         }
     }
 }
@@ -150,7 +150,7 @@ fn folder(package: &str) -> PathBuf {
 
 /// Converts a path to an argument.
 fn text(path: &Path) -> Result<&str> {
-    Ok(path.to_str().ok_or("a path that is not UTF-8")?)
+    Ok(path.to_str().ok_or("the path is not UTF-8")?)
 }
 
 /// Copies the workspace's lockfile to get the same versions of dependencies. The copy is not
@@ -204,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_for_targets() {
+    fn argument_selects_targets() {
         let all = [target("tdb-a", "schema"), target("tdb-a", "tile"), target("tdb-b", "schema")];
         assert_eq!(chosen(&all, None).expect("all"), all);
         assert_eq!(chosen(&all, Some("tile")).expect("one"), all[1..2]);
-        assert_eq!(chosen(&all, Some("tdb-a")).expect("a crate's"), all[..2]);
+        assert_eq!(chosen(&all, Some("tdb-a")).expect("the targets of a crate"), all[..2]);
         assert_eq!(chosen(&all, Some("tdb-b/schema")).expect("one"), all[2..]);
-        let error = chosen(&all, Some("schema")).expect_err("two are called so");
-        assert_eq!(error.to_string(), "several fuzz targets are called \"schema\": tdb-a/schema, tdb-b/schema");
-        chosen(&all, Some("tdb-b/tile")).expect_err("there is none");
+        let error = chosen(&all, Some("schema")).expect_err("an ambiguous name");
+        assert_eq!(error.to_string(), "several fuzz targets have the name \"schema\": tdb-a/schema, tdb-b/schema");
+        chosen(&all, Some("tdb-b/tile")).expect_err("an unknown target");
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn variables() -> Result<Variables> {
 #[derive(Debug, Default)]
 pub struct Running {
     started: Vec<Server>,
-    /// Why servers could not be started.
+    /// The reasons why servers could not be started.
     pub missing: Vec<String>,
 }
 

@@ -50,7 +50,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Creates a question without a selection and aggregates.
+    /// Creates a question without a selection or aggregates.
     pub fn of(query: QuerySpec) -> Self {
         let (selection, aggregates) = (Selection::default(), Vec::new());
         Self { query, selection, aggregates, budget: None, tiny_budget: usize::MAX, threads: 1 }
@@ -58,13 +58,13 @@ impl Question {
 }
 
 impl Case {
-    /// Creates a case without steps and questions.
+    /// Creates a case without steps or questions.
     pub fn of(array: ArraySpec) -> Self {
         let (steps, questions) = (Vec::new(), Vec::new());
         Self { array, steps, questions, encrypted: false, disordered: false, repeated: false }
     }
 
-    /// Returns the writes in chronological order of execution.
+    /// Returns the writes in execution order.
     pub fn writes(&self) -> impl Iterator<Item = &WriteSpec> {
         self.steps.iter().filter_map(|step| match step {
             Step::Write(write) => Some(write),
@@ -72,7 +72,7 @@ impl Case {
         })
     }
 
-    /// Returns the writes in chronological order of execution.
+    /// Returns the writes in execution order.
     pub fn writes_mut(&mut self) -> impl Iterator<Item = &mut WriteSpec> {
         self.steps.iter_mut().filter_map(|step| match step {
             Step::Write(write) => Some(write),
@@ -80,7 +80,7 @@ impl Case {
         })
     }
 
-    /// Returns the schema evolutions in chronological order of execution.
+    /// Returns the schema evolutions in execution order.
     pub fn evolutions(&self) -> impl Iterator<Item = &Evolution> {
         self.steps.iter().filter_map(|step| match step {
             Step::Evolve(evolution) => Some(evolution),

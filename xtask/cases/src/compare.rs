@@ -10,12 +10,12 @@ use super::ours::Reading;
 use super::print::bytes_as_text;
 use tdb_reference::model::{Column, ReadColumn, ReadResult};
 
-/// How far the order of the cells is defined.
+/// The extent to which the order of cells is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// The order is fully defined.
     Fully,
-    /// Only cells with equal coordinates may be in any order. The ranges of such cells.
+    /// Only cells with equal coordinates may be in any order. Contains the ranges of such cells.
     Runs(Vec<Range<usize>>),
     /// The order is not defined.
     Nothing,
@@ -72,7 +72,7 @@ fn in_order(ReadColumn { datatype, column, .. }: &ReadColumn, ours: &Column, cel
         Some(cell) => {
             format!("cell {cell} of {:?}: expected {}, got {}", column.name, text(column, cell), text(ours, cell))
         }
-        None => format!("column {:?} differs in no cell, but in its buffers", column.name),
+        None => format!("column {:?}: cells are equal, but buffers differ", column.name),
     })
 }
 

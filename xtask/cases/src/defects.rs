@@ -95,9 +95,9 @@ pub fn is_wrong(case: &Case, question: &Question) -> Option<&'static str> {
         .or_else(|| pieces::miscounts(case, question))
 }
 
-/// Dense reads with a condition, if the layout differs from the cell order. The library evaluates
-/// dimensions with coordinates that advance along the wrong dimension. It tests for null with the
-/// validity of neighboring cells.
+/// Detects dense reads with a condition whose layout differs from the cell order. The library
+/// evaluates dimensions with coordinates that advance along the wrong dimension. It tests for null
+/// with the validity of neighboring cells.
 fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let condition = question.query.condition.as_ref()?;
     let is_dense = case.is_dense() && case.array.dimensions.len() > 1;
@@ -107,9 +107,9 @@ fn mistakes_cells(case: &Case, question: &Question) -> Option<&'static str> {
         .then_some("evaluates conditions on neighboring cells if a dense read is not in cell order")
 }
 
-/// Fragments with equal timestamps. Usually the fragment with the maximum name wins. In ordered
-/// reads of fragments that are not consolidated, the minimum name wins. In a consolidated fragment
-/// the first cell wins within a tile, and the last cell across tiles.
+/// Detects reads of fragments with equal timestamps. Usually the fragment with the maximum name
+/// wins. In ordered reads of fragments that are not consolidated, the minimum name wins. In a
+/// consolidated fragment the first cell wins within a tile, and the last cell across tiles.
 fn keeps_older_cells(case: &Case, question: &Question) -> Option<&'static str> {
     let is_ordered = matches!(question.query.layout, Layout::RowMajor | Layout::ColMajor);
     let is_merged = case.steps.contains(&Step::Consolidate("fragments"));
@@ -124,8 +124,8 @@ pub fn repeats_times(case: &Case) -> bool {
     times.iter().enumerate().any(|(place, time)| times[..place].contains(time))
 }
 
-/// Overlapping ranges of unordered reads. The library merges ranges before the search, except
-/// ranges after a range up to the maximum of the datatype.
+/// Detects overlapping ranges of unordered reads. The library merges ranges before the search,
+/// except ranges after a range up to the maximum of the datatype.
 fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static str> {
     let is_unordered = !case.is_dense() && question.query.layout == Layout::Unordered;
     let is_left = |ranges: &RangesSpec| {
@@ -146,8 +146,8 @@ fn leaves_ranges_unmerged(case: &Case, question: &Question) -> Option<&'static s
         .then_some("loses cells of ranges that overlap a range up to the maximum of the datatype")
 }
 
-/// Ranges on a string dimension that leads the cell order. The library treats unsorted strings as
-/// sorted, and compares them only up to a zero byte.
+/// Detects ranges on a string dimension that leads the cell order. The library treats unsorted
+/// strings as sorted, and compares them only up to a zero byte.
 fn takes_strings_for_sorted(case: &Case, question: &Question) -> Option<&'static str> {
     let dimensions = &case.array.dimensions;
     let leading = match case.array.cell_order {
@@ -173,9 +173,9 @@ pub fn misreads(case: &Case, question: &Question, writers: &[Release], reader: R
         .or_else(|| takes_ranges_one_by_one(case, question, reader))
 }
 
-/// Unordered reads with overlapping or unsorted ranges, of arrays with all coordinates in one file.
-/// The library returns a cell once per matching range, or never, or refuses the read. Release
-/// 2.30.0 returns each cell once.
+/// Detects unordered reads with overlapping or unsorted ranges, of arrays with all coordinates in
+/// one file. The library returns a cell once per matching range, or never, or refuses the read.
+/// Release 2.30.0 returns each cell once.
 fn takes_ranges_one_by_one(case: &Case, question: &Question, reader: Release) -> Option<&'static str> {
     let apart = |ranges: &RangesSpec| {
         let datatype = case.array.dimension(&ranges.dimension)?.datatype;

@@ -35,30 +35,30 @@ pub fn case(seed: u64) -> Case {
     make(&mut Random::new(seed)).0
 }
 
-/// Generates the same case. If possible, some writes in global order contain unsorted cells.
+/// Generates the case of a seed. If possible, some writes in global order contain unsorted cells.
 pub fn disordered(seed: u64) -> Case {
     let (mut case, axes) = make(&mut Random::new(seed));
     disorder::disorder(&mut Random::new(!seed), &mut case, &axes);
     case
 }
 
-/// Generates the same case. If possible, some writes contain equal coordinates that the array does
-/// not allow.
+/// Generates the case of a seed. If possible, some writes contain equal coordinates that the array
+/// does not allow.
 pub fn repeated(seed: u64) -> Case {
     let (mut case, _) = make(&mut Random::new(seed));
     repeats::repeat(&mut Random::new(!seed), &mut case);
     case
 }
 
-/// Generates the same case. Several writes may have the same timestamp.
+/// Generates the case of a seed. Several writes may have the same timestamp.
 pub fn simultaneous(seed: u64) -> Case {
     let mut case = case(seed);
     repeats::repeat_times(&mut Random::new(!seed), &mut case);
     case
 }
 
-/// Generates the same case. Its questions have conditions, aggregates, points, boxes, many ranges
-/// and open-ended ranges.
+/// Generates the case of a seed. Its questions have conditions, aggregates, points, boxes, many
+/// ranges and open-ended ranges.
 pub fn conditioned(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, axes) = make(random);
@@ -68,7 +68,7 @@ pub fn conditioned(seed: u64) -> Case {
     case
 }
 
-/// Generates the same case with additional operations.
+/// Generates the case of a seed, with additional operations.
 pub fn changed(seed: u64) -> Case {
     let random = &mut Random::new(seed);
     let (mut case, mut axes) = make(random);

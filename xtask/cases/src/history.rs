@@ -51,7 +51,7 @@ pub enum Deed {
     Vacuum(Small),
 }
 
-/// Kinds of small files.
+/// Kinds of files to consolidate, other than fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Small {
     Commits,

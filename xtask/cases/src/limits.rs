@@ -96,7 +96,8 @@ pub fn footers_can_be_joined(case: &Case, release: Release) -> bool {
     release.format != 11 || !joins
 }
 
-/// Before 2.0 an anonymous attribute was stored with this name, which all later releases show.
+/// Renames the anonymous attribute in questions and writes. Releases before 2.0 store the attribute
+/// as `__attr`, and all later releases show this name.
 fn name_anonymous(case: &mut Case) {
     let name = |field: &mut String| {
         if field.is_empty() {
@@ -190,7 +191,7 @@ fn limit_attribute(attribute: &mut AttributeSpec, release: Release) {
     limit_pipeline(&mut attribute.filters, attribute.datatype, attribute.cell_val_num.is_none(), release);
 }
 
-/// Release 2.2.2 writes validity tiles of the wrong size.
+/// `true` if the release can write nulls. Release 2.2.2 writes validity tiles of the wrong size.
 fn can_have_nulls(release: Release) -> bool {
     release.can(Ability::Nullable) && release.library != "2.2.2"
 }

@@ -31,7 +31,7 @@ impl Counts {
 }
 
 /// The default label of excuses in the summary.
-pub const READS_LEFT_OUT: &str = "reads left out, or decided by another read";
+pub const READS_LEFT_OUT: &str = "reads left out, or compared with another read";
 
 /// The results of all cases of a run.
 #[derive(Debug, Default)]
@@ -123,7 +123,7 @@ impl Tally {
         }
         let _ = write!(text, "{} cases agreed, {} failed", self.agreed, self.failed);
         if self.panicked + self.hung > 0 {
-            let _ = write!(text, " ({} by a panic, {} without coming to an end)", self.panicked, self.hung);
+            let _ = write!(text, " ({} panicked, {} timed out)", self.panicked, self.hung);
         }
         if self.left_out > 0 {
             let _ = write!(text, ", {} left out", self.left_out);

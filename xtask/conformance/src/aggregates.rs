@@ -153,7 +153,7 @@ impl<'a> Known<'a> {
             };
             if !is_right(&values, aggregate.function, &answer) {
                 let expected = values.answer(aggregate.function);
-                return Ok(Some(self.difference(aggregate, "ours", &expected, &answer)));
+                return Ok(Some(self.difference(aggregate, "tdb", &expected, &answer)));
             }
         }
         Ok(None)
@@ -201,7 +201,7 @@ impl<'a> Known<'a> {
                 Some("divides sums of partly written tiles by the number of all their cells")
             }
             Judgement::Wrong if is_dense && values.is_zero_of_nulls(&answer) => {
-                Some("takes the null cells of partly written tiles for values")
+                Some("treats null cells of partly written tiles as values")
             }
             Judgement::Wrong => defects::misstates(self.case, self.question, aggregate, values.kind),
         };
@@ -210,7 +210,7 @@ impl<'a> Known<'a> {
                 excuses.push(format!("aggregates: {reason}"));
                 None
             }
-            None => Some(self.difference(aggregate, "theirs", &values.answer(aggregate.function), &answer)),
+            None => Some(self.difference(aggregate, "the library", &values.answer(aggregate.function), &answer)),
         }
     }
 
@@ -232,7 +232,12 @@ impl<'a> Known<'a> {
             (Answer::Value(bytes), Some(kind)) => bytes_as_text(kind.datatype, bytes),
             (answer, _) => format!("{answer:?}"),
         };
-        format!("{aggregate} of {} cells: expected {}, {side} is {}", self.reading.cells, text(expected), text(got))
+        format!(
+            "{aggregate} of {} cells: expected {}, {side} returns {}",
+            self.reading.cells,
+            text(expected),
+            text(got)
+        )
     }
 
     fn excuse(&self, aggregates: &[AggregateSpec], error: &Error) -> Option<String> {

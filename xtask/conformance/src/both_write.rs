@@ -55,7 +55,7 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     let mut lines = Vec::new();
     if counts.get(DATA) > 0 {
         let [same, all, free] = [SAME_DATA, DATA, FREE_DATA].map(|name| counts.get(name));
-        lines.push("in arrays without encryption and duplicates:".to_owned());
+        lines.push("in arrays without encryption or duplicates:".to_owned());
         lines.push(format!("{same} of {all} data files are identical byte for byte"));
         lines.push(format!("{free} more differ in ways that gzip, bit-width reduction or images permit"));
         let [same, all, explained] = [SAME_METADATA, METADATA, EXPLAINED_METADATA].map(|name| counts.get(name));
@@ -109,7 +109,7 @@ fn write_ours(
 ) -> Result<(), End> {
     make_ours(case, (index, version), reference, ours)?;
     let is_newest = version == FormatVersion::DEFAULT;
-    let of_ours = |failure: Failure| Failure { detail: format!("our array: {}", failure.detail), ..failure };
+    let of_ours = |failure: Failure| Failure { detail: format!("tdb's array: {}", failure.detail), ..failure };
     compare_facts(case, reference, ours, is_newest).map_err(of_ours)?;
     if is_newest {
         compare_files(case, theirs, ours, files);
@@ -220,7 +220,7 @@ fn first_difference(expected: Option<Vec<u8>>, got: Option<Vec<u8>>) -> String {
     let (expected, got) = (expected.unwrap_or_default(), got.unwrap_or_default());
     let at = expected.iter().zip(&got).position(|(a, b)| a != b).unwrap_or(expected.len().min(got.len()));
     let some = |bytes: &[u8]| Bytes(bytes[at..bytes.len().min(at + 16)].to_vec()).to_hex();
-    format!("{} bytes, ours {}; at {at} {}, ours {}", expected.len(), got.len(), some(&expected), some(&got))
+    format!("{} bytes, tdb {}; at {at} {}, tdb {}", expected.len(), got.len(), some(&expected), some(&got))
 }
 
 /// The metadata of a fragment, with its schema.

@@ -104,7 +104,7 @@ pub fn lines(counts: &Counts) -> Vec<String> {
             "{evolutions} evolutions, {encrypted} of them of encrypted arrays, {extensions} of enumerations, {expansions} of current domains; {deletes} deletes, {metadata} changes of metadata"
         ),
         format!(
-            "{arrays} arrays and {groups} groups changed alike: {reads} reads by the library agreed, {own_reads} of them with our reads; {refused} changes refused by both"
+            "{arrays} arrays and {groups} groups changed alike: {reads} equal reads by the library, {own_reads} of them equal to reads by tdb; {refused} changes refused by both"
         ),
     ]
 }
@@ -157,7 +157,7 @@ impl Sides<'_> {
             // If an encrypted array evolves, only tdb's array is encrypted. A step may also time
             // out.
             [Ok(()), Err(error)] if is_theirs(self.case, step, &error) => {
-                excuse(Some("cannot apply a step to our array that it applied to its own"))
+                excuse(Some("cannot apply a step to the array of tdb, but to its own array"))
             }
             [Err(error), Ok(())] => refused(format!("the library refuses a step that tdb applies: {error}")),
             [Ok(()), Err(error)] => refused(format!("tdb refuses a step that the library applies: {error}")),
@@ -169,7 +169,7 @@ impl Sides<'_> {
         let files = |uri: &str, encrypted| create::tree(&Path::new(uri).join("__schema/__enumerations"), encrypted);
         let (theirs, ours) = (files(&self.theirs, self.encrypted)?, files(&self.ours, self.case.encrypted)?);
         if theirs != ours {
-            return Err(format!("enumerations differ:\n theirs {theirs:02x?}\n ours   {ours:02x?}"));
+            return Err(format!("enumerations differ:\n library {theirs:02x?}\n tdb     {ours:02x?}"));
         }
         let [theirs, ours] = [open(&self.theirs, self.encrypted)?, open(&self.ours, self.case.encrypted)?];
         let (theirs, ours) = (theirs.schema(), ours.schema());
@@ -178,7 +178,7 @@ impl Sides<'_> {
             && theirs.version() == ours.version();
         // The library stores the coordinate filters in dimensions without filters, so dimensions
         // are not compared.
-        if alike { Ok(()) } else { Err(format!("schemas differ:\n theirs {theirs:#?}\n ours   {ours:#?}")) }
+        if alike { Ok(()) } else { Err(format!("schemas differ:\n library {theirs:#?}\n tdb     {ours:#?}")) }
     }
 
     /// Reads both arrays with the library, and tdb's array with tdb. Returns the number of compared
@@ -339,7 +339,7 @@ fn group(seed: u64, reference: &mut Reference, folder: &Path) -> Result<(), Stri
     let own_metadata: Vec<_> = group.metadata().map_err(ours)?.iter().map(|(key, _)| key.into_owned()).collect();
     let their_metadata: Vec<_> = told.metadata.iter().map(|entry| entry.key.clone()).collect();
     if theirs != own || own_metadata != their_metadata || !told.metadata.contains(&entry) {
-        return Err(format!("groups:\n theirs {told:?}\n ours   {own:?} {own_metadata:?}"));
+        return Err(format!("groups:\n library {told:?}\n tdb     {own:?} {own_metadata:?}"));
     }
     Ok(())
 }

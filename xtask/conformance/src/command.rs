@@ -53,7 +53,7 @@ pub struct Arguments {
 
 #[derive(Subcommand, Clone, Debug)]
 enum What {
-    /// Read arrays written by the newest release with both sides
+    /// Read arrays written by the newest release, with tdb and the reference library
     Read(ReadArguments),
     /// Query arrays written by the newest release: conditions, selections and aggregates
     Query,
@@ -64,34 +64,37 @@ enum What {
         #[arg(long, value_name = "SERVER")]
         only: Option<String>,
     },
-    /// Write arrays with both sides; read both with the newest release, and ours with tdb
+    /// Write arrays with tdb and the reference library; read both arrays with the newest release,
+    /// and the array of tdb with tdb
     Write {
         /// List the files that tdb wrote differently from the release
         #[arg(long)]
         bytes: bool,
     },
-    /// Create arrays with both sides, including invalid schemas that both must refuse
+    /// Create arrays with tdb and the reference library, including invalid schemas that both must
+    /// refuse
     Create,
-    /// Change schemas, metadata and groups and delete cells with both sides; read both results with
-    /// the newest release
+    /// Change schemas, metadata and groups and delete cells, with tdb and the reference library;
+    /// read both results with the newest release
     Change,
-    /// Write, consolidate and vacuum arrays and groups with both sides alternately; read with both
-    /// after each turn
+    /// Write, consolidate and vacuum arrays and groups, alternately with tdb and the reference
+    /// library; read with both after each turn
     Maintain {
         /// Run few cases, as continuous integration does for every change
         #[arg(long)]
         short: bool,
     },
-    /// Read with both sides while both write, delete, consolidate and vacuum concurrently
+    /// Read with tdb and the reference library while both write, delete, consolidate and vacuum
     Soak {
         /// Duration in seconds
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
-    /// Alter, truncate and delete files of fixtures; compare `tdb verify` and the readers of both
-    /// sides
+    /// Alter, truncate and delete files of fixtures; compare `tdb verify`, the reader of tdb and
+    /// the reference library
     Corruption,
-    /// Run filter chains on both sides, over bytes that need not be whole values
+    /// Run filter chains with tdb and the reference library, over bytes that need not be whole
+    /// values
     Filters,
     /// Read arrays written by every release, as far as each supports them, with the newest release
     /// and tdb
@@ -279,7 +282,7 @@ fn run_kind(what: &What, shared: &CaseArguments, folder: &Path) -> Result<Outcom
             let amount = shared.amount_of_release(if *short { SHORT_MAINTAIN } else { MAINTAIN });
             (runner::run(Maintain { seed }, amount, &settings, folder)?, maintain::lines)
         }
-        What::Stores { .. } => return Err("no store is named here: `cargo xtask conformance stores` names some".into()),
+        What::Stores { .. } => return Err("no store given; run `cargo xtask conformance stores`".into()),
         What::Soak { .. } | What::Corruption => (Tally::default(), |_| Vec::new()),
         What::Filters => (of_newest(Filters { seed }, shared.amount(FILTERS), &settings, folder)?, filters::lines),
         What::Releases { only, append } => {
@@ -336,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subcommand_takes_what_all_take() {
+    fn every_subcommand_accepts_common_options() {
         for what in [
             "",
             "read",
@@ -351,49 +354,49 @@ mod tests {
             "migrate",
             "corruption",
         ] {
-            let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("it is understood");
+            let arguments = parse(&format!("{what} --cases 20 --seed 3 --jobs 2")).expect("valid arguments");
             assert_eq!((arguments.shared.cases, arguments.shared.seed, arguments.shared.jobs), (Some(20), 3, Some(2)));
             assert_eq!(arguments.what.is_none(), what.is_empty());
-            let first = parse(&format!("--seed 3 --case 81 {what}")).expect("it is understood");
+            let first = parse(&format!("--seed 3 --case 81 {what}")).expect("valid arguments");
             assert_eq!((first.shared.seed, first.shared.case), (3, Some(81)));
         }
     }
 
     #[test]
-    fn releases_can_be_named() {
-        let arguments = parse("old-formats --only 2.2.2").expect("it is understood");
+    fn only_accepts_known_releases() {
+        let arguments = parse("old-formats --only 2.2.2").expect("valid arguments");
         let Some(What::OldFormats { only }) = arguments.what else { panic!("{arguments:?}") };
-        assert_eq!(only.release().expect("it is known").map(|release| release.library), Some("2.2.2"));
-        let arguments = parse("releases --only 2.2.3").expect("it is understood");
+        assert_eq!(only.release().expect("a known release").map(|release| release.library), Some("2.2.2"));
+        let arguments = parse("releases --only 2.2.3").expect("valid arguments");
         let Some(What::Releases { only, append: false }) = arguments.what else { panic!("{arguments:?}") };
-        only.release().expect_err("no such release is known");
+        only.release().expect_err("an unknown release");
     }
 
     #[test]
-    fn the_short_form_is_one_of_reading() {
+    fn short_form_applies_only_to_read() {
         for line in ["--short", "read --short"] {
-            parse(line).expect("it is understood");
+            parse(line).expect("valid arguments");
         }
         for line in ["create --short", "--short --cases 3", "read --short --cases 3", "write --append", "--write"] {
             parse(line).expect_err(line);
         }
-        let error = super::run(&parse("--short create").expect("the pieces are understood")).expect_err("not together");
+        let error = super::run(&parse("--short create").expect("valid arguments")).expect_err("an invalid combination");
         assert_eq!(error.to_string(), "`--short` applies only to `conformance` and `conformance read`");
     }
 
     #[test]
-    fn another_program_is_told_the_same() {
-        let arguments = parse("stores --cases 7 --seed 3 --no-shrink --jobs 1").expect("it is understood");
+    fn options_for_another_program_are_equivalent() {
+        let arguments = parse("stores --cases 7 --seed 3 --no-shrink --jobs 1").expect("valid arguments");
         assert_eq!(arguments.stores(), Some(None));
-        let again = parse(&format!("stores {}", arguments.cases().options().join(" "))).expect("it is understood");
+        let again = parse(&format!("stores {}", arguments.cases().options().join(" "))).expect("valid arguments");
         assert_eq!(format!("{:?}", again.shared), format!("{:?}", arguments.shared));
-        assert_eq!(parse("read").expect("it is understood").stores(), None);
-        super::run(&arguments).expect_err("no store is named");
+        assert_eq!(parse("read").expect("valid arguments").stores(), None);
+        super::run(&arguments).expect_err("no store given");
     }
 
     #[test]
-    fn one_case_or_many_are_run() {
-        let shared = |line| parse(line).expect("it is understood").shared;
+    fn amount_is_one_case_or_many() {
+        let shared = |line| parse(line).expect("valid arguments").shared;
         let indices = |amount| match amount {
             Amount::Indices(range) => range,
             other => panic!("{other:?}"),

@@ -60,7 +60,10 @@ fn share(amount: Amount, (job, jobs): (usize, usize), folder: &Path) -> Result<T
         let reading = theirs.read_damaged(subject, &damage)?;
         if amount.only.is_some() || reading.as_ref().is_some_and(Reading::is_worst) {
             let verdict = reading.as_ref().map_or_else(|| "left out".to_owned(), ToString::to_string);
-            println!("case {number}: {}: {damage}: found: {is_found}; we: {ours}; they: {verdict}", subject.name());
+            println!(
+                "case {number}: {}: {damage}: detected: {is_found}; tdb: {ours}; library: {verdict}",
+                subject.name()
+            );
         }
         table.count(subject.class(&damage, &now), is_found, &ours, reading.as_ref());
     }

@@ -124,12 +124,12 @@ fn examine(CreateCase { case, mutation }: &CreateCase, run: Run<'_, Reference>) 
     let theirs = open.open(&theirs).and_then(|array| array.definition());
     let printed = to_toml(&theirs.map_err(|error| describe(&error))?).map_err(|error| describe(&error))?;
     if sorted(&printed) != sorted(&text) {
-        return Err(format!("text of the library's schema:\n{printed}\ntext of our schema:\n{text}"));
+        return Err(format!("text of the library's schema:\n{printed}\ntext of tdb's schema:\n{text}"));
     }
     // The library must be able to open tdb's array.
     reference
         .fragments(&ours.to_string_lossy())
-        .map_err(|error| format!("the library cannot open our array: {error}"))?;
+        .map_err(|error| format!("the library cannot open tdb's array: {error}"))?;
     counts.add(SAME, 1);
     counts.add(LET_THROUGH, u64::from(mutation.is_some()));
     counts.add(ENCRYPTED, u64::from(case.encrypted));
@@ -165,10 +165,10 @@ pub fn compare(theirs: &Path, ours: &Path, encrypted: bool) -> Result<(), String
     let (theirs, ours) = (tree(theirs, encrypted)?, tree(ours, encrypted)?);
     let shapes = [&theirs, &ours].map(|tree| tree.keys().collect::<Vec<_>>());
     if shapes[0] != shapes[1] {
-        return Err(format!("files differ:\n theirs {:?}\n ours   {:?}", shapes[0], shapes[1]));
+        return Err(format!("files differ:\n library {:?}\n tdb     {:?}", shapes[0], shapes[1]));
     }
     match theirs.iter().find(|(path, bytes)| ours.get(*path) != Some(bytes)) {
-        Some((path, bytes)) => Err(format!("{path}:\n theirs {bytes:02x?}\n ours   {:02x?}", ours.get(path))),
+        Some((path, bytes)) => Err(format!("{path}:\n library {bytes:02x?}\n tdb     {:02x?}", ours.get(path))),
         None => Ok(()),
     }
 }
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_is_made_smaller_as_long_as_it_fails() {
+    fn schema_shrinks_while_it_fails() {
         let kind = Create { seed: 1 };
         let is_large = |case: &CreateCase| case.case.array.attributes.len() > 2 && case.case.array.dimensions.len() > 2;
         let mut cases = (0..).filter_map(|index| kind.case(index));

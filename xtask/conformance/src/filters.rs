@@ -39,10 +39,10 @@ const UNREAD_BUT_OURS: &str = "tiles that only tdb always reads";
 /// Tiles with values that the library lost. tdb refuses to read such tiles.
 const LOST: &str = "tiles with values lost";
 /// Tiles by the library that nobody can read back. tdb refuses to write such tiles.
-const PARTIAL: &str = "tiles refused by us because the library loses bytes";
+const PARTIAL: &str = "tiles refused by tdb because the library loses bytes";
 const REFUSED: &str = "tiles refused by both";
 /// Tiles that only tdb writes, and both sides read.
-const ONLY_OURS: &str = "tiles filtered by us alone and read by both";
+const ONLY_OURS: &str = "tiles filtered by tdb alone and read by both";
 
 /// The kind of cases of this module.
 pub struct Filters {
@@ -86,10 +86,10 @@ pub fn lines(counts: &Counts) -> Vec<String> {
     let [unread, unread_but_ours, lost] = [UNREAD, UNREAD_BUT_OURS, LOST].map(|name| counts.get(name));
     vec![
         format!(
-            "{both} tiles filtered by both sides and read by both, {only_ours} by ours alone; {refused} refused by both, {partial} by ours alone because the library loses bytes"
+            "{both} tiles filtered by both sides and read by both, {only_ours} by tdb alone; {refused} refused by both, {partial} by tdb alone because the library loses bytes"
         ),
         format!(
-            "{unread} tiles that the library wrote but does not always read, {unread_but_ours} of them read by ours; values lost in {lost}"
+            "{unread} tiles that the library wrote but does not always read, {unread_but_ours} of them read by tdb; {lost} with lost values"
         ),
     ]
 }
@@ -224,12 +224,13 @@ impl Tile {
     /// Reads tdb's tile with both sides.
     fn ours(&self, reference: &mut Reference, uri: &str, theirs: Option<&Column>) -> Result<(), String> {
         let own = by_us(uri).map_err(|error| format!("tdb cannot read its tile: {error}"))?;
-        let read = by_library(reference, uri).map_err(|error| format!("the library cannot read our tile: {error}"))?;
+        let read =
+            by_library(reference, uri).map_err(|error| format!("the library cannot read tdb's tile: {error}"))?;
         if own != read {
-            return Err(format!("the library reads {read:?} from our tile, tdb reads {own:?}"));
+            return Err(format!("the library reads {read:?} from tdb's tile, tdb reads {own:?}"));
         }
         if !self.is_right(&own) || (self.rounds && theirs.is_some_and(|theirs| *theirs != own)) {
-            return Err(format!("our tile differs from the input, or from the library's result: {own:?}"));
+            return Err(format!("tdb's tile differs from the input, or from the library's result: {own:?}"));
         }
         Ok(())
     }
@@ -299,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tile_is_made_smaller_as_long_as_it_fails() {
+    fn tile_shrinks_while_it_fails() {
         let kind = Filters { seed: 1 };
         let has_xor = |tile: &Tile| tile.spec.attributes[0].filters.filters.contains(&FilterSpec::Xor);
         let cells = |tile: &Tile| tile.column.count(1);

@@ -70,7 +70,7 @@ impl CaseKind for Maintain {
     }
 
     fn excused(&self) -> &'static str {
-        "times known"
+        "excused"
     }
 
     fn print(&self, history: &History, _: u64, _: Option<usize>) -> String {
@@ -84,7 +84,7 @@ impl Maintain {
     }
 }
 
-/// Counters other than those of the operations.
+/// Counters that do not count operations.
 const COUNTED: [&str; 12] = [
     run::BY_US,
     run::BY_THEM,
@@ -115,11 +115,11 @@ pub fn lines(counts: &Counts) -> Vec<String> {
             "{twins} purges with the same result as the library's; {verified} arrays verified without a finding; {groups} groups, {turns} turns"
         ),
         format!(
-            "{carried} tiles of times and conditions of deletes are the library's byte for byte ({unpaired} consolidations into \
-             several fragments of one time weren't compared)"
+            "{carried} tiles of times and delete conditions are identical to the library's ({unpaired} consolidations into \
+             several fragments of one time were not compared)"
         ),
         format!(
-            "excused: {tied} cells that were written twice at one time, {lost} cells that the library loses with these"
+            "excused: {tied} cells that were written twice at one time, {lost} other cells of their tiles that the library loses"
         ),
     ]
 }

@@ -68,7 +68,7 @@ impl CaseKind for Migration {
     }
 
     fn excused(&self) -> &'static str {
-        "times known, or rightly refused"
+        "excused, or refused with reason"
     }
 
     fn print(&self, moved: &Moved, _: u64, _: Option<usize>) -> String {

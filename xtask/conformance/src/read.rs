@@ -19,9 +19,9 @@ const WRITTEN: u64 = 10;
 const OLDER: u64 = 5;
 /// One in `DISORDERED` cases without tdb as a writer has cells out of global order.
 pub const DISORDERED: u64 = 7;
-/// One in `REPEATED` cases has a write with equal coordinates.
+/// One in `REPEATED` cases without tdb as a writer has a write with equal coordinates.
 const REPEATED: u64 = 6;
-/// One in `SIMULTANEOUS` cases has writes with the same timestamp.
+/// One in `SIMULTANEOUS` cases of `read` has writes with the same timestamp.
 const SIMULTANEOUS: u64 = 5;
 
 /// The manner in which cases are written and read.
@@ -146,7 +146,7 @@ impl CaseKind for Read {
     fn print(&self, ReadCase { case, version }: &ReadCase, _: u64, question: Option<usize>) -> String {
         let mut text = print::case(case, question);
         if *version != FormatVersion::DEFAULT {
-            text.push_str(&format!("\nours in format {version}"));
+            text.push_str(&format!("\ntdb writes format {version}"));
         }
         text
     }

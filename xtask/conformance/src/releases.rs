@@ -108,9 +108,9 @@ fn later_writers(writer: Release) -> Vec<Release> {
     later_writers
 }
 
-/// `true` if newer releases can write to the array.
+/// `true` if newer releases append to the array. For releases before 2.0, tests only sparse arrays.
 fn can_be_passed_on(case: &Case, writer: Release) -> bool {
-    // Only coordinates are incompatible.
+    // Releases before 2.0 are incompatible only in coordinates, which dense arrays lack.
     let readable = writer.can(Ability::OwnDimensions) || case.array.array_type == ArrayType::Sparse;
     readable && limits::footers_can_be_joined(case, writer)
 }

@@ -22,7 +22,7 @@ use tdb_types::Layout;
 use super::aggregates;
 
 /// The excuse for questions with a condition about a wide array.
-pub const NOT_OF_WIDE: &str = "not asked about a condition where the wide array replaces this one";
+pub const NOT_OF_WIDE: &str = "has no answer to a condition if the wide array replaces the array";
 
 /// Compares the results of both sides for a question with points or boxes. Returns the number of
 /// compared cells, or the verdict that ends the case. The library reads the first array or the wide
@@ -86,7 +86,7 @@ fn check(case: &Case, question: &Question, uri: &str) -> Result<(), Failure> {
     let expected = choose(case, question, &typed(&array, whole));
     let order = settled(case, question, &expected);
     if order == Settled::Nothing && question.query.layout != Layout::Unordered {
-        return Err(Failure::new(Kind::Cells, "all cells that tdb reads are not in order".to_owned()));
+        return Err(Failure::new(Kind::Cells, "tdb reads cells out of order".to_owned()));
     }
     compare_in_order(case, question, uri, &expected, &order).map_err(|failure| {
         let detail = format!("compared with all cells that tdb reads: {}", failure.detail);
@@ -179,7 +179,10 @@ fn join(case: &Case, parts: &[ReadResult]) -> Result<ReadResult, String> {
         if let Some((place, count)) =
             here.iter().find(|(place, count)| known.get(**place).is_some_and(|known| known != *count))
         {
-            return Err(format!("one box has {count} cells at a place, and another one {}", known[*place]));
+            return Err(format!(
+                "boxes have different numbers of cells at the same coordinates: {count} and {}",
+                known[*place]
+            ));
         }
         let new: Vec<usize> = (0..places.len()).filter(|cell| !known.contains_key(&places[*cell])).collect();
         known.extend(here.into_iter().map(|(place, count)| (place.clone(), count)));

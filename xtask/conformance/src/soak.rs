@@ -115,14 +115,14 @@ fn spec(is_sparse: bool) -> ArraySpec {
 impl Soak<'_> {
     fn run(&self) {
         thread::scope(|scope| {
-            scope.spawn(|| self.guard("our writer", || self.write_on(None)));
-            scope.spawn(|| self.guard("their writer", || self.write_on(Some(start(NEWEST)?))));
-            scope.spawn(|| self.guard("our reader", || self.read_on(None)));
-            scope.spawn(|| self.guard("their reader", || self.read_on(Some(start(NEWEST)?))));
-            scope.spawn(|| self.guard("their writer of metadata", || self.describe_on(start(NEWEST)?)));
-            scope.spawn(|| self.guard("our verification", || self.verify_on()));
-            scope.spawn(|| self.guard("our maintenance", || self.maintain_on(None)));
-            scope.spawn(|| self.guard("their maintenance", || self.maintain_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("writer of tdb", || self.write_on(None)));
+            scope.spawn(|| self.guard("writer of the library", || self.write_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("reader of tdb", || self.read_on(None)));
+            scope.spawn(|| self.guard("reader of the library", || self.read_on(Some(start(NEWEST)?))));
+            scope.spawn(|| self.guard("metadata writer of the library", || self.describe_on(start(NEWEST)?)));
+            scope.spawn(|| self.guard("verification by tdb", || self.verify_on()));
+            scope.spawn(|| self.guard("maintenance by tdb", || self.maintain_on(None)));
+            scope.spawn(|| self.guard("maintenance by the library", || self.maintain_on(Some(start(NEWEST)?))));
         });
     }
 

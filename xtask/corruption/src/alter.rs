@@ -60,8 +60,8 @@ impl fmt::Display for Alteration {
             Self::Bit(at, bit) => write!(f, "bit {bit} of byte {at}"),
             Self::Byte(at, value) => write!(f, "byte {at} set to {value:#04x}"),
             Self::Zeros(at, len) => write!(f, "{len} zeros from byte {at} on"),
-            Self::Cut(len) => write!(f, "cut to {len} bytes"),
-            Self::Gone => f.write_str("gone"),
+            Self::Cut(len) => write!(f, "truncated to {len} bytes"),
+            Self::Gone => f.write_str("deleted"),
         }
     }
 }

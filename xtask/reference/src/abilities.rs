@@ -102,16 +102,16 @@ mod tests {
     use super::{ABILITIES, Ability};
 
     #[test]
-    fn rows_stand_where_their_ability_looks_for_them() {
+    fn rows_are_at_the_index_of_their_ability() {
         assert!(ABILITIES.iter().enumerate().all(|(index, row)| row.ability as usize == index));
         assert!(ABILITIES.iter().map(|row| row.since).is_sorted());
     }
 
     #[test]
-    fn the_newest_can_everything_and_the_oldest_nothing() {
-        let newest = release(NEWEST).expect("it is listed");
+    fn newest_release_has_all_abilities_and_oldest_none() {
+        let newest = release(NEWEST).expect("a known release");
         assert!(ABILITIES.iter().all(|row| newest.can(row.ability) && !RELEASES[0].can(row.ability)));
-        assert!(release("2.2.2").expect("it is listed").can(Ability::Nullable));
-        assert!(!release("2.10.4").expect("it is listed").can(Ability::FloatScale));
+        assert!(release("2.2.2").expect("a known release").can(Ability::Nullable));
+        assert!(!release("2.10.4").expect("a known release").can(Ability::FloatScale));
     }
 }

@@ -120,7 +120,7 @@ fn sparse(reference: &mut Reference, newest: &mut Reference) -> Result<(), Box<d
     let questions = vec![(QuerySpec::all(RowMajor), all), (QuerySpec { ranges, ..QuerySpec::all(RowMajor) }, some)];
     let writes = [write(Unordered, None, first), write(Unordered, None, second)];
     compare(reference, newest, (&spec, writes), questions)?;
-    println!("a sparse array of two fragments comes back, as of now and as of then");
+    println!("read back a sparse array of two fragments, now and at the first time");
     Ok(())
 }
 
@@ -134,7 +134,7 @@ fn dense(reference: &mut Reference, newest: &mut Reference) -> Result<(), Box<dy
     let now = [0, 1, 2, 3, 4, 50, 70, 7, 8, 60, 80, 11, 12, 13, 14, 15i32];
     let only_numbers = QuerySpec { fields: vec!["a".to_owned()], ..QuerySpec::all(RowMajor) };
     compare(reference, newest, (&spec, writes), vec![(only_numbers, vec![column("a", now)])])?;
-    println!("a dense array of two fragments comes back, as of now and as of then");
+    println!("read back a dense array of two fragments, now and at the first time");
     Ok(())
 }
 

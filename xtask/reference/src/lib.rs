@@ -80,7 +80,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The library reported an error.
-    #[error("the reference library says: {0}")]
+    #[error("the reference library reports: {0}")]
     Library(String),
     /// The process with the library ended during a job.
     #[error("the reference library crashed ({status}) in the job {job}")]

@@ -15,10 +15,10 @@ pub struct Arguments {
     /// Run only cases whose names contain this text
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// Runs per case; the median counts, and runs of several seconds are done twice
+    /// Runs per case; the result is the median; a case of several seconds runs only twice
     #[arg(long, default_value_t = 5)]
     pub(crate) repeats: usize,
-    /// Size of the arrays, relative to those of the documented figures
+    /// Size of the arrays, relative to the default size
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
     /// Folder of the arrays, which are created if missing

@@ -66,8 +66,8 @@ pub fn compare(only: Option<&str>) -> Result<Counted> {
     let differences = record.tools.differences(&here);
     if !differences.is_empty() {
         return Ok(Counted::Skipped(format!(
-            "instruction counts were recorded with other tools, and say nothing here: {}; `cargo xtask speed --count --update` \
-             records new ones",
+            "instruction counts were recorded with other tools: {}; run `cargo xtask speed --count --update` to record new \
+             counts",
             differences.join("; ")
         )));
     }
@@ -86,7 +86,7 @@ pub fn compare(only: Option<&str>) -> Result<Counted> {
     if only.is_none() {
         let names = names();
         let gone = record.names().filter(|name| !names.iter().any(|known| known == name));
-        worse.extend(gone.map(|name| format!("{name} (in the record, but no such path)")));
+        worse.extend(gone.map(|name| format!("{name} (recorded, but the path does not exist)")));
     }
     match worse.is_empty() {
         true => Ok(Counted::Passed),

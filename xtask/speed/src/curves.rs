@@ -59,6 +59,6 @@ fn measure(curve: &Curve, repeats: usize) -> Result<Chart> {
         }
         fs::remove_dir_all(&folder)?;
     }
-    let time = if curve.is_of_threads { "seconds" } else { "seconds of processors" };
+    let time = if curve.is_of_threads { "seconds" } else { "CPU seconds" };
     Ok(Chart { title: curve.about.to_owned(), x: curve.x, time, lines })
 }

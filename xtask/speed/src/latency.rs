@@ -48,7 +48,7 @@ fn read_point(array: &Array, x: i64) -> Result<()> {
     for batch in array.read().select(["a", "b"])?.range("x", x..=x)?.batches()? {
         let batch = batch?;
         if batch.column("b")?.values::<i64>()? != [x] {
-            return Err(format!("another value at {x}").into());
+            return Err(format!("wrong value at {x}").into());
         }
     }
     Ok(())
@@ -66,7 +66,7 @@ pub fn run() -> Result<()> {
         LATENCY.as_millis(),
         BYTES_PER_SECOND / 1_000_000
     );
-    println!("| array | what | round trips | requests | time |");
+    println!("| array | operation | round trips | requests | time |");
     println!("| --- | --- | --: | --: | --: |");
     for (sparse, fragments) in [(false, 1), (false, 10), (false, 1000), (true, 1), (true, 10), (true, 1000)] {
         let storage = LatentStorage::new(written(sparse, fragments)?, LATENCY, BYTES_PER_SECOND);

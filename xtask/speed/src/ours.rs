@@ -24,7 +24,7 @@ pub fn spawn(request: &Request) -> Result<TimedReads> {
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        return Err(format!("our process failed: {}", output.status).into());
+        return Err(format!("the process of tdb failed: {}", output.status).into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }

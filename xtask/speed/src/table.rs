@@ -14,8 +14,8 @@ pub fn heading(machine: &Machine) -> String {
     format!(
         "{threads} threads; one thread copies memory at {:.1} GB/s, reads the page cache at {:.1} GB/s, touches fresh memory at \
          {:.1} GB/s and writes a new file in memory at {:.1} GB/s.\n\n\
-         | workload | cells | reference, 1 thread | ours, 1 thread | ratio | processors: reference, ours | ratio | \
-         reference, {threads} threads | ours, {threads} threads | ratio | memory: reference, ours | limit | same |\n\
+         | workload | cells | reference, 1 thread | tdb, 1 thread | ratio | CPU time: reference, tdb | ratio | \
+         reference, {threads} threads | tdb, {threads} threads | ratio | memory: reference, tdb | limit | same cells |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- |",
         machine.copy / 1e9,
         machine.page_cache / 1e9,

@@ -38,7 +38,7 @@ impl Group {
             Self::Maintenance => "consolidation and vacuum",
             Self::Encode => "filters, encoding",
             Self::Decode => "filters, decoding",
-            Self::Files => "files, beside DuckDB",
+            Self::Files => "files, compared with DuckDB",
         }
     }
 

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_import_from_each_other_are_named() {
+    fn import_cycles_of_files_are_reported() {
         let imports = imports(&[
             ("lib.rs", "mod a; mod b; mod c; pub use a::A; pub use c::C;"),
             ("a.rs", "mod part; use crate::{C, b::B}; pub struct A(B, C);"),
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn parents_and_their_parts_make_circles_too() {
+    fn cycles_include_parents_and_children() {
         let parent = "mod part; pub struct Shared; pub fn run() { part::run(); }";
         let found = circles(&imports(&[("lib.rs", "mod p;"), ("p.rs", parent), ("p/part.rs", "use super::Shared;")]));
         assert_eq!(found, [["p.rs", "p/part.rs"]]);
     }
 
     #[test]
-    fn modules_make_a_circle_where_their_files_make_none() {
+    fn modules_may_form_a_cycle_without_their_files() {
         let imports = imports(&[
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "mod low; mod high;"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn re_exports_and_tests_make_none() {
+    fn re_exports_and_tests_form_no_cycle() {
         let found = circles(&imports(&[
             ("main.rs", "mod a; mod b; use b::B; fn main() { a::run(B) }"),
             ("a.rs", "use crate::B; pub fn run(_: B) {}\n#[cfg(test)] mod tests { use crate::b::X; }"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_has_none_but_those_listed() {
+    fn workspace_has_only_listed_cycles() {
         check(&crate::cargo::workspace()).unwrap();
     }
 }

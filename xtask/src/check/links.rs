@@ -27,14 +27,14 @@ pub(super) fn check(repository: &Path) -> Result {
     if dead.is_empty() { Ok(()) } else { Err(dead.join("\n").into()) }
 }
 
-/// The targets of a page's links, without those that lead elsewhere.
+/// Returns the link targets of a page, without URLs.
 fn targets(text: &str) -> Vec<String> {
     let link = Regex::new(r"\]\(([^)]+)\)").expect("a valid pattern");
     let links = prose_lines(text).flat_map(|line| link.captures_iter(line)).map(|link| link[1].to_owned());
     links.filter(|target| !target.contains("://") && !target.starts_with("mailto:")).collect()
 }
 
-/// The lines of a page outside of fenced code.
+/// Returns the lines of a page outside of fenced code.
 fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut is_code = false;
     text.lines().filter(move |line| {
@@ -44,7 +44,7 @@ fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the file of a target exists and has its heading.
+/// `true` if the file of a target exists and contains the heading.
 fn is_reached(repository: &Path, page: &str, target: &str) -> Result<bool> {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let path = match file {
@@ -58,7 +58,7 @@ fn is_reached(repository: &Path, page: &str, target: &str) -> Result<bool> {
     Ok(whole.is_file() && headings(&fs::read_to_string(&whole)?).contains(heading))
 }
 
-/// A path without `.` and `..`.
+/// Resolves `.` and `..` in a path.
 fn normal(path: &Path) -> PathBuf {
     let mut all = PathBuf::new();
     for component in path.components() {
@@ -71,7 +71,7 @@ fn normal(path: &Path) -> PathBuf {
     all
 }
 
-/// The anchors of a page's headings, in the form that GitHub and mdBook give them.
+/// Returns the anchors of a page's headings, as GitHub and mdBook generate them.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for line in prose_lines(text).filter(|line| line.starts_with('#')) {
@@ -90,13 +90,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_are_outside_of_code_and_of_this_repository() {
+    fn targets_exclude_code_and_urls() {
         let text = "[a](b.md#c) [d](https://e)\n```text\n[f](g.md)\n```\n[h](#i)";
         assert_eq!(targets(text), ["b.md#c", "#i"]);
     }
 
     #[test]
-    fn headings_have_the_anchors_of_github() {
+    fn heading_anchors_match_github() {
         let found = headings("# What `tdb sql` does, and more\n## Rules\n## Rules\n");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["rules", "rules-1", "what-tdb-sql-does-and-more"]);
     }

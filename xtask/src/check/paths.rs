@@ -38,7 +38,7 @@ mod tests {
     use super::is_refused;
 
     #[test]
-    fn names_that_windows_refuses() {
+    fn names_refused_by_windows_are_detected() {
         for name in
             ["a<b", "a>b", "a:b", "a\"b", "a|b", "a?b", "a*b", "a\\b", "a.", "a ", "a\tb", "CON", "nul.txt", "com1"]
         {

@@ -96,7 +96,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A sentence with a high score: score, path and sentence.
+/// A sentence with its score and path.
 struct Worst(f64, String, String);
 
 /// Regular expressions for sentences.
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn code_tables_headings_and_links_are_no_prose() {
+    fn code_tables_and_headings_are_no_prose() {
         let text = "# What it is\n\n| what | that |\n\n```text\nwhat is that there\n```\n\nRead [what it is](what.md) and `what` again. \
                     Write the next sentence.\n1. Open the array first.\n";
         let markdown = measured("a.md", text)[MARKDOWN];

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_above_the_limit_and_idle_exceptions_are_named() {
+    fn large_crates_and_idle_exceptions_are_reported() {
         let sizes = [("a", MOST_LINES), ("b", MOST_LINES + 1), ("c", MOST_LINES + 1), ("d", 1)];
         let sizes = sizes.map(|(name, lines)| (name.to_owned(), lines));
         let found = problems(&sizes, &["c", "d", "e"]);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_has_none_but_the_exceptions() {
+    fn workspace_has_only_listed_exceptions() {
         check(&crate::cargo::workspace()).unwrap();
     }
 }

@@ -31,8 +31,12 @@ pub(super) fn compile() -> Result {
         let before = source.len();
         let text = fs::read_to_string(root.join(page))?;
         for (number, example) in examples(&text).enumerate() {
-            let page: String = page.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-            writeln!(source, "fn {page}_{number}(received: &[u8]) -> Result<(), Box<dyn Error>> {{\n{example}Ok(())\n}}")?;
+            let page: String =
+                page.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+            writeln!(
+                source,
+                "fn {page}_{number}(received: &[u8]) -> Result<(), Box<dyn Error>> {{\n{example}Ok(())\n}}"
+            )?;
         }
         if source.len() == before {
             return Err(format!("{page} has no Rust example").into());
@@ -43,11 +47,11 @@ pub(super) fn compile() -> Result {
     fs::write(folder.join("Cargo.toml"), manifest(&root))?;
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let target = root.join("target/examples");
-    let target = target.to_str().ok_or("a path that is not UTF-8")?;
+    let target = target.to_str().ok_or("the workspace's path is not UTF-8")?;
     cargo(&folder, &["check", "--quiet", "--target-dir", target]).map(drop)
 }
 
-/// The text of the blocks that begin with ```` ```rust ````.
+/// Returns the Rust code blocks of a page.
 fn examples(page: &str) -> impl Iterator<Item = &str> {
     page.split("\n```rust\n").skip(1).filter_map(|rest| rest.split_once("```\n")).map(|(example, _)| example)
 }

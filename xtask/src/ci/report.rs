@@ -76,7 +76,7 @@ mod tests {
     use super::{Outcome, Report};
 
     #[test]
-    fn a_step_that_fails_is_told_and_one_that_is_skipped_is_no_failure() {
+    fn failed_steps_are_reported_and_skipped_steps_are_not() {
         let mut report = Report::default();
         report.add("one", Outcome::from(Ok(())), 0.25);
         report.add("two", Outcome::Skipped("`rustup target add x`".to_owned()), 0.0);

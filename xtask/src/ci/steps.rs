@@ -32,33 +32,35 @@ const fn long(name: &'static str, about: &'static str, run: fn() -> Outcome) -> 
 
 /// All steps in execution order: quick steps first, then steps that share compiled crates.
 pub const STEPS: &[Step] = &[
-    short("formatting", "rustfmt, in both workspaces", formatting),
-    short("lints", "clippy, whose warnings are errors", || {
+    short("formatting", "rustfmt in both workspaces", formatting),
+    short("lints", "clippy, with warnings as errors", || {
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
-    short("documentation", "rustdoc, whose warnings are errors", || document(&[])),
+    short("documentation", "rustdoc, with warnings as errors", || document(&[])),
     short("check", "fixtures, paths, import cycles, sizes, links, prose, dependency trees", || {
         check::run(&check::Arguments::default()).into()
     }),
-    short("spelling", "typos, by the list in typos.toml", spelling),
-    long("book", "the documentation as a book, by mdBook", book),
-    long("features", "builds without codecs, and the examples of downstream crates and of pages", || check::features().into()),
+    short("spelling", "typos, with the word list in typos.toml", spelling),
+    long("book", "the documentation as a book, with mdBook", book),
+    long("features", "builds without codecs, and the examples of downstream crates and of pages", || {
+        check::features().into()
+    }),
     short("conformance", "the reference library's arrays, short form", || own(&["conformance", "--short"]).into()),
     short("maintenance", "arrays that both libraries maintain alternately, short form", || {
         own(&["conformance", "maintain", "--short"]).into()
     }),
     long("browser", "pages of tdb-report in a real browser", browser),
     short("integrations", "the second workspace: lints, and tests on servers", integrations),
-    long("stores", "arrays on store servers by both libraries, short form", stores),
+    long("stores", "arrays of both libraries on store servers, short form", stores),
     long("integrations-documentation", "rustdoc of the second workspace", || document(INTEGRATIONS)),
     long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
-    long("counts", "instructions that key paths take, by callgrind, against xtask/speed/counts.txt", counts::run),
-    long("packages", "the crates as a registry would get them: packaged, and built from that", packages::run),
-    long("msrv", "the oldest Rust that the workspace promises to build with", oldest_rust),
+    long("counts", "instruction counts of key paths, compared with xtask/speed/counts.txt", counts::run),
+    long("packages", "the published crates, packaged and built from the packages", packages::run),
+    long("msrv", "the minimum supported Rust version", oldest_rust),
     long("wasm", "the library crates for wasm32-unknown-unknown", || other_target("wasm32-unknown-unknown")),
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || other_target("i686-unknown-linux-gnu")),
-    long("deny", "advisories, licenses, bans and sources of dependencies, by cargo-deny (deny.toml)", deny),
-    long("semver", "API changes since the last release, by cargo-semver-checks", semver),
+    long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
+    long("semver", "API changes since the last release, with cargo-semver-checks", semver),
 ];
 
 /// Cargo arguments that select the second workspace.
@@ -219,7 +221,7 @@ fn deny() -> Outcome {
     }
     // The advisory database is maintained elsewhere and must be downloaded.
     if show(&["deny", "fetch", "db"], &[]).is_err() {
-        return Outcome::Skipped("advisories cannot be downloaded; licenses, bans and sources are in order".to_owned());
+        return Outcome::Skipped("advisories cannot be downloaded; licenses, bans and sources passed".to_owned());
     }
     check(&["--disable-fetch", "advisories"]).into()
 }
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_toolchain_is_found_by_its_version() {
+    fn toolchain_is_found_by_version() {
         let listed = "stable-x86_64-unknown-linux-gnu (active, default)\n1.920.0-x86_64-unknown-linux-gnu\n\
                       1.92.1-x86_64-unknown-linux-gnu\n";
         assert_eq!(toolchain(listed, "1.92").as_deref(), Some("1.92.1-x86_64-unknown-linux-gnu"));

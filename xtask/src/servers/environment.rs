@@ -41,7 +41,7 @@ pub fn of(servers: &[(Server, u16)]) -> Result<Variables> {
 }
 
 /// Returns the reference library's URI of a server's bucket, and the environment variables for this
-/// server. Returns `None` for servers without writes.
+/// server. Returns `None` for servers that arrays cannot be written to.
 pub fn of_one(server: Server, port: u16) -> Option<(String, Variables)> {
     match server {
         Server::Seaweedfs | Server::Moto => Some((
@@ -68,7 +68,7 @@ fn azurite(address: String) -> Variables {
     ]
 }
 
-/// Returns the URL of a server's bucket, or `None` for servers without writes.
+/// Returns the URL of a server's bucket, or `None` for servers that arrays cannot be written to.
 fn url(server: Server) -> Option<String> {
     match server {
         Server::Seaweedfs | Server::Moto => Some(format!("s3://{BUCKET}?profile={}", server.name())),

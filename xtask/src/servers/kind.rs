@@ -145,7 +145,7 @@ mod tests {
     use super::ALL;
 
     #[test]
-    fn ports_are_each_server_s_own() {
+    fn server_ports_are_distinct() {
         let ports: Vec<u16> = ALL.iter().flat_map(|server| server.ports(1000)).collect();
         assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), ports.len());
         assert!(ports.iter().all(|port| (1000..1020).contains(port)), "{ports:?}");

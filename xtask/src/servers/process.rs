@@ -92,7 +92,7 @@ pub fn stop(server: Server) -> Result<bool> {
             sleep(STEP);
         }
         if began.elapsed() > PATIENCE {
-            return Err(format!("process {process} does not end").into());
+            return Err(format!("process {process} does not stop").into());
         }
         signal = "-KILL";
     }

@@ -35,13 +35,13 @@ fn pending_snapshots_are_found_shown_and_stored() {
 }
 
 #[test]
-fn what_is_stored_stays_as_it_is() {
+fn stored_snapshots_stay_unchanged() {
     assert_eq!(for_storage(STORED), STORED);
     assert_eq!(for_storage("no header\n"), "no header\n");
 }
 
 #[test]
-fn snapshots_in_sources_are_found_and_not_lost() {
+fn inline_snapshots_are_found_and_kept() {
     let root = tempfile::tempdir().expect("a folder");
     let path = root.path().join(".errors.rs.pending-snap");
     let lines = concat!(
@@ -54,7 +54,7 @@ fn snapshots_in_sources_are_found_and_not_lost() {
     let read = InSource::read(path.clone()).expect("read");
     assert_eq!(read.snapshots, [(37, "no filters".to_owned())]);
     assert_eq!(read.source(), root.path().join("errors.rs"));
-    accept(root.path(), None).expect_err("it can't be stored");
+    accept(root.path(), None).expect_err("inline snapshots cannot be stored");
     assert!(path.exists());
 }
 

@@ -1,4 +1,5 @@
-//! Decodes one tile with `tdb-filters` alone: `decode-tile TILE` takes a file with one tile of 32-bit integers under zstd.
+//! Decodes one tile, with `tdb-filters` as the only crate of tdb. `decode-tile TILE` reads a file
+//! with one tile of 32-bit integers, compressed with Zstandard.
 
 use tdb_filters::tdb_types::{Datatype, FormatVersion};
 use tdb_filters::{BoundPipeline, ChunkIndex, Filter, FilterPipeline, Scratch, TileKind};

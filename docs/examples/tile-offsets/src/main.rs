@@ -1,4 +1,5 @@
-//! Prints where a fragment's tiles lie with `tdb-fragment` alone: `tile-offsets SCHEMA-FILE FRAGMENT-METADATA-FILE`.
+//! Prints the file offsets of the tiles of each field, with `tdb-fragment` as the only crate of
+//! tdb: `tile-offsets SCHEMA-FILE FRAGMENT-METADATA-FILE`.
 
 use tdb_fragment::tdb_schema::ArraySchema;
 use tdb_fragment::tdb_types::{FormatVersion, Limits};

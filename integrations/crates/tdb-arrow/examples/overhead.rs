@@ -81,12 +81,13 @@ fn as_arrow(array: &Array, fields: &[&str], conversion: &Conversion) -> Result<(
     Ok(())
 }
 
-/// The minimum, because other programs only make a run longer.
+/// Returns the minimum, because other programs can only make a run longer.
 fn least(times: &[Duration]) -> Duration {
     times.iter().min().copied().unwrap_or_default()
 }
 
-/// CPU time of all threads of the process. Reading decompresses on separate threads.
+/// Runs a function, and returns the CPU time of all threads. Reading decompresses on separate
+/// threads.
 fn timed(run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
     let processor_time = || clock_gettime(ClockId::ProcessCPUTime);
     let started = processor_time();

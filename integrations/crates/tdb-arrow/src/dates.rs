@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_begin_where_the_calendar_says() {
+    fn months_convert_to_calendar_days() {
         for (months, days) in [(0, 0), (1, 31), (2, 59), (-1, -31), (12, 365), (25 * 12, 9131), (30 * 12 + 2, 11_017)] {
             assert_eq!(days_before(months), days, "{months}");
         }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn units_convert_exactly_or_not_at_all() {
+    fn unit_conversions_are_exact() {
         assert_eq!(Unit::Week.convert(-3, Unit::Day), Converted::To(-21));
         assert_eq!(Unit::Day.convert(-20, Unit::Week), Converted::NotWhole);
         assert_eq!(Unit::Year.convert(30, Unit::Day), Converted::To(10_957));

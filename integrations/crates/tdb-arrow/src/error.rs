@@ -125,7 +125,7 @@ pub enum Problem {
         value: String,
     },
     /// A date or time overflows the target type.
-    #[error("{value} of {datatype} is out of range of the other type")]
+    #[error("{value} of {datatype} is out of range of the target type")]
     OutOfRange {
         /// Number of units on the source side.
         value: i64,

@@ -1,7 +1,7 @@
 //! Options of the conversion to Arrow.
 
-/// Options of the conversion to Arrow, where several types fit. `docs/guides/arrow.md` has the table of
-/// types.
+/// Options of the conversion to Arrow, where several types fit. `docs/guides/arrow.md` has the
+/// table of types.
 #[derive(Clone, Debug)]
 #[must_use = "options have no effect until they are used"]
 pub struct ArrowOptions {
@@ -24,8 +24,8 @@ impl Default for ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Defaults: strings as `LargeUtf8`, dates as dates, positions outside of their enumeration as
-    /// null, and the whole array definition in the schema metadata.
+    /// Creates the default options: strings as `LargeUtf8`, dates as dates, positions outside of
+    /// their enumeration as null, and the whole array definition in the schema metadata.
     pub fn new() -> Self {
         Self {
             strings: true,

@@ -15,13 +15,13 @@ pub struct Address {
 }
 
 impl Address {
-    /// The host, without brackets.
+    /// Returns the host, without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The port.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

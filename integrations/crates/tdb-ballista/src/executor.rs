@@ -129,7 +129,7 @@ impl Executor {
         Ok(Self { options, folder })
     }
 
-    /// The address that serves rows.
+    /// Returns the address that serves rows.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.options.listen, self.options.ports[0])

@@ -45,7 +45,7 @@ pub(crate) struct ScanPartsExec {
 /// Metrics of the opened scans.
 type Opened = Arc<Mutex<Vec<ExecutionPlanMetricsSet>>>;
 
-/// Schema of the rows with query parts.
+/// Returns the schema of the rows with query parts.
 pub(crate) fn row_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("parts", DataType::Binary, false)]))
 }

@@ -110,7 +110,7 @@ impl Scheduler {
         Ok(Self { listener, config: Arc::new(options.config(address)), address })
     }
 
-    /// The listening address.
+    /// Returns the listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_between_two_of_a_type_are_found() {
+    fn constants_of_finer_precision_are_detected() {
         let text = |text: &str| ScalarValue::Utf8(Some(text.to_owned()));
         let milliseconds = DataType::Timestamp(TimeUnit::Millisecond, None);
         assert!(fits(&text("2024-05-01T12:00:00.5"), &milliseconds));

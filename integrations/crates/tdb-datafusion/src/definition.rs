@@ -190,7 +190,7 @@ fn value(datatype: Datatype, text: &str) -> Option<Scalar> {
     }
 }
 
-/// Default tile extent. Smaller than the domain of the type.
+/// Returns the default tile extent, which is smaller than the domain of the type.
 fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
     Some(match physical {
         PhysicalType::I8 => Scalar::I8(16),
@@ -205,7 +205,7 @@ fn usual_extent(physical: PhysicalType) -> Option<Scalar> {
     })
 }
 
-/// Largest domain of a type. The last tile must also end within the type.
+/// Returns the largest domain of a type. The last tile must also end within the type.
 fn everything(physical: PhysicalType) -> (Scalar, Scalar) {
     macro_rules! integers {
         ($($physical:ident: $type:ty, $extent:literal;)*) => {

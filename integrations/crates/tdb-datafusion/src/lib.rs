@@ -10,8 +10,8 @@
 //! - [`functions`]: arithmetic and aggregates with overflow errors, for codecs of plans.
 //! - [`Scan`]: the data source in plans. [`ScanPieces`]: a scan as bytes, for another process.
 //!
-//! `docs/guides/sql.md` describes the columns of an array in SQL, and which parts of a query are pushed
-//! down.
+//! `docs/guides/sql.md` describes the columns of an array in SQL, and which parts of a query are
+//! pushed down.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

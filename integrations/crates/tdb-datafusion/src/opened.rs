@@ -104,7 +104,7 @@ impl Opened {
         }
     }
 
-    /// Estimated number of cells: the sum over all fragments.
+    /// Returns the estimated number of cells: the sum over all fragments.
     pub(crate) fn cells(&self) -> Result<u64, ArrayError> {
         Ok(self.array.fragments()?.iter().map(tdb_array::Fragment::cell_count).fold(0, u64::saturating_add))
     }
@@ -117,7 +117,7 @@ pub(crate) fn fields(schema: &ArraySchema) -> impl Iterator<Item = (&str, FieldR
     all.filter_map(|field| Some((schema.field_name(field)?, field)))
 }
 
-/// The schema without columns.
+/// Returns the schema without columns.
 pub(crate) fn nothing() -> SchemaRef {
     Arc::new(Schema::empty())
 }

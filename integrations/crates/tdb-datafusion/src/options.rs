@@ -41,8 +41,8 @@ impl Default for TableOptions {
 }
 
 impl TableOptions {
-    /// Defaults: the current state of the array, as many partitions as the session has, and a
-    /// budget of 32 MiB each.
+    /// Creates the default options: the current state of the array, as many partitions as the
+    /// session has, and a budget of 32 MiB each.
     pub fn new() -> Self {
         Self {
             time: None,

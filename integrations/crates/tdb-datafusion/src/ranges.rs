@@ -75,7 +75,7 @@ impl Sides {
         Ok(query)
     }
 
-    /// Number of cells of a dense array within the ranges. `None` on overflow.
+    /// Returns the number of cells of a dense array within the ranges. `None` on overflow.
     pub(crate) fn cells(&self) -> Option<u64> {
         let side = |ranges: &Vec<DimRange>| {
             ranges.iter().try_fold(0u64, |sum, range| match range {
@@ -217,8 +217,8 @@ fn value_range(dimension: &Dimension, kind: LiteralKind, value: &[u8]) -> Option
     Some(DimRange::Fixed { lo, hi })
 }
 
-/// Minimum and maximum key of a value. Zeros of both signs are equal, with adjacent keys. `None`
-/// for NaN.
+/// Returns the minimum and maximum key of a value. Zeros of both signs are equal, with adjacent
+/// keys. `None` for NaN.
 fn keys(physical: PhysicalType, bytes: &[u8]) -> Option<(u64, u64)> {
     let scalar = Scalar::from_le_bytes(physical, bytes)?;
     match scalar {

@@ -100,7 +100,7 @@ impl Scan {
         }
     }
 
-    /// The URI of the array.
+    /// Returns the URI of the array.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.opened.uri

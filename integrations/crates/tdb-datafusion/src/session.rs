@@ -77,7 +77,7 @@ impl SessionOptions {
         self
     }
 
-    /// Sets the number of threads per query.
+    /// Sets the number of partitions of a query, each of which runs on a thread.
     pub fn partitions(mut self, count: usize) -> Self {
         self.partitions = Some(count.max(1));
         self

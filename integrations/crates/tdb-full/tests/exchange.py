@@ -1,9 +1,10 @@
-"""Beside TileDB-Py, pyarrow, pandas and DuckDB: arrays that the reference library wrote go to files and back.
+"""Exports arrays of the reference library to files, and imports the files again.
 
 exchange.py TDB FOLDER      TDB is the full command; FOLDER is empty
 
-Each array is exported to every kind of file. What others read of the file is what TileDB-Py reads of the array. Then they write
-the file again, what is made of it by the command is the array again, and TileDB-Py reads the same of it.
+The command exports each array to every file format. pyarrow, pandas and DuckDB must read from the
+file the cells that TileDB-Py reads from the array. They then write the file again, and the command
+imports this file. TileDB-Py must read the same cells from the new array.
 """
 
 import csv
@@ -34,7 +35,7 @@ def tdb(*arguments):
 
 
 def numbers(dtype, count):
-    """The ends of the type, zero, and for floats what compares oddly."""
+    """Returns the limits of the type, zero, and floats with special comparisons."""
     if np.dtype(dtype).kind == "f":
         special = [np.nan, -0.0, 0.0, np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).tiny, 1.5]
     else:
@@ -48,13 +49,13 @@ def objects(values, count):
     return cells
 
 
-# Each: the attribute, and so many cells for it.
+# Each entry returns an attribute and the given number of cells.
 def attributes(is_dense):
     for dtype in NUMBERS:
         yield tiledb.Attr(dtype, dtype=dtype), lambda count, dtype=dtype: numbers(dtype, count)
         if dtype in ("i4", "f8", "u1"):
             yield tiledb.Attr(f"{dtype}_null", dtype=dtype, nullable=True), lambda count, dtype=dtype: numbers(dtype, count)
-    # DuckDB takes names that differ in their case for the same.
+    # DuckDB ignores the case of names.
     for number, unit in enumerate(DATES):
         days = np.array([0, -1, 10, 365], dtype="i8")
         yield tiledb.Attr(f"date_{number}", dtype=f"M8[{unit}]"), lambda count, unit=unit, days=days: np.resize(days, count).astype(f"M8[{unit}]")
@@ -89,7 +90,7 @@ def enumerations():
 
 
 def domains():
-    """Name, domain, and coordinates of a sparse array; none is dense."""
+    """Yields name, domain and coordinates of each array. The coordinates are None for a dense array."""
     yield "dense", tiledb.Domain(tiledb.Dim("x", (0, 5), 3, dtype="i4"), tiledb.Dim("y", (-2, 1), 2, dtype="i4")), None
     yield "dense_date", tiledb.Domain(tiledb.Dim("t", (np.datetime64("2020-01-01"), np.datetime64("2020-01-09")), np.timedelta64(4, "D"), dtype="M8[D]")), None
     place = np.array([0, 5, 7, 99, 2, 30, 31], dtype="u8")
@@ -119,14 +120,14 @@ def make(folder):
             cells[field.name] = values
         write(uri, schema, places, cells)
         made.append(uri)
-    # Nobody has written here.
+    # No cell is written here.
     schema = tiledb.ArraySchema(tiledb.Domain(tiledb.Dim("d", (0, 9), 5, dtype="i4")), [tiledb.Attr("a", dtype="f8")], sparse=True)
     tiledb.Array.create(str(folder / "empty"), schema)
     return made
 
 
 def write(uri, schema, places, cells):
-    """Nullable values are told to TileDB-Py as arrays of pyarrow."""
+    """Converts nullable values to arrays of pyarrow, as TileDB-Py requires."""
     with tiledb.open(str(uri), "w") as array:
         plain = {name: nullable(value, array.attr(name)) for name, value in cells.items()}
         if places is None:
@@ -147,7 +148,7 @@ def nullable(value, attribute):
 
 
 def bits(value):
-    """A cell as what can be compared: floats by their bits, dates and times as numbers with their unit."""
+    """Converts a cell to a comparable value: floats to bits, dates and times to numbers with a unit."""
     if isinstance(value, np.void) and value.dtype.names:
         return tuple(bits(part) for part in value)
     if isinstance(value, (np.ndarray, list, tuple)):
@@ -169,7 +170,7 @@ UNITS = {"Y": None, "M": None, "W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "
 
 
 def expected(uri):
-    """What TileDB-Py reads: each field as a list of comparable cells, in row-major order."""
+    """Reads an array with TileDB-Py. Returns comparable cells per field, in row-major order."""
     with tiledb.open(str(uri)) as array:
         schema = array.schema
         dims = [schema.domain.dim(at) for at in range(schema.domain.ndim)]
@@ -190,7 +191,7 @@ def expected(uri):
 
 
 def of_arrow(table, name):
-    """The cells of a column as `expected` has them: what was converted goes back by what the metadata say it was."""
+    """Converts the cells of a column to the form of `expected`. The metadata contain the original types."""
     field, column = table.schema.field(name), table.column(name).combine_chunks()
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(column.type):
@@ -230,7 +231,7 @@ def compare(table, wanted, file):
 
 
 def duck(path, table):
-    """What DuckDB reads of a Parquet file, of the columns that it has types for, is what pyarrow reads."""
+    """Checks that DuckDB and pyarrow read the same cells from a Parquet file, for types of DuckDB."""
     found = duckdb.sql(f"select * from '{path}'").to_arrow_table()
     assert found.column_names == table.column_names and found.num_rows == table.num_rows
     for name in table.column_names:
@@ -247,7 +248,7 @@ def duck(path, table):
 
 
 def texts(uri, folder, wanted):
-    """CSV and JSON lines: as many rows, and the whole numbers are the same."""
+    """Checks CSV and JSON lines: equal numbers of rows, and equal integers."""
     path = folder / f"{uri.name}.csv"
     tdb("export", uri, path, "--order", "row-major", "--all")
     with open(path, newline="", encoding="utf-8") as file:
@@ -263,7 +264,7 @@ def texts(uri, folder, wanted):
 
 
 def again(uri, file, folder, wanted):
-    """An array made from a file is the same one."""
+    """Checks that the import of a file yields the same array."""
     copy = folder / f"{uri.name}-of-{file.stem}-{file.suffix[1:]}"
     tdb("import", copy, file)
     run = subprocess.run([TDB, "diff", str(uri), str(copy), "--format", "csv"], capture_output=True, text=True)
@@ -285,7 +286,7 @@ def main(folder):
             if ending == "parquet":
                 table = pq.read_table(path)
                 duck(path, table)
-                # The times of Python have no nanoseconds.
+                # Times of Python have no nanoseconds.
                 known = [field.name for field in table.schema if field.type != pa.time64("ns")]
                 assert len(pd.read_parquet(path, columns=known)) == table.num_rows
                 pq.write_table(table, folder / f"{uri.name}-pyarrow.parquet", row_group_size=3)

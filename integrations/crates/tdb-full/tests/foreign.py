@@ -1,4 +1,4 @@
-"""What other programs write, as new arrays: what an array can hold, and what it can't, which is told by the name of the column.
+"""Imports files of other programs as new arrays. Unsupported columns must be rejected by name.
 
 foreign.py TDB FOLDER      TDB is the full command; FOLDER is empty
 """
@@ -39,7 +39,7 @@ def save(path, table):
 
 
 def refused(folder):
-    """Columns that no array has, of as many kinds of file as have them."""
+    """Imports columns of types that arrays do not support, from each file format that supports them."""
     kinds = {
         "null": pa.nulls(2),
         "half": pa.array(np.array([1, 2], dtype="f2")),
@@ -66,13 +66,13 @@ def refused(folder):
             try:
                 path = save(folder / f"{name.replace(' ', '-')}.{ending}", table)
             except (pa.ArrowException, NotImplementedError):
-                # This kind of file has no such column either.
+                # The file format does not support the column either.
                 continue
             if ending == "parquet" and pq.read_schema(path).field(name).type != table.schema.field(name).type:
                 continue
             array = folder / "refused"
             code, said = tdb("import", array, path, "--dimensions", "d")
-            # A column of halves or nulls may be something else in the file, which an array can hold.
+            # The file may store a column of half floats or nulls as a type that arrays support.
             assert code == 4 and f'"{name}"' in said and path.name in said, (path, code, said)
             assert not array.exists()
             told += 1
@@ -80,7 +80,7 @@ def refused(folder):
 
 
 def held(folder):
-    """Columns that arrays have, at their ends; each comes back as TileDB-Py reads it."""
+    """Imports supported columns with extreme values. TileDB-Py must read the same values."""
     nan = float("nan")
     kinds = {
         "i8": (pa.array(ENDS), ENDS),
@@ -117,7 +117,7 @@ def held(folder):
                     continue
                 assert [bytes(c) if isinstance(c, memoryview) else c for c in found.tolist()] == cells, (ending, name, found)
             assert np.ma.getmaskarray(read["maybe"]).tolist() == [False, True, False]
-        # And out again.
+        # Exports the array again.
         back = folder / f"back-of-{ending}.parquet"
         assert tdb("export", array, back)[0] == 0
         again = pq.read_table(back)
@@ -126,7 +126,7 @@ def held(folder):
 
 
 def odd(folder):
-    """Files that are odd in themselves: the exit code, and a word that is said."""
+    """Imports unusual files, and checks the exit code and a word of the output."""
     ints = pa.array([1, 2])
     schema = pa.schema([("d", pa.int64()), ("a", pa.int64())])
     invalid = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], dtype="i4")), pa.py_buffer(b"\xff\xfe")])
@@ -154,14 +154,14 @@ def odd(folder):
         case("twice-dimension", 2, "two columns are named", table=pa.table([ints, ints], names=["d", "d"]))
         case("nulls", 0, "2 cells", table=pa.table({"d": ints, "a": nulls}))
         case("null-places", 1, "null", table=pa.table({"d": pa.array([1, None]), "a": ints}))
-        # Strings that are none: whoever wrote the file has not looked.
+        # Invalid UTF-8: the writer did not check the strings.
         case("utf8", 3, f"odd-utf8.{ending}", table=pa.table({"d": ints, "a": invalid}))
-        # No domain of the format has as many cells as there are numbers: one end is told by its row.
+        # No domain covers all numbers of the type, so one extreme is rejected by row.
         case("ends", 1, "row 2: d: 9223372036854775807 is outside of the domain", table=pa.table({"d": pa.array(ENDS[:2]), "a": ints}))
         array = case("end", 0, "2 cells", table=pa.table({"d": pa.array([ENDS[0], 2**63 - 2]), "a": ints}))
         with tiledb.open(str(array)) as opened:
             assert opened[:]["a"].tolist() == [1, 2] and opened[:]["d"].tolist() == [ENDS[0], 2**63 - 2]
-    # Groups of rows that are empty, and batches of none between others.
+    # Empty row groups, and empty batches between others.
     path = folder / "groups.parquet"
     with pq.ParquetWriter(path, schema) as writer:
         for rows in ([], [1, 2], [], [3]):
@@ -178,7 +178,7 @@ def odd(folder):
 
 
 def typed(folder):
-    """Columns that --type converts, and dictionaries of booleans, which import without it."""
+    """Imports columns that --type converts, and dictionaries of booleans, which need no --type."""
     halves = np.array([1.5, 2, 3], dtype="f2")
     kinds = {
         "dictionary of booleans": (pa.array([True, None, False]).dictionary_encode(), None, ["true", "", "false"]),
@@ -201,7 +201,7 @@ def typed(folder):
         assert code == 0, said
         for name, (_, _, cells) in kinds.items():
             code, said = tdb("read", array, "--select", name, "--format", "csv", "--order", "row-major")
-            # A line of one empty field stands in quotes.
+            # A line of one empty field is quoted.
             found = [cell.replace('""', "") for cell in said.splitlines()[1:]]
             assert code == 0 and found == cells, (ending, name, said)
         with tiledb.open(str(array)) as opened:
@@ -209,7 +209,7 @@ def typed(folder):
 
 
 def of_duckdb(folder):
-    """Parquet that DuckDB wrote."""
+    """Imports Parquet files written by DuckDB."""
     path = folder / "duck.parquet"
     duckdb.sql(
         f"""copy (select i as d, i * 2 as even, 'n' || (i % 3) as word, i % 2 = 0 as is_even, timestamp '2020-01-01' + interval (i) second as at,

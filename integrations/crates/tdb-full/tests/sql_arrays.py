@@ -1,7 +1,8 @@
-"""Random arrays for sql_judge.py: what is to be done follows from a seed, and TileDB-Py does it.
+"""Random arrays for sql_judge.py. A seed determines a recipe, which TileDB-Py runs.
 
-A recipe is a schema and steps: writes of overlapping boxes or cells, deletes, attributes that are added and dropped, consolidations, vacuums.
-Any step but the first can be left out, which is how a failure is made smaller.
+A recipe is a schema with steps: writes of overlapping boxes or cells, deletes, added and dropped
+attributes, consolidations, vacuums. All steps except the first are optional. Failures are shrunk by
+omitting steps.
 """
 
 import dataclasses
@@ -23,13 +24,13 @@ ENUMERATIONS = {
     "flags": (False, [True, False]),
 }
 KINDS = {"codes": "int", "flags": "bool"}
-# "No time", which SQL sees as NULL.
+# "No time", which is NULL in SQL.
 NO_TIME = -(2**63)
 
 
 @dataclasses.dataclass
 class Column:
-    """A dimension or an attribute. `kind` is what SQL makes of it; values are kept as the array has them, dates as their numbers."""
+    """A dimension or an attribute. `kind` is the kind of SQL type. Values have the form of the array, and dates are numbers."""
 
     name: str
     kind: str  # int float str bool date stamp time
@@ -37,7 +38,7 @@ class Column:
     is_dimension: bool = False
     nullable: bool = False
     enumeration: str = None
-    mild: bool = True  # floats: whether sums are exact in any order
+    mild: bool = True  # for floats: True if sums are exact in any order
     pool: list = None
     domain: tuple = None
 
@@ -59,7 +60,7 @@ class Column:
         return pa.from_numpy_dtype(np.dtype(self.dtype))
 
     def for_arrow(self, value):
-        """A value of the array as the number of the Arrow type."""
+        """Converts a value of the array to the number of the Arrow type."""
         if self.kind == "date":
             return int(np.datetime64(value, self.unit()).astype("M8[D]").astype("i8"))
         if self.kind == "stamp" and self.unit() in "hm":
@@ -67,7 +68,7 @@ class Column:
         return value
 
     def values(self):
-        """All that a literal may be compared with."""
+        """Returns all values that a literal may be compared with."""
         return ENUMERATIONS[self.enumeration][1] if self.enumeration else [value for value in self.pool if value != NO_TIME or self.kind == "int"]
 
 
@@ -88,7 +89,7 @@ def pool(kind, dtype, rng, mild):
         return rng.choice([[True, False], [True, False], [True], [False]])
     if kind == "time":
         return [0, 1, 3600, 86399 if dtype.endswith("[s]") else 86399999, 12345, NO_TIME]
-    # Years 1700 to 2200, which nanoseconds hold too; the other units reach further.
+    # Years 1700 to 2200, the range of nanoseconds. Other units have a larger range.
     unit = dtype[3:-1]
     texts = ["1970-01-01", "1969-12-31", "2024-02-29", "1700-03-01", "2200-12-31"] + (["0001-01-01", "9999-12-31"] if unit != "ns" else [])
     stamps = [int(np.datetime64(text, unit).astype("i8")) for text in texts] + [NO_TIME]
@@ -122,7 +123,7 @@ def column(name, rng, is_dense, is_dimension=False):
 
 
 def places(dimension, rng, is_dense):
-    """The coordinates that a dimension may have, and its domain."""
+    """Returns the possible coordinates of a dimension, and the domain."""
     if dimension.kind == "str":
         return ASCII
     if dimension.kind == "float":
@@ -162,7 +163,7 @@ def dimension(column, rng):
     if column.kind == "float":
         return tiledb.Dim(column.name, (first, last), 1000.0, dtype=column.dtype)
     extent = min(rng.choice([1, 3, 10, 50]), last - first + 1)
-    # A last tile may not end beyond the type.
+    # The last tile must end within the type.
     top = np.iinfo("i8" if column.kind != "int" else column.dtype).max
     if (last - first) // extent * extent + extent - 1 + first > top:
         extent = 1
@@ -174,7 +175,7 @@ def dimension(column, rng):
 
 
 class Recipe:
-    """What an array is made of. `alive` are the columns that it has in the end."""
+    """The schema and steps of an array. `alive` are the columns after all steps."""
 
     def __init__(self, rng):
         self.is_dense = rng.random() < 0.35
@@ -208,14 +209,14 @@ class Recipe:
             alive.append(added)
             self.steps.append(("add", time + 5, added))
         elif chance < 0.57 and len(alive) > 2:
-            # Cells that a condition on it deletes can't be told any more once it is dropped.
+            # After the drop, the cells deleted by a condition on the attribute are unknown.
             dropped = rng.choice([of for of in alive if of.name not in self.kept] or [None])
             if dropped is not None:
                 alive.remove(dropped)
                 self.steps.append(("drop", time + 5, dropped.name))
 
     def cells(self, rng, alive, is_first):
-        """Coordinates (of a dense array: a box), and the attributes' cells."""
+        """Returns coordinates (a box for a dense array), and the cells of the attributes."""
         if self.is_dense:
             box = []
             for of in self.dimensions:
@@ -233,13 +234,13 @@ def cell(column, rng):
     if column.nullable and rng.random() < 0.3:
         return None
     if column.enumeration:
-        # Now and then a position that it doesn't have.
+        # Sometimes a position outside of the enumeration.
         return rng.choice([0, 1, 2, 2, 100] if rng.random() < 0.1 else [0, 1, 2])
     return rng.choice(column.pool)
 
 
 def condition(rng, columns, kept):
-    """Of cells to delete, in TileDB-Py's language; the name of its column is added to a set."""
+    """Returns a condition of a delete, in the syntax of TileDB-Py. Adds the name of its column to a set."""
     able = [of for of in columns if of.kind in ("int", "float", "str") and not of.enumeration]
     able = [of for of in able if of.kind != "float" or not any(math.isnan(value) or math.isinf(value) for value in of.pool)]
     if not able:
@@ -252,7 +253,7 @@ def condition(rng, columns, kept):
 
 
 def numpy_of(column, values):
-    """The cells of an attribute as TileDB-Py takes them."""
+    """Converts the cells of an attribute to the form of TileDB-Py."""
     dtype = "U0" if column.dtype in ("ascii", "U0") else column.dtype
     if column.nullable:
         kind = pa.string() if dtype == "U0" else None
@@ -271,7 +272,7 @@ def numpy_of(column, values):
 
 
 def make(recipe, uri, rng):
-    """Makes the array; steps that the reference library refuses are taken out of the recipe."""
+    """Creates the array. Removes steps from the recipe that the reference library refuses."""
     shutil.rmtree(uri, ignore_errors=True)
     domain = tiledb.Domain(*(dimension(of, rng) for of in recipe.dimensions))
     used = sorted({of.enumeration for of in recipe.attributes if of.enumeration})
@@ -280,7 +281,7 @@ def make(recipe, uri, rng):
     schema = tiledb.ArraySchema(domain, fields, sparse=not recipe.is_dense, enums=[enumeration(label) for label in used], **options)
     tiledb.Array.create(uri, schema)
     for file in Path(uri, "__schema").iterdir():
-        if file.is_file():  # as if it had been made before all that is written; names are sorted as texts
+        if file.is_file():  # as if created before all writes; names are sorted as text
             file.rename(file.with_name("__1000_1000_" + file.name.rsplit("_", 1)[1]))
     for step in list(recipe.steps):
         try:
@@ -309,7 +310,7 @@ def do(recipe, uri, what, time, of):
         if what == "drop":
             evolution.drop_attribute(of)
         else:
-            # One that is there already would have to be loaded first: added attributes have their own.
+            # An existing enumeration would have to be loaded first, so added attributes get new ones.
             label = of.enumeration and f"{of.enumeration} of {of.name}"
             if label:
                 evolution.add_enumeration(enumeration(of.enumeration, label))
@@ -322,7 +323,7 @@ def write(recipe, uri, time, places, cells):
         given = {}
         for name, (of, values) in cells.items():
             if not array.schema.has_attr(name):
-                continue  # the step that added it was left out
+                continue  # the step that added the attribute was omitted
             given[name], is_raw = numpy_of(of, values)
             if is_raw:
                 given[name] = given[name].cast(pa.int64())
@@ -347,7 +348,7 @@ def coordinate(of, values):
 
 
 def read(recipe, uri, columns, time=None):
-    """All cells as a table of pyarrow, of the columns that the array has."""
+    """Reads all cells as a table of pyarrow, with the columns of the array."""
     with tiledb.open(uri, timestamp=time) as array:
         here = [of for of in columns if of.is_dimension or array.schema.has_attr(of.name)]
         ends = array.nonempty_domain()

@@ -1,10 +1,11 @@
-"""Beside TileDB-Py and DuckDB: random arrays, asked random SQL.
+"""Compares `tdb sql` with DuckDB, by random statements on random arrays of TileDB-Py.
 
 sql_judge.py TDB FOLDER [SEED COUNT STATEMENTS]     TDB is the full command; FOLDER is empty
 
-TileDB-Py makes an array for each seed, and reads its cells into a table of DuckDB. `tdb sql` on the array and DuckDB on the table are
-asked the same statements, and must give the same rows. Then rows are inserted and deleted by `tdb sql`, and TileDB-Py must read
-what DuckDB makes of the table. A difference is printed with the smallest statement and the fewest steps of the array that show it.
+TileDB-Py creates an array for each seed, and copies its cells to a table of DuckDB. `tdb sql` on the
+array and DuckDB on the table must return the same rows for the same statements. Then `tdb sql`
+inserts and deletes rows, and TileDB-Py must read the rows of DuckDB after the same statements. A
+difference is printed with the smallest statement and the fewest array steps that reproduce it.
 """
 
 import collections
@@ -35,7 +36,7 @@ FORKED = multiprocessing.get_context("fork")
 
 
 def ask_tdb(statements):
-    """What each statement gives: the rows as texts, or the message of an error."""
+    """Returns the result of each statement: the rows as text, or the error message."""
     results = []
     while len(results) < len(statements):
         file = FOLDER / "statements.sql"
@@ -50,7 +51,7 @@ def ask_tdb(statements):
         if run.returncode == 0:
             assert len(results) + len(found) == len(statements), (run.stdout[-500:], statements)
             return results + found
-        # The first that fails is the last; some of its rows may have been printed. A panic is one message among others.
+        # The first failure ends the run, possibly after some rows. A panic counts as an error message.
         failed = re.search(r"statements\.sql:(\d+)", run.stderr.decode())
         done = len(found)
         if failed:
@@ -75,7 +76,7 @@ def ask_duckdb(table, name, statement):
 
 
 def from_text(text, kind):
-    """A cell of CSV as what can be compared."""
+    """Converts a cell of CSV to a comparable value."""
     if text == "\\N":
         return None
     if pa.types.is_floating(kind):
@@ -113,7 +114,7 @@ def from_arrow(column):
 
 
 def difference(found, wanted, parts, scale):
-    """What differs between the answers of `tdb sql` and DuckDB, or nothing."""
+    """Returns the difference between the results of `tdb sql` and DuckDB, or None."""
     if isinstance(wanted, str):
         SEEN["refused by DuckDB" + (" and tdb" if isinstance(found, str) else " alone")] += 1
         return None if isinstance(found, str) else f"DuckDB refuses: {wanted}"
@@ -145,13 +146,13 @@ def difference(found, wanted, parts, scale):
 
 
 def has_wide_sum(table):
-    """Whether a sum of integers has more than 64 bits."""
+    """Returns True if a sum of integers has more than 64 bits."""
     sums = [column for field, column in zip(table.schema, table.columns) if field.name.endswith("_sum")]
     return any(value is not None and not -(2**63) <= int(value) < 2**63 for column in sums for value in column.to_pylist())
 
 
 def adjust(value, field):
-    """Sums are texts in DuckDB's words; zeros of either sign count as one where extremes are asked for."""
+    """Converts sums of DuckDB from text. Treats zeros of both signs as equal in minima and maxima."""
     if value is not None and field.name.endswith("_sum"):
         return int(value)
     if field.name.endswith("_zero") and value in (bits(0.0), bits(-0.0)):
@@ -167,7 +168,7 @@ def equal(one, other, name, scale):
 
 
 def scale_of(table):
-    """The greatest number, which errors of averages are measured by."""
+    """Returns the maximum number, as the scale for errors of averages."""
     greatest = 1.0
     for column in table.columns:
         if pa.types.is_integer(column.type):
@@ -193,7 +194,7 @@ class Case:
         return sql_arrays.read(self.recipe, self.uri, self.every_column(), time)
 
     def judge(self, table, name, asked):
-        """The statements whose answers differ, with what differs."""
+        """Returns the statements with different results, and the differences."""
         texts = [render(parts, name, number) for number, parts in enumerate(asked)]
         found = ask_tdb([words(text, 1) for text in texts])
         scale = scale_of(table)
@@ -217,7 +218,7 @@ class Case:
         differing = 0
         for parts, why in self.judge(table, name, [maker.statement() for _ in range(statements)]):
             differing += 1
-            # Not each of those that have one cause.
+            # Skips further statements with the same cause.
             kind = re.sub(r"[^a-z ]+", " ", why)[:70]
             SEEN[f"differing: {kind}"] += 1
             if SEEN[f"differing: {kind}"] <= 2:
@@ -225,7 +226,7 @@ class Case:
         return differing + self.writes(rng)
 
     def shrink(self, parts, why, time, name):
-        """Prints the smallest statement and array that differ, though perhaps in another way."""
+        """Prints the smallest statement and array with a difference, possibly another difference."""
         table, _ = self.read(time)
         parts, why = self.smallest(table, name, parts, why)
         small = Case(self.seed, copy.deepcopy(self.recipe))
@@ -236,7 +237,7 @@ class Case:
             try:
                 small.make()
                 less = next(small.judge(small.read(time)[0], shown, [parts]), None)
-            except Exception:  # such an array can't be made
+            except Exception:  # the array cannot be created
                 less = None
             if less is None:
                 small.recipe.steps.insert(at, taken)
@@ -260,7 +261,7 @@ class Case:
         return parts, why
 
     def writes(self, rng):
-        """INSERT and DELETE, judged by what TileDB-Py reads then."""
+        """Runs INSERT and DELETE, and compares the rows that TileDB-Py reads afterwards."""
         differing = 0
         for _ in range(3):
             before, columns = self.read()
@@ -278,12 +279,12 @@ class Case:
             if run.returncode:
                 SEEN[f"{what}: {re.sub(r'[^a-z ]+', ' ', run.stderr.splitlines()[0][:160])[:90]}"] += 1
                 model = "SELECT * FROM before"
-            # UNION ALL and VALUES have types of their own.
+            # UNION ALL and VALUES determine their own types.
             wanted = ask_duckdb(before, "before", model)
             assert not isinstance(wanted, str), (model, wanted)
             wanted = rows_of(wanted.cast(before.schema))
             found = rows_of(self.read()[0])
-            # Of a dense array the box of all that was written grows, by cells of which nothing is known here.
+            # The non-empty domain of a dense array grows, by cells with unknown values.
             if wanted - found if self.recipe.is_dense else wanted != found:
                 differing += 1
                 print(f"\nseed {self.seed}: {statement}\n  {run.stdout.strip()} {run.stderr.strip()}")
@@ -293,7 +294,7 @@ class Case:
         return differing
 
     def insert(self, rng, columns, before):
-        """Rows of literals: of a dense array a box, of a sparse one any. The older cells of the same coordinates go."""
+        """Returns rows of literals: a box for a dense array, any cells for a sparse one. Replaces older cells."""
         keys = [of for of in columns if of.is_dimension]
         if self.recipe.is_dense:
             ends = [sorted(rng.choices(of.pool, k=2)) for of in keys]
@@ -323,7 +324,7 @@ def rows_of(table):
 
 
 def alone(seed, statements, told):
-    SEEN.clear()  # what the parent has counted
+    SEEN.clear()  # removes the counts of the parent process
     differing = Case(seed).run(statements)
     told.send((differing, SEEN))
 
@@ -334,7 +335,7 @@ def main():
     seed, count, statements = map(int, sys.argv[3:6] if len(sys.argv) > 3 else (0, 12, 40))
     failed = []
     for at in range(seed, seed + count):
-        # The reference library may crash: each case has a process.
+        # Each case has a process, because the reference library may crash.
         ours, theirs = FORKED.Pipe(duplex=False)
         process = FORKED.Process(target=alone, args=(at, statements, theirs))
         process.start()

@@ -1,16 +1,19 @@
-"""Random SQL statements over the columns of an array, each in the words of DataFusion and of DuckDB.
+"""Random SQL statements over the columns of an array, in the dialects of DataFusion and DuckDB.
 
-Where both words differ they are written «DataFusion¦DuckDB»; `words` picks one side.
+Differences between the dialects are written «DataFusion¦DuckDB». `words` selects a dialect.
 
-What DuckDB and DataFusion mean by SQL differs in places that say nothing of arrays, and is kept out:
-- To DataFusion zeros of either sign are equal where they are compared, joined and grouped, but two values to count(DISTINCT …), and in an
-  order; to DuckDB they are one. So floats aren't counted as DISTINCT, and no rows are in their order. Which zero stands for its group, or
-  is the least or the greatest, is open: results that end with "zero" have one.
-- NaN is equal to itself and above all numbers in both, so it is compared with like other numbers.
-- Sums of integers have 64 bits, and an error says where one exceeds them; DuckDB's have 128 bits.
-- avg of integers is computed in floats by DataFusion, and from an exact sum by DuckDB: equal within 1e-12 of the greatest value.
-- DataFusion compares times of day only with those of the same unit, and TIME '…' has nanoseconds: literals are cast.
-- Floats are summed only where any order gives the same bits.
+The statements avoid semantic differences between DuckDB and DataFusion that do not concern arrays:
+- DataFusion treats zeros of both signs as equal in comparisons, joins and groups, but as distinct in
+  count(DISTINCT …) and ORDER BY. DuckDB treats them as equal everywhere. Floats are therefore neither
+  counted as DISTINCT nor used for ORDER BY. The sign of a zero that is a group key, minimum or maximum
+  is undefined. Names of such results end with "zero".
+- In both, NaN equals itself and is greater than all numbers, and is compared like other numbers.
+- Sums of integers have 64 bits in DataFusion, where an overflow is an error, and 128 bits in DuckDB.
+- DataFusion computes avg of integers in floats, and DuckDB from an exact sum. The results are equal
+  within 1e-12 of the maximum value.
+- DataFusion compares times of day only in the same unit, and TIME '…' has nanoseconds. Literals are
+  cast.
+- Floats are summed only if any order of addition gives the same bits.
 """
 
 import math
@@ -20,7 +23,7 @@ import numpy as np
 
 
 def words(text, side):
-    """The statement for DataFusion (1) or DuckDB (2)."""
+    """Returns the statement for DataFusion (1) or DuckDB (2)."""
     return re.sub("«(.*?)¦(.*?)»", rf"\{side}", text, flags=re.DOTALL)
 
 
@@ -53,18 +56,18 @@ def literal(column, value):
 
 
 def shown(column):
-    """A column that is grouped by, and how it is compared."""
+    """A column of GROUP BY, and the kind of comparison."""
     return quoted(column.name), "zero" if column.kind == "float" else "_"
 
 
 class Statements:
-    """Statements about the columns `columns` of a table that is called by `table`."""
+    """A generator of statements on the columns `columns` of a table. `table` is its name in SQL."""
 
     def __init__(self, rng, columns, recipe, table):
         self.rng, self.columns, self.recipe, self.table = rng, columns, recipe, table
         self.dimensions = [of for of in columns if of.is_dimension]
 
-    # Conditions are trees: ("and", [..]), ("not", tree) or a text.
+    # Conditions are trees: ("and", [..]), ("not", tree) or text.
     def tree(self, depth=0, prefix=""):
         chance = self.rng.random()
         if depth < 3 and chance < 0.4:
@@ -104,14 +107,14 @@ class Statements:
         return f"{name} {rng.choice(['', '', 'NOT '])}LIKE {literal(column, pattern)}"
 
     def value(self, column, values):
-        """A literal: mostly a value that is there, or one next to it; of integers sometimes beyond the type."""
+        """Returns a literal: mostly an existing value or a neighbor. Integers are sometimes beyond the type."""
         value = self.rng.choice(values)
         if column.enumeration and column.kind != "bool" and self.rng.random() < 0.2:
-            # One that the enumeration does not have.
+            # A value that the enumeration lacks.
             value = "nope" if column.kind == "str" else 5
         elif column.kind == "int" and self.rng.random() < 0.2:
             value += self.rng.choice([-1, 1])
-            # Beyond 64 bits both have types of their own.
+            # Beyond 64 bits the dialects have different types.
             value = max(-(2**63), min(2**64 - 1 if column.dtype == "u8" else 2**63 - 1, value))
         return literal(column, value)
 
@@ -119,7 +122,7 @@ class Statements:
         return self.tree() if self.rng.random() < 0.85 else None
 
     def statement(self):
-        """A statement: its parts, from which `render` makes the text."""
+        """Returns the parts of a statement, which `render` converts to text."""
         rng = self.rng
         kind = rng.choice(["rows", "rows", "whole", "group", "top", "join", "bare", "bare", "limit", "distinct"])
         parts = {"kind": kind, "where": None if kind == "bare" else self.where(), "items": []}
@@ -143,7 +146,7 @@ class Statements:
         return parts
 
     def aggregate(self, prefix=""):
-        """An aggregate, and how its results are compared."""
+        """Returns an aggregate, and the kind of comparison of its results."""
         rng = self.rng
         column = rng.choice(self.columns)
         name = prefix + quoted(column.name)
@@ -166,7 +169,7 @@ class Statements:
         others = [of for of in self.columns if not of.is_dimension and of.kind != "float"]
         if unique and others and rng.random() < 0.5:
             keys.insert(0, rng.choice(others))
-        # Of cells with equal keys any may come first; then nothing but keys is asked for.
+        # Cells with equal keys have no defined order, so only the keys are selected.
         asked = rng.sample(self.columns, rng.randint(1, len(self.columns))) if unique else keys
         parts["items"] = [(quoted(of.name), "_") for of in asked]
         parts["order"] = [f"{quoted(of.name)} {rng.choice(['ASC', 'DESC'])} NULLS {rng.choice(['FIRST', 'LAST'])}" for of in keys]
@@ -192,7 +195,7 @@ def condition(tree):
 
 
 def render(parts, table, number=0):
-    """The statement as text. Names of results begin with its number, and end with how they are compared."""
+    """Returns the statement as text. Names of results begin with a number, and end with the kind of comparison."""
     items = ", ".join(f"{text} AS q{number}_{at}_{how}" for at, (text, how) in enumerate(parts["items"]))
     where = f" WHERE {condition(parts['where'])}" if parts["where"] is not None else ""
     if parts["kind"] == "limit":
@@ -209,7 +212,7 @@ def render(parts, table, number=0):
 
 
 def smaller(parts):
-    """Statements that ask for less."""
+    """Returns simpler statements."""
     tree = parts["where"]
     if tree is not None:
         yield {**parts, "where": None}

@@ -133,7 +133,7 @@ mod tests {
         let Err(error) = read(Some("third")) else { panic!("there is no such profile") };
         assert!(error.to_string().contains("\"third\""), "{error}");
         std::fs::write(&files[0], "[default\nSECRET\n").unwrap();
-        let Err(error) = read(None) else { panic!("that is no file of profiles") };
+        let Err(error) = read(None) else { panic!("the file is not a profile file") };
         assert!(!error.to_string().contains("SECRET"), "{error}");
     }
 }

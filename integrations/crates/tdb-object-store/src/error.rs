@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_not_told() {
+    fn errors_contain_no_secrets() {
         let source = "Error performing GET https://a.blob.core.windows.net/c/f?sv=2&sig=SECRET in 3ms".into();
         let error = of_store("az://c/f".to_owned(), &StoreError::Generic { store: "MicrosoftAzure", source }, false);
         let text = format!("{error} {error:?}");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_are_told_apart() {
+    fn problems_are_distinguished() {
         let of = |source: &'static str| {
             let error = StoreError::Generic { store: "S3", source: source.into() };
             StoreProblem::of(&of_store("s3://b/f".to_owned(), &error, false)).cloned()

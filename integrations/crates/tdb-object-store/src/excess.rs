@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn listings_end() {
+    fn endless_listings_end() {
         let listing = Listing::new(10 * PAGE);
         assert_eq!(listing.page("a"), Ok(()));
         assert_eq!(listing.page("b"), Ok(()));

@@ -132,7 +132,7 @@ pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> 
         let (mut objects, mut listed) = (Vec::new(), place.store.list(Some(&location)));
         let mut left = place.options.listing;
         while let Some(object) = listed.try_next().await? {
-            // Also limits stores with other connectors than ours.
+            // Also limits stores without the connector of this crate.
             let size = (size_of::<ObjectMeta>() + object.location.as_ref().len()) as u64;
             left = left.checked_sub(size).ok_or_else(|| too_long(place.options.listing))?;
             objects.push(object);
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_beside_a_folder_is_not_in_it() {
+    fn siblings_of_a_folder_are_not_inside() {
         let path = |path: &str| Path::parse(path).unwrap();
         assert_eq!(inside(&path("a/b"), &path("a/b/c/d")), Some("c/d"));
         assert_eq!(inside(&path(""), &path("a/b")), Some("a/b"));

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_become_places() {
+    fn urls_map_to_store_paths() {
         let storage = open("http://127.0.0.1:9/a%20b/c/").unwrap();
         assert_eq!(storage.describe("f"), "http://127.0.0.1:9/a%20b/c/f");
         let storage = open("s3://bucket/a/b?endpoint=http://127.0.0.1:9&region=eu-west-1").unwrap();
@@ -299,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_uri_of_a_folder_leads_to_it(name in "[ -.0-[\\]-~é語]{1,12}|%[0-9A-Fa-f+]{2}|[0-9]%") {
+        fn uri_of_a_folder_opens_it(name in "[ -.0-[\\]-~é語]{1,12}|%[0-9A-Fa-f+]{2}|[0-9]%") {
             prop_assume!(name != "." && name != "..");
             let path = format!("folder/{name}");
             for server in ["s3://bucket", "http://127.0.0.1:9"] {

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_fragments_are_not_committed_by_themselves() {
+    fn fragment_files_are_uncommitted() {
         let name = "__1607022667427_1607022667427_1c7b2f2f4a2d4d9f8c0b1a2d3e4f5061";
         let is = |path: String| is_uncommitted(&Path::parse(path).unwrap());
         for path in [format!("a/__fragments/{name}_22/a0.tdb"), format!("{name}_5/__fragment_metadata.tdb")] {

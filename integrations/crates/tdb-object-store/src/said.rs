@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_lose_what_may_be_secret() {
+    fn urls_lose_secrets() {
         for (text, shown) in [
             ("GET https://a.net/c/f?sv=2&sig=SECRET in\n 3ms", "GET https://a.net/c/f in 3ms"),
             ("no (https://u:SECRET@a.net/c?sig=SECRET): no", "no (https://a.net/c): no"),
@@ -159,7 +159,7 @@ mod tests {
 
     /// Names never count as codes.
     #[test]
-    fn names_are_no_codes() {
+    fn names_are_not_error_codes() {
         let url = "https://host/NoSuchBucket/%3CCode%3ESlowDown%3C/Code%3E/AccessDenied";
         let not_found = "Server returned non-2xx status code: 404 Not Found: <Error><Code>NoSuchKey</Code>\
                          <Message>No</Message><Key>ExpiredToken</Key><BucketName>NoSuchBucket</BucketName></Error>";

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_those_that_a_store_knows() {
+    fn settings_must_be_known_to_the_store() {
         assert_eq!(of("s3://b/f").unwrap(), Settings::default());
         let some = of("s3://b/f?endpoint=http://127.0.0.1:1&profile=one&region=eu-west-1").unwrap();
         assert_eq!(some.endpoint.as_deref(), Some("http://127.0.0.1:1"));

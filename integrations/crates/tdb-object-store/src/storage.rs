@@ -162,7 +162,7 @@ impl Storage for ObjectStorage {
         Some(self.describe(path))
     }
 
-    /// Stores have no folders. A folder exists while it contains a file.
+    /// Sends no request, because stores have no folders. A folder exists while it contains a file.
     fn create_folder(&self, folder: &str) -> Result<()> {
         self.place.location(folder).map(|_| ())
     }
@@ -181,7 +181,7 @@ impl Storage for ObjectStorage {
         Ok(Box::new(ObjectWriter::new(self.place.clone(), path.to_owned(), location)))
     }
 
-    /// File names are durable with the file.
+    /// Sends no request, because the name of a file is durable with the file.
     fn sync_folder(&self, folder: &str) -> Result<()> {
         self.place.location(folder).map(|_| ())
     }

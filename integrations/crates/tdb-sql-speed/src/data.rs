@@ -46,18 +46,18 @@ pub(crate) fn make(folder: &Path, python: &Path, shape: Shape) -> Result<()> {
     if folder.exists() {
         // Removes only folders created by this program.
         if !made_by.exists() && fs::read_dir(folder)?.next().is_some() {
-            return Err(format!("{} holds something else; give an empty folder", folder.display()).into());
+            return Err(format!("{}: contains other files; pass an empty folder", folder.display()).into());
         }
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
-    eprintln!("making {} rows in {}", shape.rows, folder.display());
+    eprintln!("creating {} rows in {}", shape.rows, folder.display());
     let mut make = Command::new(python);
     make.args(["-W", "ignore", "-c", SCRIPT, "make"]).arg(folder);
     make.args([shape.rows, shape.row_group, shape.page_index.into()].map(|number| number.to_string()));
     let status = make.status()?;
     if !status.success() {
-        return Err(format!("the rows can't be made: {status}").into());
+        return Err(format!("cannot create the rows: {status}").into());
     }
     fs::write(made_by, SCRIPT)?;
     Ok(())

@@ -102,7 +102,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         missed.extend(row.missed().into_iter().map(|missed| format!("{}: {missed}", query.name)));
     }
     if !missed.is_empty() {
-        println!("\nFalls short of the mark:\n\n- {}", missed.join("\n- "));
+        println!("\nMissed targets:\n\n- {}", missed.join("\n- "));
     }
     Ok(())
 }

@@ -17,17 +17,17 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Median CPU time in seconds.
+    /// Returns the median CPU time in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         middle(&self.cpu_seconds, 2)
     }
 
-    /// Median elapsed time in seconds.
+    /// Returns the median elapsed time in seconds.
     pub(crate) fn clock(&self) -> f64 {
         middle(&self.seconds, 2)
     }
 
-    /// Interquartile range of CPU times, relative to the median.
+    /// Returns the interquartile range of CPU times, relative to the median.
     pub(crate) fn spread(&self) -> f64 {
         (middle(&self.cpu_seconds, 1) - middle(&self.cpu_seconds, 3)).abs() / self.cpu()
     }

@@ -57,7 +57,7 @@ pub(crate) fn all(rows: u64) -> Vec<Query> {
     queries.extend(filters());
     queries.extend(tops());
     queries.push(Query {
-        name: "count, least and greatest, without a scan",
+        name: "count, minimum and maximum, without a scan",
         sql: "SELECT count(*), min(pos), max(pos), min(qual), max(qual), min(depth), max(depth), max(time) FROM t"
             .to_owned(),
         mark: METADATA,
@@ -132,7 +132,7 @@ fn selected(name: &'static str, columns: &[&str], clauses: &str, key: &str, valu
     Query { name, sql, mark: SELECTIVE, frame: with(frame(columns), key, value) }
 }
 
-/// Range queries on the dimensions.
+/// Returns range queries on the dimensions.
 fn boxes(place: &dyn Fn(f64) -> u64, per_chrom: u64) -> Vec<Query> {
     let measured = |name, (first_chrom, last_chrom): (u64, u64), (first, last): (u64, u64)| {
         let condition = format!("chrom BETWEEN {first_chrom} AND {last_chrom} AND pos BETWEEN {first} AND {last}");

@@ -93,16 +93,17 @@ impl Running {
             return Err(format!("{} ended: {}", self.side.word(), self.child.wait()?).into());
         }
         let said: Value = serde_json::from_str(&line)?;
-        let seconds = |name: &str| said[name].as_f64().ok_or_else(|| format!("{} gave no {name}", self.side.word()));
+        let seconds =
+            |name: &str| said[name].as_f64().ok_or_else(|| format!("{}: the answer has no {name}", self.side.word()));
         let rows = said["rows"].as_array().ok_or("no rows")?.iter().map(|row| row.as_array().cloned());
         Ok(Answer {
             cpu_seconds: seconds("cpu_seconds")?,
             seconds: seconds("seconds")?,
-            rows: rows.collect::<Option<_>>().ok_or("a row is none")?,
+            rows: rows.collect::<Option<_>>().ok_or("a row is not a list")?,
         })
     }
 
-    /// Peak memory of the process in bytes. Zero if unknown.
+    /// Returns the peak memory of the process in bytes. Zero if unknown.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

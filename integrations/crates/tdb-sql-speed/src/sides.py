@@ -1,8 +1,9 @@
-"""The rows, and the sides that are Python's: DuckDB over Parquet, and TileDB-Py's `df[]` with pandas.
+"""Creates the rows, and implements the Python sides: DuckDB over Parquet, and TileDB-Py with pandas.
 
-`sides.py make FOLDER ROWS GROUP INDEX` writes the same rows as a sparse array and as Parquet, in row groups of so many rows, with an index of
-pages if that is 1. `sides.py SIDE FOLDER THREADS` answers queries: each a line
-of JSON on standard input, with a line of JSON for each on standard output: its rows, and the seconds, by the clock and of the processor.
+`sides.py make FOLDER ROWS GROUP INDEX` writes the same rows as a sparse array and as Parquet. GROUP
+is the number of rows per row group, and INDEX is 1 for a page index. `sides.py SIDE FOLDER THREADS`
+answers queries. Each query is a line of JSON on standard input. Each answer is a line of JSON on
+standard output, with the rows, the wall time and the CPU time in seconds.
 """
 
 import datetime
@@ -16,7 +17,7 @@ import numpy as np
 
 CHROMS = 22
 SPACING = 10
-"""Positions on a chromosome are so far apart on average."""
+"""Average distance of positions on a chromosome."""
 START = np.datetime64("2026-01-01T00:00:00", "ms")
 DAYS = 30
 KINDS = [f"{place}_{what}" for place in ("coding", "intron", "splice_region", "intergenic") for what in range(10)]
@@ -26,20 +27,20 @@ BATCH = 5_000_000
 
 
 def batches(rows):
-    """The rows in batches of whole chromosomes: of the first, and of the one behind the last."""
+    """Divides the rows into batches of whole chromosomes. Returns the first and the end row of each."""
     per_chrom = -(-rows // CHROMS)
     step = max(1, BATCH // per_chrom) * per_chrom
     return [(first, min(rows, first + step)) for first in range(0, rows, step)]
 
 
 def rows_of(first, last, rows):
-    """The rows from the one to before the other, of so many."""
+    """Generates the rows from `first` to before `last`, of `rows` in total."""
     random = np.random.default_rng(first)
     count = last - first
     per_chrom = -(-rows // CHROMS)
     number = np.arange(first, last, dtype=np.int64)
     chrom, place = number // per_chrom + 1, number % per_chrom
-    # Each tenth row stands where one would look for it, the others somewhere behind.
+    # Each tenth row has the exact average position, and the others a random later position.
     pos = place * SPACING + np.where(place % 10 == 0, 0, random.integers(0, SPACING, count))
     passed = place * (DAYS * 86_400_000) // per_chrom + random.integers(0, 600_000, count)
     kind = random.integers(0, len(KINDS), count)
@@ -56,7 +57,7 @@ def rows_of(first, last, rows):
 
 
 def names():
-    """The kinds in the order that pandas gives categories, and where each of ours is among them."""
+    """Returns the kinds in the order of pandas categories, and the position of each kind in this order."""
     ordered = sorted([*KINDS, RARE])
     places = np.array([ordered.index(kind) for kind in [*KINDS, RARE]], dtype=np.uint8)
     return ordered, places
@@ -80,10 +81,10 @@ def make_array(path, rows):
         tiledb.Attr("time", dtype="datetime64[ms]", filters=zstd()),
         tiledb.Attr("kind", dtype=np.uint8, enum_label="kinds", filters=zstd()),
         tiledb.Attr("kind_text", dtype="U", var=True, filters=zstd()),
-        # As Parquet has them unless it is told otherwise.
+        # Parquet uses dictionaries by default.
         tiledb.Attr("kind_dictionary", dtype="U", var=True, filters=zstd(tiledb.DictionaryFilter())),
     ]
-    # As tiledbsoma has them.
+    # The offset filters of tiledbsoma.
     offsets = zstd(tiledb.DoubleDeltaFilter(), tiledb.BitWidthReductionFilter())
     schema = tiledb.ArraySchema(
         domain=domain,
@@ -156,7 +157,7 @@ class Tiledb:
         self.open = lambda: tiledb.open(os.path.join(folder, "array"), ctx=self.context)
 
     def answer(self, query):
-        """What the query asks for, as one would with pandas: the columns, the box and the condition by the library, the rest of the frame."""
+        """Runs a query. The library evaluates columns, box and condition, and pandas the rest."""
         columns, condition, groups = query["columns"], query["condition"], query["groups"]
         with self.open() as array:
             dimensions = [name for name in columns if name in ("chrom", "pos")]
@@ -194,7 +195,7 @@ def plain(value):
 
 
 def serve(side):
-    # What libraries print, such as how far a query is, is no answer.
+    # Redirects output of the libraries, such as progress, to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:

@@ -8,7 +8,7 @@ use crate::side::Side;
 const PANDAS: (f64, f64) = (5.0, 1.0 / 3.0);
 
 pub(crate) const HEADING: &str = "\
-| query | array | Parquet | ratio | Parquet, DuckDB | ratio | TileDB-Py, pandas | ratio | memory | mark |
+| query | array | Parquet | ratio | Parquet, DuckDB | ratio | TileDB-Py, pandas | ratio | memory | target |
 | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |";
 
 /// A table row: measurements of each side, the array first.
@@ -62,7 +62,7 @@ impl Row<'_> {
             (Mark::Within(most), _) => {
                 let clock = self.of(Side::Array).map_or(f64::NAN, Taken::clock);
                 if clock > most {
-                    missed.push(format!("{:.1} ms by the clock, not {:.0}", clock * 1e3, most * 1e3));
+                    missed.push(format!("{:.1} ms of wall time, not {:.0}", clock * 1e3, most * 1e3));
                 }
             }
             _ => {}

@@ -87,12 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn argument_definition_is_valid() {
         SqlArgs::augment_args(Command::new("sql")).debug_assert();
     }
 
     #[test]
-    fn options_are_no_statements() {
+    fn unknown_options_are_no_statements() {
         let given = |arguments: &[&str]| {
             let command = SqlArgs::augment_args(Command::new("sql"));
             command

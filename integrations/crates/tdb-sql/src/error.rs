@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_found() {
+    fn error_positions_are_found() {
         let text = "SELECT 1;\n SELECT é,\n  b FROM c";
         let place = Place { name: "", text, statement: 11..text.len() };
         let location = |line, column| Location { line, column };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_arrays_are_found_in_others() {
+    fn array_errors_are_found_among_sources() {
         let inner = ArrayError::NotAnArray { path: "a".to_owned(), hint: "" };
         let category = inner.category();
         let error = DataFusionError::External(Box::new(inner)).context("table \"a\"").context("scan");

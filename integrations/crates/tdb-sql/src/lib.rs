@@ -2,8 +2,8 @@
 //! prompt. Prints results like the other `tdb` commands.
 //!
 //! [`SqlCommand`] is a command for [`tdb_cli::Extensions`]. A function from [`Settings`] to a
-//! `SessionContext` provides the session, in this process or on a scheduler. `docs/guides/sql.md` is the
-//! manual.
+//! `SessionContext` provides the session, in this process or on a scheduler. `docs/guides/sql.md`
+//! is the manual.
 
 mod args;
 mod command;

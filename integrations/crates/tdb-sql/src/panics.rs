@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_named_without_folders() {
+    fn source_paths_are_shortened() {
         assert_eq!(
             file("/home/user/.cargo/registry/src/index-1/arrow-cast-59.3.2/src/cast.rs"),
             "arrow-cast-59.3.2/src/cast.rs"

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_become_steps_when_statements_end() {
+    fn lines_become_steps_at_statement_ends() {
         let steps = |text: &str| {
             let mut typed = String::new();
             let steps: Vec<Step> = text.split('\n').flat_map(|line| Step::all(&mut typed, line)).collect();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_in_quotes_where_they_must() {
+    fn paths_are_quoted_as_names() {
         assert_eq!(quoted("pos_1"), "pos_1");
         assert_eq!(quoted("Pos"), "\"Pos\"");
         assert_eq!(quoted("1st"), "\"1st\"");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sql() {
+    fn backslash_commands_are_parsed() {
         assert_eq!(Command::of(" \\q "), Some(Command::Quit));
         assert_eq!(Command::of("EXIT;"), Some(Command::Quit));
         assert_eq!(Command::of("help"), Some(Command::Help));

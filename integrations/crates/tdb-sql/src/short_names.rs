@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_get_their_last_part_as_name() {
+    fn paths_get_their_last_part_as_alias() {
         assert_eq!(shortened("SELECT min(x) FROM 'a/b/var'"), "SELECT min(x) FROM 'a/b/var' AS \"var\"");
         assert_eq!(
             shortened("EXPLAIN SELECT min(x) FROM 's3://b/v.tdb/?profile=p'"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_two_tables_would_have_are_left() {
+    fn ambiguous_aliases_are_skipped() {
         for same in [
             "SELECT * FROM 'a/v', 'b/v'",
             "SELECT * FROM 'a/v' JOIN w AS v ON true",

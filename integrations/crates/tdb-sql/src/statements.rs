@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn at_semicolons() {
+    fn statements_end_at_semicolons() {
         assert_eq!(parts("SELECT 1; SELECT 2 ;\n"), (vec!["SELECT 1", "SELECT 2"], true));
         assert_eq!(parts("SELECT 1; SELECT 2"), (vec!["SELECT 1", "SELECT 2"], false));
         assert_eq!(parts(""), (vec![], true));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn not_within_quotes_and_comments() {
+    fn semicolons_in_quotes_and_comments_are_ignored() {
         for text in [
             "SELECT ';'",
             "SELECT 'it''s;' ",

@@ -15,7 +15,7 @@ use tdb_conformance::{CaseArguments, Store, run_on_store};
 use tdb_storage::StorageError;
 
 #[derive(Parser)]
-#[command(about = "Random arrays on a store, by the reference library and by ours")]
+#[command(about = "Compare the reference library and tdb on random arrays on a store")]
 struct Arguments {
     /// Folder for the arrays, in the URI form of the reference library: s3://bucket/folder or
     /// azure://container/folder
@@ -62,7 +62,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// Returns the settings for an Azure account.
 fn azure_settings() -> Result<Settings, Box<dyn Error>> {
-    let account = variable("AZURE_STORAGE_ACCOUNT_NAME").ok_or("AZURE_STORAGE_ACCOUNT_NAME names no account")?;
+    let account = variable("AZURE_STORAGE_ACCOUNT_NAME").ok_or("AZURE_STORAGE_ACCOUNT_NAME is not set")?;
     let mut settings = Settings::new();
     if let Some(address) = variable("AZURITE_BLOB_STORAGE_URL") {
         // In Azurite, the account is the first part of the path.

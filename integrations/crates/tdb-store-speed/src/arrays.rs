@@ -18,7 +18,7 @@ use crate::theirs::Theirs;
 /// Number of concurrent uploads.
 const AT_ONCE: usize = 16;
 
-/// Schema: a dimension, a number, a string.
+/// Returns the schema: a dimension, a number, a string.
 fn schema() -> ArraySpec {
     let position = dimension("position", Datatype::UInt32, [0, DOMAIN - 1], 1000);
     let attributes = [attribute("depth", Datatype::Float64), attribute("name", Datatype::StringAscii).var()];
@@ -30,7 +30,7 @@ pub(crate) fn make(place: &Place, theirs: &mut Theirs, fragments: u32) -> Result
     let folder = tempfile::tempdir()?;
     for (name, fragments, count) in [(TEN, 10, CELLS), (WRITTEN, 10, CELLS), (MANY, fragments, FEW)] {
         let array = folder.path().join(name);
-        let uri = array.to_str().ok_or("the folder for temporary files has an odd name")?.to_owned();
+        let uri = array.to_str().ok_or("the path of the temporary folder is not UTF-8")?.to_owned();
         let reference = theirs.on_disk()?;
         reference.create(&uri, &schema())?;
         for fragment in 0..fragments {
@@ -63,7 +63,7 @@ fn upload(place: &Place, array: &Path, name: &str) -> Result<()> {
 fn find(folder: &Path, location: &str, files: &mut Vec<(std::path::PathBuf, String)>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let (entry, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
-        let location = format!("{location}/{}", entry.to_str().ok_or("a file has an odd name")?);
+        let location = format!("{location}/{}", entry.to_str().ok_or("a file name is not UTF-8")?);
         if path.is_dir() {
             find(&path, &location, files)?;
         } else {

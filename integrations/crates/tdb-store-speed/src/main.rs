@@ -73,7 +73,7 @@ fn exit_code(result: Result<()>) -> ExitCode {
 fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::of(arguments.url.as_deref())?;
     let mut theirs = Theirs::start(&place)?;
-    eprintln!("making the arrays");
+    eprintln!("creating the arrays");
     arrays::make(&place, &mut theirs, arguments.fragments)?;
     println!("{}", table::heading(&place));
     let mut missed = Vec::new();
@@ -90,7 +90,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     if !missed.is_empty() {
-        println!("\nFalls short of the mark:\n\n- {}", missed.join("\n- "));
+        println!("\nMissed targets:\n\n- {}", missed.join("\n- "));
     }
     Ok(())
 }

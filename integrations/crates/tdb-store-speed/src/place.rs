@@ -49,7 +49,7 @@ impl Place {
                 region,
             });
         };
-        let rest = url.strip_prefix("s3://").ok_or("the URL is none of S3")?.trim_end_matches('/');
+        let rest = url.strip_prefix("s3://").ok_or("the URL is not an S3 URL")?.trim_end_matches('/');
         let (bucket, folder) = rest.split_once('/').unwrap_or((rest, ""));
         let wanted = |name: &str| variable(name).ok_or_else(|| format!("{name} is not set"));
         Ok(Self {
@@ -67,9 +67,9 @@ impl Place {
         &self.proxy
     }
 
-    /// Description of the server for the table.
+    /// Returns the description of the server for the table.
     pub(crate) fn server(&self) -> &'static str {
-        if self.server.is_some() { "a small server in the same process" } else { "a server of its own" }
+        if self.server.is_some() { "a small server in the same process" } else { "a separate server" }
     }
 
     /// Returns the URI of an array for the reference library.
@@ -121,7 +121,7 @@ impl Place {
 
 /// Resolves the address of a server URL.
 fn address(endpoint: &str) -> Result<SocketAddr> {
-    let host = endpoint.strip_prefix("http://").ok_or("AWS_ENDPOINT_URL has to begin with http://")?;
+    let host = endpoint.strip_prefix("http://").ok_or("AWS_ENDPOINT_URL must begin with http://")?;
     let found = host.trim_end_matches('/').to_socket_addrs()?.next();
     Ok(found.ok_or("AWS_ENDPOINT_URL names no server")?)
 }

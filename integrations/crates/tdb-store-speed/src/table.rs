@@ -19,7 +19,7 @@ const MARKED: u64 = 30;
 
 pub(crate) fn heading(place: &Place) -> String {
     format!(
-        "On {}.\n\n| delay | what | requests: reference, ours | round trips: reference, ours | time: reference, ours | ratio |\n\
+        "On {}.\n\n| delay | operation | requests: reference, tdb | round trips: reference, tdb | time: reference, tdb | ratio |\n\
          | --: | --- | --: | --: | --: | --: |",
         place.server()
     )
@@ -53,7 +53,7 @@ impl Row {
             missed.push(format!("{name}: {} requests instead of {}", self.ours.requests, self.reference.requests));
         }
         if self.delay == MARKED && self.ratio() < MARK && !self.task.is_of_bytes() {
-            missed.push(format!("{name}: {:.1} times as fast", self.ratio()));
+            missed.push(format!("{name}: {:.1} times as fast, not {MARK}", self.ratio()));
         }
         missed
     }

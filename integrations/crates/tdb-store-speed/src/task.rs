@@ -52,7 +52,7 @@ impl Task {
         Self::OpenMany,
     ];
 
-    /// Number of cells to write. `None` for reads.
+    /// Returns the number of cells to write. `None` for reads.
     pub(crate) fn written(self) -> Option<u32> {
         match self {
             Self::Write | Self::WriteKnown => Some(FEW),
@@ -68,7 +68,7 @@ impl Task {
         self == Self::WriteLarge
     }
 
-    /// Number of repetitions. Lower for slow tasks.
+    /// Returns the number of repetitions. Lower for slow tasks.
     pub(crate) fn repeats(self, repeats: usize) -> usize {
         if self == Self::WriteLarge { repeats.min(3) } else { repeats }
     }
@@ -79,8 +79,8 @@ impl Task {
             Self::Point => "a point".to_owned(),
             Self::Box => "a box: 4 fragments".to_owned(),
             Self::All => "all cells".to_owned(),
-            Self::Write => "a small write, with its open, to an unknown store".to_owned(),
-            Self::WriteKnown => "the same to a store known to heed conditions".to_owned(),
+            Self::Write => "a small write, with its open, if support of write conditions is unknown".to_owned(),
+            Self::WriteKnown => "a small write, with its open, if support of write conditions is known".to_owned(),
             Self::WriteAll => format!("a write of {} cells, with its open", 10 * CELLS),
             Self::WriteLarge => format!("a large write, with its open: {LARGE} cells"),
             Self::OpenMany => format!("open, {fragments} fragments"),
@@ -96,7 +96,7 @@ impl Task {
         }
     }
 
-    /// First and last coordinate to read. `None` for all cells or no cells.
+    /// Returns the first and last coordinate to read. `None` for all cells or no cells.
     pub(crate) fn range(self) -> Option<(u32, u32)> {
         match self {
             Self::Point => Some((CELLS + 17, CELLS + 17)),
@@ -105,7 +105,7 @@ impl Task {
         }
     }
 
-    /// Number of cells to read.
+    /// Returns the number of cells to read.
     pub(crate) fn cells(self) -> usize {
         match (self, self.range()) {
             (_, Some((first, last))) => (last - first + 1) as usize,

@@ -10,7 +10,8 @@ use tdb_store_testkit::{Fault, Proxy, What};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let server: SocketAddr = arguments.next().ok_or("which server, as 127.0.0.1:8333?")?.parse()?;
+    let server: SocketAddr =
+        arguments.next().ok_or("usage: proxy SERVER:PORT [DELAY-MS [FAULTS-PER-1000]]")?.parse()?;
     let mut number = || arguments.next().map_or(Ok(0), |number| number.parse::<u64>());
     let (delay, share) = (number()?, number()?);
     let proxy = Proxy::before(server)?;

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_happen_to_those_that_are_meant() {
+    fn faults_apply_to_matching_requests() {
         let happened = |fault: Fault| (0..6).map(|_| fault.happens(&Method::GET, "/b/f?x")).collect::<Vec<_>>();
         let reset = || Fault::new(What::Reset);
         let (no, yes) = (false, true);

@@ -76,13 +76,13 @@ impl Proxy {
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
 
-    /// The listening address.
+    /// Returns the listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.serving.address()
     }
 
-    /// The URL of the proxy, as an endpoint for S3 clients.
+    /// Returns the URL of the proxy, as an endpoint for S3 clients.
     #[must_use]
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address())
@@ -120,14 +120,14 @@ impl Proxy {
         std::mem::take(&mut *lock(&self.inside.seen))
     }
 
-    /// Number of bytes sent in [endless bodies](What::Flood), including bytes in connection
-    /// buffers.
+    /// Returns the number of bytes sent in [endless bodies](What::Flood), including bytes in
+    /// connection buffers.
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.inside.flooded.load(Ordering::SeqCst)
     }
 
-    /// Number of pending requests.
+    /// Returns the number of pending requests.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inside.waiting.load(Ordering::SeqCst)
@@ -260,8 +260,9 @@ fn page(status: u16, request: &Request<Bytes>) -> Response<Bytes> {
 
 /// Returns an S3 error. Responses to HEAD have no body.
 fn refusal(status: u16, code: &str, is_head: bool) -> Response<Bytes> {
-    let body =
-        format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy says so.</Message></Error>");
+    let body = format!(
+        "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The proxy refused the request.</Message></Error>"
+    );
     plain(status, if is_head { String::new() } else { body })
 }
 

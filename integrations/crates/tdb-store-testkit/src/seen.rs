@@ -33,7 +33,7 @@ pub struct Asked {
 }
 
 impl Seen {
-    /// Number of requests by method. Listings count as `LIST`.
+    /// Returns the number of requests by method. Listings count as `LIST`.
     #[must_use]
     pub fn by_method(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();

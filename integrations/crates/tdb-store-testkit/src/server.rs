@@ -52,7 +52,7 @@ impl Server {
         Ok(Self { serving: Serving::start(inside.clone())?, inside })
     }
 
-    /// The listening address.
+    /// Returns the listening address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.serving.address()
@@ -85,7 +85,7 @@ impl Server {
         lock(&self.inside.objects).bucket.remove(name).is_some()
     }
 
-    /// Number of multipart uploads in progress.
+    /// Returns the number of multipart uploads in progress.
     #[must_use]
     pub fn uploads(&self) -> usize {
         lock(&self.inside.objects).uploads.len()
@@ -131,7 +131,11 @@ impl Inside {
             (&Method::POST, Some(id)) => uploads::complete(&mut objects, key, &id, request),
             (&Method::DELETE, Some(id)) => uploads::abort(&mut objects, &id),
             (&Method::DELETE, None) => Ok(files::delete(&mut objects.bucket, key)),
-            _ => Err(Refused::new(StatusCode::NOT_IMPLEMENTED, "NotImplemented", "The server doesn't know that")),
+            _ => Err(Refused::new(
+                StatusCode::NOT_IMPLEMENTED,
+                "NotImplemented",
+                "The server does not support the request",
+            )),
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 pub(crate) trait Answers: Send + Sync + 'static {
     fn answer(self: Arc<Self>, request: Request<Bytes>) -> Answering;
 
-    /// Called for each new connection.
+    /// Records a new connection. Does nothing by default.
     fn connected(&self) {}
 }
 

@@ -24,7 +24,7 @@ fn far_away() -> (LatentStorage, Array) {
 }
 
 #[tokio::test]
-async fn a_stream_gives_what_an_iterator_does() {
+async fn stream_returns_the_batches_of_the_iterator() {
     let array = Array::open(fixture()).unwrap();
     for order in [Order::RowMajor, Order::Unordered, Order::Global] {
         let query = array.read().order(order).batch_cells(3);
@@ -36,7 +36,7 @@ async fn a_stream_gives_what_an_iterator_does() {
 }
 
 #[tokio::test]
-async fn other_tasks_of_the_same_thread_go_on() {
+async fn stream_does_not_block_other_tasks() {
     let (_, array) = far_away();
     let ticks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&ticks);
@@ -53,7 +53,7 @@ async fn other_tasks_of_the_same_thread_go_on() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_the_last_item() {
+async fn error_is_the_last_item() {
     let array = Array::open(fixture()).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();
@@ -64,7 +64,7 @@ async fn what_goes_wrong_is_the_last_item() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_asks_for_nothing_more() {
+async fn dropped_stream_sends_no_more_requests() {
     let (storage, array) = far_away();
     // Reading starts with the first poll.
     storage.take_requests();
@@ -82,7 +82,7 @@ async fn a_dropped_stream_asks_for_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_handle_that_others_share_is_not_cancelled() {
+async fn shared_monitor_is_not_cancelled() {
     let array = Array::open(fixture()).unwrap();
     let monitor = Monitor::new();
     let mut stream = array.read().batch_cells(1).monitor(&monitor).stream();

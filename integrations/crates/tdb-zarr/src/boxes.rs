@@ -58,7 +58,7 @@ impl Boxes {
         if found.len() as u64 > MAX_BOXES { Err(too_many()) } else { Ok(()) }
     }
 
-    /// Number of cells of a box along a dimension.
+    /// Returns the number of cells of a box along a dimension.
     fn side(&self, dimension: usize) -> u64 {
         self.chunks[dimension].saturating_mul(self.of_box[dimension])
     }
@@ -114,7 +114,7 @@ pub(crate) fn each_place(ranges: &[Range<u64>], mut each: impl FnMut(&[u64])) {
     }
 }
 
-/// Number of cells within ranges.
+/// Returns the number of cells within ranges.
 pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(1, |count: u64, range| count.saturating_mul(range.end - range.start))
 }
@@ -165,14 +165,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_are_as_wide_as_there_is_room() {
+    fn boxes_fill_the_available_cells() {
         for (cells, expected) in [(1, [1, 1]), (60, [1, 3]), (120, [2, 3]), (u64::MAX, [4, 3])] {
             assert_eq!(Boxes::new(&[37, 6], &[10, 2], cells).of_box, expected, "{cells}");
         }
     }
 
     #[test]
-    fn each_cell_lies_in_one_chunk_of_one_box() {
+    fn each_cell_is_in_one_chunk_of_one_box() {
         let (shape, chunks) = ([7, 5, 4], [3, 2, 4]);
         for cells in [1, 30, 50, 100, 1000] {
             let boxes = Boxes::new(&shape, &chunks, cells);

@@ -120,7 +120,7 @@ fn check_size(node: &ArrayNode, shape: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Number of chunks per shard along each dimension.
+/// Returns the number of chunks per shard along each dimension.
 fn in_shard(node: &ArrayNode, shape: &[u64]) -> Result<Vec<u64>> {
     let divided = node.chunks.iter().zip(shape).map(|(shard, chunk)| {
         let is_whole = *chunk > 0 && shard.is_multiple_of(*chunk);

@@ -77,7 +77,7 @@ const MAX_ELEMENT: u64 = 1 << 20;
 const MAX_CELL: u64 = 1 << 24;
 
 impl Form {
-    /// Element size in bytes. `None` for variable length.
+    /// Returns the element size in bytes. `None` for variable length.
     pub(crate) fn size(self) -> Option<usize> {
         match self {
             Self::Bool => Some(1),
@@ -116,7 +116,7 @@ impl Element {
         Self { per_cell, ..self }
     }
 
-    /// The element of validity: one boolean per cell.
+    /// Returns the element of validity: one boolean per cell.
     pub(crate) fn truth() -> Self {
         Self::new(json!("bool"), Form::Bool, Datatype::Bool)
     }
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_zarr_are_read_as_they_are_told() {
+    fn data_type_names_survive_a_round_trip() {
         for datatype in (0..=u8::MAX).filter_map(Datatype::from_code) {
             let attribute = Attribute::new("a", datatype);
             let Ok((element, axis)) = Element::of_attribute(&attribute) else { panic!("{datatype}") };
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_array_holds_is_refused_by_name() {
+    fn unsupported_data_types_are_refused_by_name() {
         for (name, word) in [
             (json!("bfloat16"), "bfloat16"),
             (json!("r12"), "r12"),

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_as_they_are_told() {
+    fn fill_values_survive_a_round_trip() {
         let nan = 0x7fc0_0001_u32.to_le_bytes();
         for (form, bytes) in [
             (Form::Bool, vec![1]),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_refused() {
+    fn invalid_fill_values_are_refused() {
         for (form, value) in [
             (Form::Signed(1), json!(128)),
             (Form::Unsigned(1), json!(-1)),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_what_they_are() {
+    fn half_floats_convert_exactly() {
         for (bits, value) in [(0x3c00, 1.0), (0xc000, -2.0), (0x0001, 2.0_f32.powi(-24)), (0x7bff, 65504.0)] {
             assert_eq!((half_to_single(bits), half(f64::from(value))), (value, Some(bits)));
         }

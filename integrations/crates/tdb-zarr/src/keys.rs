@@ -61,7 +61,7 @@ impl Keys {
         }
     }
 
-    /// Number of folder levels above the chunks.
+    /// Returns the number of folder levels above the chunks.
     pub(crate) fn depth(&self, dimensions: usize) -> usize {
         match self.separator {
             '/' => dimensions.saturating_sub(usize::from(!self.has_prefix)),
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_found_by_the_paths_that_they_are_given() {
+    fn chunk_paths_survive_a_round_trip() {
         for (name, separator, path, depth) in [
             ("default", "/", "c/3/0/12", 3),
             ("default", ".", "c.3.0.12", 0),

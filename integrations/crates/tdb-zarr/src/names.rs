@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_none_become_some() {
+    fn invalid_names_are_replaced() {
         let names = ["a", "A", "", "..", "__x", "a/b", "attribute-1", "zarr.json", "ä b"];
         let nodes = of_nodes(&names, "attribute");
         let expected = [

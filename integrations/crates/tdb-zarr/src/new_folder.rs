@@ -31,7 +31,7 @@ impl NewFolder {
         Ok(folder)
     }
 
-    /// Path of the temporary folder.
+    /// Returns the path of the temporary folder.
     pub(crate) fn path(&self) -> PathBuf {
         self.beside.path().join("new")
     }

@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_are_counted_and_what_is_unwanted_is_null(mut value in values(), pretty in any::<bool>()) {
+        fn values_are_counted_and_skipped_values_are_null(mut value in values(), pretty in any::<bool>()) {
             let text = if pretty { format!("{value:#}") } else { value.to_string() };
             let scanned = Scanned::of(&text);
             let kept: Value = serde_json::from_str(&scanned.without_passed_over(&text)).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_scanned_all_the_same() {
+    fn invalid_json_is_scanned() {
         for text in
             ["", "\"", "]]]}", "{\"consolidated_metadata\":", "{\"consolidated_metadata\":1", "\\", "é:é,", "{:,:"]
         {

@@ -21,7 +21,7 @@ pub(crate) struct Work {
 /// Assumed size in bytes of cells of variable length, unless the fill value is longer.
 const VAR_CELL: u64 = 64;
 
-/// Approximate size of a cell in bytes.
+/// Returns the approximate size of a cell in bytes.
 pub(crate) fn cell_size(is_var: bool, fill: &[u8]) -> u64 {
     let fill = fill.len() as u64;
     if is_var { fill.max(VAR_CELL) } else { fill }
@@ -51,8 +51,8 @@ impl Work {
         }
     }
 
-    /// Maximum number of cells per box, given the size of a cell. A box takes a quarter of the
-    /// budget, because its cells also exist as chunks for a while.
+    /// Returns the maximum number of cells per box, given the size of a cell. A box takes a quarter
+    /// of the budget, because its cells also exist as chunks for a while.
     pub(crate) fn cells_of_box(&self, cell: u64) -> u64 {
         (self.budget as u64 / 4 / cell.max(1)).max(1)
     }

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_have_other_names() {
+    fn version_2_type_names_convert() {
         let utf8 = [json!({ "id": "vlen-utf8" })];
         let time = json!({ "name": "numpy.datetime64", "configuration": { "unit": "s", "scale_factor": 10 } });
         for (dtype, name, endian) in [

@@ -7,9 +7,9 @@ use crate::case::{Case, Question};
 use crate::scalars::{integer_of, type_limits};
 use tdb_reference::model::{Bytes, DimensionSpec};
 
-/// The library splits ranges at tile boundaries and counts the pieces in the datatype of the
-/// dimension. If the count overflows, the read of coordinates ends early, and cells lack
-/// coordinates.
+/// Detects ranges with too many pieces. The library splits ranges at tile boundaries and counts the
+/// pieces in the datatype of the dimension. If the count overflows, the read of coordinates ends
+/// early, and cells lack coordinates.
 pub fn miscounts(case: &Case, question: &Question) -> Option<&'static str> {
     let query = &question.query;
     let gives_coordinates = case.array.dimension_names().any(|name| query.fields.iter().any(|field| field == name));
@@ -41,7 +41,7 @@ mod tests {
     use tdb_types::Datatype;
 
     #[test]
-    fn ranges_are_cut_where_tiles_end() {
+    fn ranges_are_split_at_tile_ends() {
         let dimension = dimension("d", Datatype::Int8, [-3i8, 90], 5);
         let range = |low: i8, high: i8| (bytes_of([low]), bytes_of([high]));
         assert_eq!(pieces(&dimension, &[&range(-3, 1)]), Some(1));

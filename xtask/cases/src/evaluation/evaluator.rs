@@ -1,4 +1,4 @@
-//! A plain evaluator of questions.
+//! A simple evaluator of questions, as an oracle for both sides.
 
 use crate::case::{Case, Question};
 use crate::scalars::order_of;

@@ -10,7 +10,7 @@ use super::{conditions, writes};
 use crate::scalars::integer_of;
 use tdb_reference::model::{AttributeSpec, Bytes, EnumerationSpec, Evolution};
 
-/// Timestamp of the first write. Each further step follows ten milliseconds later.
+/// Timestamp of the first write. Timestamps of further writes are ten milliseconds apart.
 pub(super) const FIRST_TIMESTAMP: u64 = 1_700_000_000_000;
 /// Timestamp of the last writes.
 const LATE: u64 = FIRST_TIMESTAMP + 1000;
@@ -33,7 +33,7 @@ pub(super) fn extend(random: &mut Random, case: &mut Case, axes: &mut [Axis], at
             .flatten();
         case.steps.push(Step::Write(write));
         if let Some(condition) = condition {
-            // The schemas are created now. A read of the past sees only the first one.
+            // The new schemas have the system time. A read of the past uses only the first schema.
             case.steps.push(Step::Delete(condition, AFTER_ALL));
             for question in case.questions.iter_mut().filter(|question| question.query.timestamps.is_none()) {
                 question.query.timestamps = Some((0, AFTER_ALL));

@@ -195,7 +195,7 @@ fn scale(random: &mut Random) -> FilterSpec {
 /// `true` if the library fails on empty cells.
 pub fn needs_bytes(pipeline: &Pipeline) -> bool {
     let has = |wanted: fn(&FilterSpec) -> bool| pipeline.filters.iter().any(wanted);
-    // The passing filters do not create any part for an empty chunk, and the shuffling filters
+    // Filters that do not change the data create no part for an empty chunk. Shuffling filters
     // require a part.
     let passes =
         has(|filter| matches!(filter, FilterSpec::None | FilterSpec::ChecksumMd5 | FilterSpec::ChecksumSha256));

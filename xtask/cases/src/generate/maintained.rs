@@ -164,8 +164,8 @@ fn spots(random: &mut Random, axes: &[Axis]) -> Vec<Vec<Axis>> {
     (0..count).map(|_| axes.iter().map(|axis| part(random, axis)).collect()).collect()
 }
 
-/// Consolidation stores fill values for unwritten cells, and float scaling would change these
-/// values.
+/// Removes float scaling. Consolidation stores fill values for unwritten cells, and float scaling
+/// would change these values.
 fn keep_fill_values(attribute: &mut AttributeSpec) {
     attribute.filters.filters.retain(|filter| !matches!(filter, FilterSpec::ScaleFloat { .. }));
 }

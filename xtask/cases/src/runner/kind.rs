@@ -6,7 +6,7 @@ use crate::coverage::Coverage;
 use crate::tally::{Counts, READS_LEFT_OUT};
 use crate::verdict::{End, Failure, Verdict};
 
-/// The surroundings of a case that runs.
+/// The context of a running case.
 #[derive(Debug)]
 pub struct Run<'a, S> {
     /// The index of the case.
@@ -40,8 +40,8 @@ pub trait CaseKind: Send + Sync + 'static {
     /// Runs a case.
     ///
     /// # Errors
-    /// Ends the case early. A folder that cannot be created or a process that cannot be started end
-    /// the whole run.
+    /// Returns the early end of the case. Ends the whole run if a folder cannot be created or a
+    /// process cannot be started.
     fn examine(&self, case: &Self::Case, run: Run<'_, Self::Sides>) -> Result<Verdict, End>;
 
     /// Returns cases with one simplification each, largest simplifications first.

@@ -120,7 +120,7 @@ impl<K: CaseKind> Shared<K> {
         }
     }
 
-    /// The main function of a thread.
+    /// Runs a thread of the run, and records its failure.
     pub(super) fn run(&self, job: usize) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work(job)));
         let outcome = outcome.unwrap_or_else(|panic| Err(format!("a thread panicked: {}", message(&*panic))));
@@ -201,7 +201,7 @@ impl<K: CaseKind> Shared<K> {
         self.changed.notify_all();
     }
 
-    /// Starts the time of a case, or of a smaller case during shrinking.
+    /// Starts the timer of a case, or of a smaller case during shrinking.
     fn begin(&self, job: usize) {
         let mut state = self.state();
         state.unfit = 0;

@@ -130,7 +130,7 @@ fn tally_of(fate: fn(u64) -> Fate, amount: Amount, settings: &Settings) -> Tally
 }
 
 #[test]
-fn each_case_is_run_once_by_any_number_of_threads() {
+fn each_case_runs_once_for_any_thread_count() {
     for jobs in [1, 2, 5] {
         let numbers = Numbers::new(|_| Fate::Agrees);
         let seen = Arc::clone(&numbers.seen);
@@ -140,12 +140,12 @@ fn each_case_is_run_once_by_any_number_of_threads() {
         assert_eq!(seen, (3..40).collect::<Vec<_>>());
         assert_eq!((tally.agreed, tally.failed, tally.reads, tally.cells), (37, 0, 74, 370));
         assert_eq!(tally.counts.get("numbers"), 37);
-        assert_eq!(tally.reasons["reads left out, or decided by another read: a read"], 37);
+        assert_eq!(tally.reasons["reads left out, or compared with another read: a read"], 37);
     }
 }
 
 #[test]
-fn each_outcome_is_counted_as_what_it_is() {
+fn outcomes_are_counted_by_kind() {
     let fate = |index| match index % 6 {
         0 => Fate::Agrees,
         1 => Fate::Excused,
@@ -160,13 +160,13 @@ fn each_outcome_is_counted_as_what_it_is() {
     assert_eq!(tally.counts.get("numbers"), 10);
     assert_eq!(tally.reasons["cases left out: known"], 10);
     let summary = tally.summary(&["a line".to_owned()], 1.5);
-    let end = "a line\n10 cases agreed, 30 failed (20 by a panic, 0 without coming to an end), 10 left out: 20 reads, \
-               100 cells, in 1.5 seconds";
+    let end = "a line\n10 cases agreed, 30 failed (20 panicked, 0 timed out), 10 left out: 20 reads, 100 cells, in \
+               1.5 seconds";
     assert!(summary.ends_with(end), "{summary}");
 }
 
 #[test]
-fn a_panic_fails_its_case_alone_and_the_libraries_start_anew() {
+fn panic_fails_one_case_and_restarts_libraries() {
     let numbers = Numbers::new(|index| if index == 4 { Fate::Panics } else { Fate::Agrees });
     let starts = Arc::clone(&numbers.starts);
     let tally = run(numbers, Amount::Indices(0..10), &settings(1), &temp_dir()).expect("nothing breaks");
@@ -175,7 +175,7 @@ fn a_panic_fails_its_case_alone_and_the_libraries_start_anew() {
 }
 
 #[test]
-fn a_case_without_end_fails_and_ends_the_run() {
+fn timeout_fails_the_case_and_ends_the_run() {
     let numbers = Numbers::new(|index| if index == 1 { Fate::Hangs } else { Fate::Agrees });
     let (ends, seen) = (Arc::clone(&numbers.ends), Arc::clone(&numbers.seen));
     let settings = Settings { patience: Duration::from_millis(100), ..settings(1) };
@@ -188,7 +188,7 @@ fn a_case_without_end_fails_and_ends_the_run() {
 }
 
 #[test]
-fn a_smaller_case_without_end_is_counted_once() {
+fn timeout_during_shrinking_is_counted_once() {
     // 7 and 6 fail, and shrinking continues down to 5.
     let numbers = Numbers::new(|index| match index {
         6.. => Fate::Fails,
@@ -203,7 +203,7 @@ fn a_smaller_case_without_end_is_counted_once() {
 }
 
 #[test]
-fn failures_and_panics_are_made_smaller_if_that_is_wanted() {
+fn failures_and_panics_shrink_if_enabled() {
     let fates: [fn(u64) -> Fate; 2] = [
         |index| if index >= 10 { Fate::Fails } else { Fate::Agrees },
         |index| if index >= 10 { Fate::Panics } else { Fate::Agrees },
@@ -218,7 +218,7 @@ fn failures_and_panics_are_made_smaller_if_that_is_wanted() {
 }
 
 #[test]
-fn what_the_library_crashes_over_is_asked_again() {
+fn case_runs_again_after_a_crash() {
     let fate = |index| if index == 3 { Fate::CrashesOnce } else { Fate::Agrees };
     let tally = tally_of(fate, Amount::Indices(0..5), &settings(1));
     assert_eq!((tally.agreed, tally.failed), (5, 0));
@@ -227,7 +227,7 @@ fn what_the_library_crashes_over_is_asked_again() {
 }
 
 #[test]
-fn enough_failures_end_the_run() {
+fn maximum_of_failures_ends_the_run() {
     let few = Settings { failures: 3, ..settings(1) };
     let (tally, seen) = run_all(|_| Fate::Fails, Amount::Indices(0..1000), &few);
     assert_eq!(tally.expect("nothing breaks").failed, 3);
@@ -235,7 +235,7 @@ fn enough_failures_end_the_run() {
 }
 
 #[test]
-fn what_is_left_out_is_made_up_for_by_the_same_cases_whatever_the_threads() {
+fn replacements_do_not_depend_on_threads() {
     let fate = |index| match index % 7 {
         0 => Fate::Excused,
         1 | 2 => Fate::Unfit,
@@ -258,24 +258,24 @@ fn what_is_left_out_is_made_up_for_by_the_same_cases_whatever_the_threads() {
 }
 
 #[test]
-fn a_run_of_nothing_but_cases_that_are_left_out_ends() {
+fn run_without_comparable_cases_ends() {
     let (tally, _) = run_all(|_| Fate::Excused, Amount::Compared { first: 0, count: 5 }, &settings(2));
-    assert_eq!(tally.expect_err("none is compared"), "numbers: most cases cannot run");
+    assert_eq!(tally.expect_err("no comparable case"), "numbers: most cases cannot run");
     let (tally, _) = run_all(|_| Fate::Unfit, Amount::Compared { first: 0, count: 5 }, &settings(2));
-    assert_eq!(tally.expect_err("there is none"), "numbers: none of 10001 consecutive cases can run");
+    assert_eq!(tally.expect_err("no case"), "numbers: none of 10001 consecutive cases can run");
 }
 
 #[test]
-fn a_library_that_cannot_go_on_ends_the_run() {
+fn broken_process_ends_the_run() {
     let fate = |index| if index == 20 { Fate::Breaks } else { Fate::Agrees };
     let (tally, seen) = run_all(fate, Amount::Indices(0..100_000), &settings(2));
-    let error = tally.expect_err("the library can't go on");
+    let error = tally.expect_err("the library cannot continue");
     assert_eq!(error, "unexpected answer from the process of the reference library: broken");
     assert!(seen.len() < 100_000);
 }
 
 #[test]
-fn one_case_is_run_alone() {
+fn single_case_runs_alone() {
     let (_, seen) = run_all(|_| Fate::Agrees, Amount::new(Some(81), 400), &settings(2));
     assert_eq!(seen, BTreeSet::from([81]));
     let (_, seen) = run_all(|_| Fate::Agrees, Amount::compared(Some(81), 400), &settings(2));
@@ -291,7 +291,7 @@ fn tallies_add_up() {
         sum.merge(tally_of(fate, Amount::Indices(0..4), &settings(2)));
     }
     assert_eq!((sum.agreed, sum.failed, sum.left_out, sum.reads, sum.cells), (4, 4, 4, 8, 40));
-    let reasons = ["cases left out: known", "reads left out, or decided by another read: a read"];
+    let reasons = ["cases left out: known", "reads left out, or compared with another read: a read"];
     assert_eq!((sum.counts.get("numbers"), reasons.map(|reason| sum.reasons[reason])), (4, [4, 4]));
     assert_eq!(
         sum.summary(&[], 2.0).lines().last(),

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_hold_the_same_strings() {
+    fn ranges_contain_the_same_strings() {
         let strings = ["", "a", "a~", "ab", "b", "b\0", "ba", "c", "~", "~~~~"].map(text);
         let limits = (text(""), Bytes(super::LAST.to_vec()));
         let mut ends = vec![Unbounded];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn both_zeros_are_left_out_together() {
+    fn both_zeros_are_excluded_together() {
         let zero = |sign: f64| Bytes((0.0 * sign).to_le_bytes().to_vec());
         let limits = (Bytes((-1f64).to_le_bytes().to_vec()), Bytes(1f64.to_le_bytes().to_vec()));
         for sign in [1.0, -1.0] {

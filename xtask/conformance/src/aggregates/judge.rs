@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_may_stop_only_where_some_order_overflows() {
+    fn sums_may_saturate_only_if_some_order_overflows() {
         let small = integers(&[5, -6, 8]);
         assert_eq!(verdict(&small, Sum, Answer::Integer(7)), "same");
         assert_eq!(verdict(&small, Sum, Answer::Integer(8)), "wrong");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_the_same_up_to_rounding() {
+    fn floats_are_equal_up_to_rounding() {
         let numbers = floats(&[0.1, 0.2, 0.3]);
         assert_eq!(verdict(&numbers, Sum, Answer::Float(0.6)), "same");
         assert_eq!(verdict(&numbers, Sum, Answer::Float(0.6 + 1e-9)), "wrong");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nans_excuse_values_that_are_there_alone() {
+    fn nans_excuse_only_existing_values() {
         let value = |number: f64| Answer::Value(number.to_le_bytes().to_vec());
         let numbers = floats(&[3.0, f64::NAN, 1.0]);
         assert_eq!(verdict(&numbers, Min, value(1.0)), "same");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_nothing() {
+    fn aggregates_of_no_values() {
         let nothing = integers(&[]);
         assert_eq!(verdict(&nothing, Sum, Answer::Integer(0)), "same");
         assert_eq!(verdict(&nothing, Min, Answer::Value(vec![0; 8])), "known");

@@ -30,7 +30,7 @@ pub fn ask(
     let (expected, got) = (read(theirs)?, read(ours)?);
     excuse(defects::lacks_cells(case, question, &expected))?;
     let by_them = difference(&expected, &Reading::of(&got), &settled(case, question, &expected))
-        .map(|detail| Failure::new(Kind::Cells, format!("the library reads from our array: {detail}")));
+        .map(|detail| Failure::new(Kind::Cells, format!("the library reads from the array of tdb: {detail}")));
     let by_us = || compare_cells(case, question, ours, &expected).err();
     let Some(failure) = by_them.or_else(by_us) else { return Ok(expected) };
     excuse(misread(case, question, releases, reference, [ours, ours], &failure))?;

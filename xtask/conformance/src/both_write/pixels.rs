@@ -27,7 +27,7 @@ struct Loss {
 }
 
 const THEIRS: &str = "squared error of the library's images";
-const OURS: &str = "squared error of our images";
+const OURS: &str = "squared error of tdb's images";
 const BYTES: &str = "bytes of images with loss";
 
 /// Returns the summary line about lossy images, or `None` if no image was lossy.
@@ -94,7 +94,7 @@ pub fn ask(
         }
     }
     let detail = difference(&given, &restored, &settled(case, question, &given))
-        .map(|detail| format!("the library reads from our array, apart from lossy pixels: {detail}"));
+        .map(|detail| format!("the library reads from the array of tdb, apart from lossy pixels: {detail}"));
     no_difference(Kind::Cells, detail)?;
     Ok(given.cells)
 }
@@ -118,5 +118,5 @@ fn loss(attribute: &AttributeSpec, results: [&ReadResult; 3]) -> Result<Loss, St
         return Ok(loss);
     }
     let [theirs, ours] = [theirs / bytes, ours / bytes];
-    Err(format!("{name:?}: mean squared error {ours:.1}, {theirs:.1} in the library's array"))
+    Err(format!("{name:?}: mean squared error {ours:.1}, the library's {theirs:.1}"))
 }

@@ -51,7 +51,7 @@ impl Reading {
         }
     }
 
-    /// `true` if the result deserves a line of its own in the output.
+    /// `true` if the result is printed on a separate line.
     pub(super) fn is_worst(&self) -> bool {
         matches!(self, Self::Crashed(_) | Self::Endless)
     }
@@ -65,12 +65,12 @@ fn is_of_memory(message: &str) -> bool {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Same => f.write_str("as before"),
-            Self::Refused(message) => write!(f, "an error {message}"),
+            Self::Same => f.write_str("unchanged"),
+            Self::Refused(message) => write!(f, "error: {message}"),
             Self::Other => f.write_str("other cells, without an error"),
-            Self::TooMuchMemory(message) => write!(f, "too much memory: {message}"),
-            Self::Endless => f.write_str("a timeout"),
-            Self::Crashed(status) => write!(f, "a crash: {status}"),
+            Self::TooMuchMemory(message) => write!(f, "out of memory: {message}"),
+            Self::Endless => f.write_str("timeout"),
+            Self::Crashed(status) => write!(f, "crash: {status}"),
         }
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::Reading;
 
     #[test]
-    fn errors_of_allocations_are_told_apart() {
+    fn allocation_errors_are_classified() {
         let of = |message: &str| Reading::of_error(Error::Library(message.to_owned())).expect("it is one of reading");
         assert_eq!(of("Error: std::bad_alloc").kind(), 4);
         assert_eq!(of("GZipException: Cannot decompress with GZIP").kind(), 0);

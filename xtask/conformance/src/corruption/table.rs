@@ -60,7 +60,7 @@ impl fmt::Display for Table {
         writeln!(f, "{} alterations; {} of fixtures that the library cannot read", all.made, all.left_out)?;
         writeln!(
             f,
-            "| what the alteration changes | made | `tdb verify` finds | our reader: error | silent | the library: error | silent | crash | no end | memory | as before |"
+            "| effect of the alteration | alterations | detected | tdb: error | silent | library: error | silent | crash | hang | memory | unchanged |"
         )?;
         writeln!(f, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
         let rows = self.rows.iter().map(|(class, row)| (class.text(), row));
@@ -81,7 +81,7 @@ mod tests {
     use super::{Reading, Table};
 
     #[test]
-    fn what_is_counted_is_printed() {
+    fn table_prints_counts() {
         let mut table = Table::default();
         table.count(Class::Numbers, true, &Reading::Other, Some(&Reading::Other));
         table.count(Class::Numbers, false, &Reading::Refused(String::new()), Some(&Reading::Endless));
@@ -90,7 +90,7 @@ mod tests {
         table.add(more);
         let text = table.to_string();
         assert!(
-            text.contains("| cells of fields with sums | 2 | 1 (50.0 %) | 1 | 1 | 0 | 1 | 0 | 1 | 0 | 0 |"),
+            text.contains("| changed cells of fields with sums | 2 | 1 (50.0 %) | 1 | 1 | 0 | 1 | 0 | 1 | 0 | 0 |"),
             "{text}"
         );
         assert!(text.contains("3 alterations; 1 of fixtures"), "{text}");

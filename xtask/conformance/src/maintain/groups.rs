@@ -39,7 +39,7 @@ pub fn run(seed: u64, reference: &mut Reference, folder: &Path, counts: &mut Cou
             1 => reference.consolidate_group_metadata(&uri).map_err(|error| error.to_string()),
             _ => reference.vacuum_group_metadata(&uri).map_err(|error| error.to_string()),
         };
-        let failed = |detail: String| format!("group, turn {turn} ({what}, ours {is_ours}): {detail}");
+        let failed = |detail: String| format!("group, turn {turn} ({what}, by tdb: {is_ours}): {detail}");
         done.map_err(failed)?;
         same(reference, (&path, &uri), &expected).map_err(failed)?;
         counts.add(TURNS, 1);
@@ -89,9 +89,9 @@ fn same(
     let own = entries::entries_of(group.metadata().map_err(|error| describe(&error))?);
     let theirs = reference.describe_group(uri).map_err(|error| error.to_string())?.metadata;
     let expected: Vec<_> = expected.values().cloned().collect();
-    for (side, got) in [("we", own), ("the library", theirs)] {
+    for (side, got) in [("tdb", own), ("the library", theirs)] {
         if let Some(detail) = super::state::other_metadata(&expected, &got) {
-            return Err(format!("{side} read other {detail}"));
+            return Err(format!("{side}: {detail}"));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Maintenance by tdb in the middle of a verification or read by tdb.
+//! Maintenance by tdb during a verification or read by tdb.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,12 +12,13 @@ use tdb_verify::{Finding, Verify};
 
 use super::carry_out::{self, Done};
 
-/// Number of storage operations within which maintenance starts. Small arrays need few more.
+/// Maximum number of storage operations before maintenance starts. A verification of a small array
+/// needs about as many.
 const OPERATIONS: u64 = 250;
 
 type Outcome = Result<Done, String>;
 
-/// Runs an operation with tdb. Maintenance runs at some moment of a verification or a read.
+/// Runs an operation with tdb. Maintenance runs in the middle of a verification or a read.
 ///
 /// # Errors
 /// Fails like [`carry_out::by_us`]. Also fails if the verification has a finding that is absent
@@ -38,7 +39,7 @@ pub fn by_us(history: &History, turn: &Turn, uri: &str, chance: u64) -> Outcome 
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
         }
     };
-    // Each turn of each array has another moment.
+    // The moment depends on the turn and on the array.
     let moment = (chance.wrapping_mul(0x9e37_79b9) ^ uri_seed(history)) % OPERATIONS;
     let local: Arc<dyn Storage> = Arc::new(LocalStorage::new(uri));
     let storage: Arc<dyn Storage> = Arc::new(MeanwhileStorage::at(local.clone(), moment, act));

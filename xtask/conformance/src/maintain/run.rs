@@ -34,7 +34,7 @@ pub const TWINS: &str = "purges by both sides";
 pub const CARRIED: &str = "tiles of times and conditions with the same bytes on both sides";
 pub const NOT_PAIRED: &str = "consolidations whose new fragments of one time were not compared";
 pub const TIED: &str = "cells of one time that the library resolves differently";
-pub const LOST: &str = "cells that the library loses with these";
+pub const LOST: &str = "other cells that the library loses from the same tiles";
 pub const VERIFIED: &str = "arrays verified";
 
 /// A running history.
@@ -53,7 +53,7 @@ struct Run<'a> {
     excuses: Vec<String>,
     reads: u64,
     cells: u64,
-    /// Why the reads of both sides may differ from now on.
+    /// The reason why later reads of both sides may differ, if any.
     tainted: Option<&'static str>,
     /// Names behind the vacuum files of metadata that existed before the turn.
     replaced_metadata: Vec<TimestampedName>,
@@ -163,7 +163,7 @@ impl Run<'_> {
                     }
                     Done::Refused(why) => {
                         counts.add(REFUSED, 1);
-                        self.excuse(&format!("we refuse to consolidate: {why}"));
+                        self.excuse(&format!("tdb refuses to consolidate: {why}"));
                         false
                     }
                 }

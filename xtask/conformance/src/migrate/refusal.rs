@@ -22,7 +22,7 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
         Obstacle::Feature { what, .. } if what.starts_with("metadata") => {
             let knows = |entry: &MetadataEntry| limits::knows(release, entry.datatype);
             let is_unknown = |deed: &Deed| matches!(deed, Deed::Metadata { put, .. } if !put.iter().all(knows));
-            ("metadata of datatypes that came later", deeds().any(is_unknown))
+            ("metadata of newer datatypes", deeds().any(is_unknown))
         }
         Obstacle::Feature { .. } | Obstacle::Filter { .. } | Obstacle::Schema(_) => {
             ("features of the schema", lacks_something(moved, release))
@@ -41,11 +41,11 @@ pub(super) fn judge(obstacle: &Obstacle, moved: &Moved, release: Release) -> Res
             ("deletes", deletes && lacks(Feature::DeleteCommits))
         }
         Obstacle::CellTimes { .. } => ("times of cells", joins && lacks(Feature::ProcessedConditions)),
-        Obstacle::Range(_) => ("fragments of a range of time", joins && lacks(Feature::PartialTimeOverlap)),
-        Obstacle::Between(_) => ("fragments of a range of time, with others in it", joins),
-        Obstacle::NotVacuumed(_) => ("fragments joined to several", joins),
-        Obstacle::PartlyGone(_) => ("joined fragments of which some are gone", joins),
-        _ => ("something else", false),
+        Obstacle::Range(_) => ("fragments of a time range", joins && lacks(Feature::PartialTimeOverlap)),
+        Obstacle::Between(_) => ("fragments of a time range with other fragments in between", joins),
+        Obstacle::NotVacuumed(_) => ("fragments consolidated into several", joins),
+        Obstacle::PartlyGone(_) => ("consolidated fragments with missing sources", joins),
+        _ => ("unknown obstacle", false),
     };
     if is_right { Ok(name) } else { Err(format!("refused without reason ({name}): {obstacle}")) }
 }

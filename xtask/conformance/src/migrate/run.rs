@@ -103,7 +103,7 @@ impl Run<'_> {
         match self.migrate(&up, &new, NOW, &back)? {
             Outcome::Refused(against) => self.refused(&against, counts),
             Outcome::Written => {
-                self.by_newest(&back.to_string_lossy(), "reads from the array that came back", BACK, counts)
+                self.by_newest(&back.to_string_lossy(), "reads from the array migrated back", BACK, counts)
             }
         }
     }

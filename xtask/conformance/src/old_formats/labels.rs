@@ -265,7 +265,7 @@ impl Pair<'_> {
             let expected = expected.map_err(by_reference)?;
             let expected = Reading::of(&expected);
             let differs = |who: &str, detail| {
-                Failure::new(Kind::Cells, format!("{who} reads from our array: {query:?}: {detail}"))
+                Failure::new(Kind::Cells, format!("{who} reads from the array of tdb: {query:?}: {detail}"))
             };
             unlike(&expected, &got).map_or(Ok(()), |detail| Err(differs("release 2.30.0", detail)))?;
             self.counts.add(NEWEST, 1);

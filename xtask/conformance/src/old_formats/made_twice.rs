@@ -287,7 +287,7 @@ impl Pair<'_> {
             Ok(got) => (Kind::Cells, difference(expected, &Reading::of(got), &order)?),
             Err(error) => (Kind::TheirError, error.to_string()),
         };
-        let detail = format!("release {library} reads from our array: {detail}");
+        let detail = format!("release {library} reads from the array of tdb: {detail}");
         Some(Failure { question: Some(index), ..Failure::new(kind, detail) })
     }
 

@@ -109,7 +109,7 @@ pub(super) fn group(index: u64, sides: &mut Sides, folder: &Path) -> Result<(), 
         match told {
             [Ok(theirs), Ok(ours)] if theirs == ours => {}
             [theirs, ours] => {
-                let detail = format!("release {library} finds in the group {ours:?} instead of {theirs:?}");
+                let detail = format!("release {library} reads from the group {ours:?} instead of {theirs:?}");
                 return Err(Failure::new(Kind::Cells, detail));
             }
         }

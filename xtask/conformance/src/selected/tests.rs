@@ -8,7 +8,7 @@ use tdb_types::{Datatype, Layout};
 
 use super::{join, sorted};
 
-/// Two dimensions of integers from 0 to 9.
+/// Returns a case with two dimensions of integers from 0 to 9.
 fn case() -> Case {
     let dimensions = ["y", "x"].map(|name| dimension(name, Datatype::Int32, [0i32, 9], 5)).to_vec();
     let array = ArraySpec::sparse(dimensions, Vec::new());
@@ -38,7 +38,7 @@ fn cells(places: &[(i32, i32)]) -> ReadResult {
 }
 
 #[test]
-fn parts_hold_what_the_evaluator_takes() {
+fn parts_contain_the_cells_of_the_evaluator() {
     let case = case();
     let points = vec![vec![value(1), value(2)], vec![value(9), value(0)], vec![value(1), value(2)]];
     // Two overlapping boxes, a touching box, and a box outside of the ranges.
@@ -73,11 +73,11 @@ fn parts_hold_what_the_evaluator_takes() {
 }
 
 #[test]
-fn cells_of_several_boxes_come_once_and_duplicates_as_often_as_they_are_there() {
+fn cells_in_several_boxes_count_once_and_duplicates_stay() {
     let case = case();
     let joined = join(&case, &[cells(&[(1, 1), (5, 5), (5, 5)]), cells(&[(5, 5), (0, 7), (5, 5)])]);
     let joined = sorted(&case, &question(Selection::default()), &joined.expect("alike"));
     assert_eq!(joined, cells(&[(0, 7), (1, 1), (5, 5), (5, 5)]));
     let unlike = join(&case, &[cells(&[(5, 5), (5, 5)]), cells(&[(5, 5)])]);
-    assert!(unlike.is_err_and(|text| text.contains("1 cells at a place, and another one 2")));
+    assert!(unlike.is_err_and(|text| text.contains("at the same coordinates: 1 and 2")));
 }

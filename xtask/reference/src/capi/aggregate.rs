@@ -110,6 +110,6 @@ fn result_of(aggregate: &AggregateSpec, field: Option<Field>) -> Result<Field> {
             };
             number(datatype, field.nullable)
         }
-        _ => return Err(Error::Library(format!("{name} is no aggregate"))),
+        _ => return Err(Error::Library(format!("{name} is not an aggregate"))),
     })
 }

@@ -140,7 +140,7 @@ mod tests {
     use super::{Bytes, attachments};
 
     #[test]
-    fn long_bytes_travel_beside_the_json() {
+    fn long_bytes_are_attachments() {
         let bytes = vec![Bytes(vec![7; 1000]), Bytes(vec![1, 2]), Bytes(vec![9; 300])];
         let (json, attached) = attachments::with(Vec::new(), || serde_json::to_string(&bytes).expect("JSON"));
         assert_eq!((json.as_str(), attached.len()), (r#"[[0,1000],"0102",[1000,300]]"#, 1300));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn hexadecimal_comes_back() {
+    fn hexadecimal_survives_a_round_trip() {
         let bytes = Bytes((0..=255).collect());
         assert_eq!(Bytes::from_hex(&bytes.to_hex()), Some(bytes));
         assert_eq!((Bytes::from_hex("0"), Bytes::from_hex("0g")), (None, None));

@@ -9,7 +9,7 @@ use super::bytes::words;
 /// Columns of equal length.
 pub type Cells = Vec<Column>;
 
-/// Replaces a cell beyond the values of its column.
+/// The bytes of a cell whose offsets are beyond the values of the column.
 const BEYOND: &[u8] = b"beyond the values";
 
 /// The cells of a field.

@@ -93,7 +93,7 @@ fn pixel(seed: u64, cell: u64) -> u8 {
     (wave + mix(seed ^ cell) % 8) as u8
 }
 
-/// SplitMix64: maps consecutive numbers to random-looking numbers.
+/// Maps consecutive numbers to random-looking numbers (SplitMix64).
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -111,7 +111,7 @@ fn ascending(seed: u64, cell: u64) -> i64 {
     (cell * 1000 + mix(seed ^ cell) % 900) as i64
 }
 
-/// A bijection of `0..2^(2 bits)`: multiplication by an odd number modulo a power of two.
+/// Maps `0..2^(2 bits)` to itself bijectively: multiplies by an odd number modulo a power of two.
 fn scatter(seed: u64, bits: u32, cell: u64) -> u64 {
     let mask = u64::MAX >> (64 - 2 * bits);
     let point = cell.wrapping_mul(0x9e37_79b9_7f4a_7c15 | 1).wrapping_add(mix(seed)) & mask;
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_cells_have_the_same_point() {
+    fn scattered_points_are_distinct() {
         let points: HashSet<_> = (0..1 << 12).map(|cell| scatter(7, 6, cell)).collect();
         assert_eq!(points.len(), 1 << 12);
     }

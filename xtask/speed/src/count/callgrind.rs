@@ -61,7 +61,7 @@ mod tests {
     use super::total;
 
     #[test]
-    fn the_total_is_found_and_nothing_counted_is_an_error() {
+    fn total_is_parsed_and_zero_is_an_error() {
         assert_eq!(total("version: 1\nevents: Ir\nfn=(1) main\n0 5\n\ntotals: 1234\n").expect("a total"), 1234);
         total("version: 1\ntotals: 0\n").expect_err("nothing was counted");
         total("version: 1\n").expect_err("there is no total");

@@ -119,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn record_survives_a_round_trip() {
         assert_eq!(Record::parse(&record().text()).expect("it was written"), record());
         Record::parse("what is this").expect_err("neither a tool nor a count");
     }
 
     #[test]
-    fn three_percent_more_is_worse_and_names_the_path() {
+    fn increase_above_tolerance_is_worse() {
         let judge = |count| record().judge("open, 1 fragment", count);
         assert!(judge(1031).is_failure() && judge(1031).line("open, 1 fragment", 1031).contains("open, 1 fragment"));
         assert!(!judge(1029).is_failure());

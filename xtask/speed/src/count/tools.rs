@@ -34,7 +34,7 @@ impl Tools {
             found.map_or_else(|| "none".to_owned(), |(_, version)| version.clone())
         };
         let different = others.0.iter().filter(|(tool, version)| of(self, tool) != *version);
-        different.map(|(tool, version)| format!("{tool} {:?} there, {version:?} here", of(self, tool))).collect()
+        different.map(|(tool, version)| format!("{tool}: recorded {:?}, found {version:?}", of(self, tool))).collect()
     }
 }
 
@@ -67,10 +67,10 @@ mod tests {
     use super::Tools;
 
     #[test]
-    fn differences_name_both_versions() {
+    fn differences_contain_both_versions() {
         let tools = |rustc: &str| Tools(vec![("rustc".to_owned(), rustc.to_owned())]);
         assert_eq!(tools("1").differences(&tools("1")), Vec::<String>::new());
-        assert_eq!(tools("1").differences(&tools("2")), ["rustc \"1\" there, \"2\" here"]);
-        assert_eq!(Tools(Vec::new()).differences(&tools("2")), ["rustc \"none\" there, \"2\" here"]);
+        assert_eq!(tools("1").differences(&tools("2")), ["rustc: recorded \"1\", found \"2\""]);
+        assert_eq!(Tools(Vec::new()).differences(&tools("2")), ["rustc: recorded \"none\", found \"2\""]);
     }
 }

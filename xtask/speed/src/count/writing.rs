@@ -27,7 +27,7 @@ pub fn all() -> Vec<CountedPath> {
         here("dense write: byteshuffle and zstd", dense(|| vec![Filter::Byteshuffle, Filter::Zstd { level: 3 }])),
         here("sparse write: unordered", || into_new(inputs::sparse_schema()?, columns(&inputs::point_rules(0), CELLS))),
         here("sparse write: global order", in_global_order),
-        here("small write: beside 100 fragments, with its open", small_write),
+        here("small write: next to 100 fragments, with an open", small_write),
         here("consolidation: 10 fragments that overlap", || consolidation("ten")),
         here("consolidation: 100 fragments one after the other", || consolidation("hundred")),
     ]

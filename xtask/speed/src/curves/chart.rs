@@ -71,7 +71,7 @@ impl Chart {
         let seconds = |(x, seconds, _): &(u64, f64, u64)| (*x as f64, *seconds);
         let bytes = |(x, _, bytes): &(u64, f64, u64)| (*x as f64, (*bytes as f64).max(4096.0));
         self.panel(&mut svg, LEFTS[0], self.time, seconds, second_label);
-        self.panel(&mut svg, LEFTS[1], "memory at the peak", bytes, byte_label);
+        self.panel(&mut svg, LEFTS[1], "peak memory", bytes, byte_label);
         self.legend(&mut svg);
         svg.push_str("</svg>\n");
         svg
@@ -161,7 +161,7 @@ mod tests {
     use super::{Axis, Chart, Line};
 
     #[test]
-    fn points_lie_in_their_panels() {
+    fn points_are_inside_of_the_panels() {
         let axis = Axis::of([3.0, 250.0].into_iter());
         assert!((axis.place(1.0)).abs() < 1e-9 && (axis.place(1000.0) - 1.0).abs() < 1e-9);
         assert_eq!(axis.ticks().collect::<Vec<_>>(), [0, 1, 2, 3]);

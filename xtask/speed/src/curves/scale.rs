@@ -5,7 +5,7 @@ use crate::scenario::Curve;
 use crate::table::text::time;
 
 pub const HEADING: &str = "\
-| what grows | what is done | smallest | largest | time | time grows as n to the | memory | memory grows as n to the | at a thousand times the largest |
+| size | operation | smallest | largest | time | time exponent | memory | memory exponent | time at 1,000 times the largest size |
 | --- | --- | --: | --: | --: | --: | --: | --: | --- |";
 
 /// Formats a row of the table.
@@ -54,7 +54,7 @@ mod tests {
     use super::slope;
 
     #[test]
-    fn a_square_has_slope_two_and_a_constant_none() {
+    fn slope_of_square_is_two_and_of_constant_zero() {
         let points = |power: i32| [1.0_f64, 4.0, 16.0, 64.0].into_iter().map(move |x| (x, 3.0 * x.powi(power)));
         assert!((slope(points(2)) - 2.0).abs() < 1e-9);
         assert!(slope(points(0)).abs() < 1e-9);

@@ -20,14 +20,14 @@ pub fn summary(rows: &[Row], threads: usize) -> String {
     let below = |row: &&Row| row.cpu_ratio() < row.mark() || row.ratio(1) < row.mark();
     let missed = rows.iter().filter(below).map(|row| {
         format!(
-            "{}: {:.2} by processors, {:.2} with {threads} threads (mark {:.1})",
+            "{}: {:.2} by CPU time, {:.2} with {threads} threads (target {:.1})",
             row.name,
             row.cpu_ratio(),
             row.ratio(1),
             row.mark()
         )
     });
-    list(&mut text, "Below their mark", missed);
+    list(&mut text, "Below the target", missed);
     let clock = |row: &Row, place: usize| seconds(&row.ours[place]);
     let slower = rows.iter().filter(|row| clock(row, 1) > NOISE * clock(row, 0));
     let slower = slower.map(|row| format!("{}: {:.2} times as long", row.name, clock(row, 1) / clock(row, 0)));
@@ -42,7 +42,7 @@ pub fn summary(rows: &[Row], threads: usize) -> String {
     let short = rows.iter().filter_map(|row| Some((row, row.part_of_limit()?, row.limit?)));
     let short = short.filter(|(_, part, _)| *part < PART_OF_LIMIT);
     let short = short.map(|(row, part, limit)| format!("{}: {:.0} % of {}", row.name, part * 100.0, limit.what));
-    list(&mut text, &format!("Below {:.0} % of their limit", PART_OF_LIMIT * 100.0), short);
+    list(&mut text, &format!("Below {:.0} % of the limit", PART_OF_LIMIT * 100.0), short);
     text
 }
 
@@ -60,7 +60,7 @@ fn list(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
 
 fn means(rows: &[Row], threads: usize) -> String {
     let mut text = format!(
-        "| group | rows | by processors, 1 thread | by the clock, 1 thread | {threads} threads | at least {MEAN} | at their mark |\n\
+        "| group | rows | CPU time, 1 thread | wall clock, 1 thread | wall clock, {threads} threads | at least {MEAN} times | at the target |\n\
          | --- | --: | --: | --: | --: | --: | --: |\n"
     );
     let mut line = |name: &str, rows: &[&Row]| {

@@ -28,24 +28,24 @@ fn row(theirs: f64, ours: f64) -> Row {
 }
 
 #[test]
-fn the_median_counts_and_half_the_quartiles_are_the_spread() {
+fn median_and_half_interquartile_range_are_shown() {
     assert_eq!(quantiles([5.0, 1.0, 4.0, 2.0, 3.0].into_iter()), [2.0, 3.0, 4.0]);
     assert_eq!(quantiles([7.0].into_iter()), [7.0; 3]);
     assert!(time_and_speed(&side(&[0.8, 1.0, 1.2])).starts_with("1.00 s ± 20 %"));
 }
 
 #[test]
-fn a_row_of_other_cells_is_not_the_same() {
+fn row_with_different_cells_is_not_same() {
     let mut row = row(2.0, 1.0);
     assert!(row.is_same() && row.line().contains("| 1,234,567 |"));
     row.ours[1].digest = Bytes(vec![2]);
     assert!(!row.is_same());
     row.theirs.iter_mut().chain(&mut row.ours).for_each(|side| side.digest = Bytes::default());
-    assert!(!row.is_same(), "no digest says nothing");
+    assert!(!row.is_same(), "missing digests are not equal");
 }
 
 #[test]
-fn the_mark_is_lower_where_a_codec_rules() {
+fn target_is_lower_if_a_codec_dominates() {
     let codec = |seconds| Some(Limit { what: "zlib", seconds, is_codec: true });
     let mut row = row(1.2, 1.0);
     assert!(row.mark() > 1.4);
@@ -60,5 +60,5 @@ fn means_are_geometric_and_misses_are_listed() {
     assert!((super::summary::mean([2.0, 8.0].into_iter()) - 4.0).abs() < 1e-9);
     let text = summary(&[row(8.0, 1.0), row(1.0, 2.0)], 2);
     assert!(text.contains("| all | 2 | **2.0** | 2.0 | 2.0 | 1 | 1 |"), "{text}");
-    assert!(text.contains("Below their mark: 1.\n\n- a: 0.50 by processors"), "{text}");
+    assert!(text.contains("Below the target: 1.\n\n- a: 0.50 by CPU time"), "{text}");
 }

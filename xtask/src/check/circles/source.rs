@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_taken_apart() {
+    fn use_trees_are_expanded() {
         let text = "use crate::{a::{self, B as C}, d::*};\npub(in crate::x) use super::e::{F, G,};";
         let found = imports(text);
         assert_eq!(names(text), ["crate::a", "crate::a::B", "crate::d::*", "super::e::F", "super::e::G"]);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_strings_and_tests_do_not() {
+    fn comments_strings_and_tests_do_not_count() {
         let text = r####"
             //! use crate::a;
             /* use crate::b; */

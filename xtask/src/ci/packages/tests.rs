@@ -19,7 +19,7 @@ fn manifests() -> Vec<Value> {
 }
 
 #[test]
-fn all_crates_but_the_testkit_are_published() {
+fn all_crates_except_testkit_are_published() {
     let names: BTreeSet<String> = published().expect("crates").into_iter().map(|package| package.name).collect();
     let folders = fs::read_dir(workspace().join("crates")).expect("crates").flatten();
     let mut folders: BTreeSet<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -28,12 +28,12 @@ fn all_crates_but_the_testkit_are_published() {
 }
 
 #[test]
-fn each_says_what_it_is() {
+fn each_package_has_complete_metadata() {
     let mut seen = BTreeSet::new();
     for package in manifests() {
         let name = package["name"].as_str().expect("a name");
         let text = |key: &str| package[key].as_str().unwrap_or_else(|| panic!("{name} has no {key}")).to_owned();
-        assert!(seen.insert(text("description")), "{name} describes itself as another does");
+        assert!(seen.insert(text("description")), "{name}: duplicate description");
         assert_eq!(text("license"), "MIT OR Apache-2.0");
         assert_eq!(text("rust_version"), env!("CARGO_PKG_RUST_VERSION"));
         assert_eq!(text("documentation"), format!("https://docs.rs/{name}"));
@@ -56,7 +56,7 @@ fn each_says_what_it_is() {
 /// Dependencies on workspace crates have a version for the registry. Dev-dependencies have only a
 /// path.
 #[test]
-fn each_names_versions_of_what_it_depends_on() {
+fn dependencies_have_versions() {
     let versions: Vec<(String, String)> =
         published().expect("crates").into_iter().map(|package| (package.name, package.version)).collect();
     for package in manifests() {
@@ -74,10 +74,10 @@ fn each_names_versions_of_what_it_depends_on() {
     }
 }
 
-/// A package contains sources, examples, the README and the licenses. Tests are left out, because
-/// the package lacks their fixtures.
+/// A package contains sources, examples, the README and the licenses, but no tests, because the
+/// package lacks their fixtures.
 #[test]
-fn each_package_has_what_it_needs_and_no_more() {
+fn packages_contain_only_the_required_files() {
     for package in published().expect("crates") {
         let list = ["package", "--list", "--offline", "--allow-dirty", "--package", &package.name];
         let list = cargo(&workspace(), &list).expect("it can be packaged");

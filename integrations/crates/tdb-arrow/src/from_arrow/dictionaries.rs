@@ -103,8 +103,8 @@ impl Target<'_> {
     }
 
     /// Writes positions as cells. Null becomes the position of "no time" if the enumeration
-    /// contains "no time", otherwise the fill value. The cells have no validity if the field is not
-    /// nullable and the fill value is no position.
+    /// contains "no time", otherwise the default fill value of the datatype (255 for `bool`). The
+    /// cells have no validity if the field is not nullable and this fill value is no position.
     pub(super) fn write_positions<'v>(
         &self,
         keys: &[Option<usize>],

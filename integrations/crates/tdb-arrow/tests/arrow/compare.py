@@ -1,6 +1,6 @@
-"""Compares `ours.arrow` of each fixture with what tiledb-py gives as Arrow, and validates it.
+"""Validates `ours.arrow` of each fixture, and compares the file with the Arrow output of tiledb-py.
 
-The cells of both are compared as sets of rows: the library gives those of sparse arrays in an order of its own.
+The cells are compared as sets of rows, because the library returns sparse cells in another order.
 """
 import functools
 import json
@@ -15,12 +15,12 @@ import tiledb
 
 warnings.filterwarnings("ignore")
 
-# What the library's Arrow has no words for, as it says itself.
+# Parts of error messages about types that the library cannot convert to Arrow.
 BEYOND = ("not understood", "not currently supported", "unsupported format", "not supported", "Multi-value", "Expected 3 buffers", "DataType.STRING_")
 
 
 def plain(column):
-    """Cells as Python values that can be compared: dates as numbers, floats as their bits."""
+    """Converts cells to comparable Python values: dates to numbers, floats to bits."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
@@ -60,7 +60,7 @@ def read_ours(folder):
     try:
         ours.validate(full=True)
     except pa.ArrowInvalid as error:
-        # Cells of any bits are times of day beyond a day: docs/arrow.md.
+        # Cells of random bits are times of day beyond 24 hours: docs/guides/arrow.md.
         if "is not within the acceptable range" not in str(error):
             raise
         ours.validate()
@@ -68,28 +68,28 @@ def read_ours(folder):
 
 
 def cut_to_32_bits(ours, name):
-    """Whether we gave times as integers, since they don't fit into the 32 bits that the library cuts them to."""
+    """Returns True if tdb converted times to integers. The library truncates such times to 32 bits."""
     field = ours.schema.field(name)
     return field.metadata[b"tdb.datatype"] in (b"time_sec", b"time_ms") and pa.types.is_int64(field.type)
 
 
 def compare(folder, ours, key, fields):
-    """The number of cells, or why they weren't compared, or how they differ."""
+    """Returns the number of compared cells, the reason for no comparison, or the difference."""
     try:
         table = theirs(folder, key, fields)
-    except Exception as error:  # the reasons are the library's own
+    except Exception as error:  # the library reports the reason
         known = any(words in str(error) for words in BEYOND)
         return "skipped" if known else f"not compared: {str(error)[:160]}"
     if not set(fields) <= set(table.column_names):
         return "skipped"
     mine = sorted(zip(*(plain(ours[f]) for f in fields)), key=repr)
-    # Of dense arrays the library gives the whole domain, ours the cells within what was written.
+    # For dense arrays, the library returns the whole domain, and tdb the non-empty domain.
     places = {row[:-1] for row in mine}
     other = sorted((row for row in zip(*(plain(table[f]) for f in fields)) if row[:-1] in places), key=repr)
     if "sparse-unsorted" in folder.name:
-        return "cells out of order, of which the library gives overwritten ones too: docs/fixtures.md"
+        return "cells out of order, where the library also returns overwritten cells: docs/internals/fixtures.md"
     if cut_to_32_bits(ours, fields[-1]):
-        return "times that the library cuts to 32 bits"
+        return "times that the library truncates to 32 bits"
     if mine == other:
         return len(mine)
     first = next(((a, b) for a, b in zip(mine, other) if a != b), (len(mine), len(other)))
@@ -97,7 +97,7 @@ def compare(folder, ours, key, fields):
 
 
 def in_child(results):
-    """What a generator yields in a process of its own, up to where the library ends that: it does with some fields."""
+    """Returns the values of a generator that runs in a separate process. The library crashes on some fields."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -116,7 +116,7 @@ def in_child(results):
 
 
 def fields_of(folder):
-    """The dimensions and the attributes of our file, which is valid; pyarrow writes it again as `back.arrow`."""
+    """Returns the dimensions and attributes of tdb's file, and writes a copy with pyarrow as `back.arrow`."""
     ours = read_ours(folder)
     with pa.ipc.new_file(folder / "back.arrow", ours.schema) as file:
         file.write_table(ours)
@@ -125,18 +125,18 @@ def fields_of(folder):
 
 
 def main(root):
-    # Only children use the two libraries: threads don't come along into a child.
+    # Only child processes use the two libraries, because a fork does not copy threads.
     compared = cells = 0
     others, wrong = {}, []
     for folder in sorted(Path(root).iterdir()):
         expected = json.loads((folder / "expected.json").read_text())
         if any("reader" in query for query in expected["queries"]):
-            others["of arrays that this release reads wrongly"] = others.get("of arrays that this release reads wrongly", 0) + 1
+            others["of arrays that this release misreads"] = others.get("of arrays that this release misreads", 0) + 1
             continue
         key = expected.get("encryption_key")
         found = in_child(lambda: [fields_of(folder)])
         if not found:
-            wrong.append(f"{folder.name}: pyarrow can't read our file")
+            wrong.append(f"{folder.name}: pyarrow cannot read the file of tdb")
             continue
         dims, attributes = found[0]
         results = []

@@ -19,7 +19,7 @@ fn dimension() -> Dimension {
 }
 
 #[test]
-fn attributes_are_made_of_every_type_that_they_can_hold() {
+fn attributes_support_all_suitable_types() {
     let item = |data_type| Arc::new(Field::new("item", data_type, false));
     let one = CellValNum::ONE;
     let three = CellValNum::Fixed(3.try_into().unwrap());
@@ -61,7 +61,7 @@ fn attributes_are_made_of_every_type_that_they_can_hold() {
 }
 
 #[test]
-fn dictionaries_become_enumerations_and_their_values_are_found_again() {
+fn dictionaries_become_enumerations() {
     let colours: DictionaryArray<Int16Type> = [Some("red"), Some("blue"), None, Some("red")].into_iter().collect();
     let places: ArrayRef = Arc::new(Int32Array::from(vec![4, 3, 2, 1]));
     let colour = Field::new("colour", colours.data_type().clone(), true).with_dict_is_ordered(true);
@@ -100,7 +100,7 @@ fn dictionaries_become_enumerations_and_their_values_are_found_again() {
 }
 
 #[test]
-fn a_definition_follows_the_fields_that_are_there() {
+fn definition_keeps_only_present_fields() {
     let array = of_attribute(Attribute::new("a", Datatype::UInt8), None).open();
     let arrow = schema(&array, &ArrowOptions::new()).unwrap();
     assert_eq!(definition(&arrow).unwrap().schema(), array.schema().as_ref());
@@ -123,7 +123,7 @@ fn a_definition_follows_the_fields_that_are_there() {
 }
 
 #[test]
-fn readers_say_their_schema_when_there_is_nothing_to_read() {
+fn empty_readers_have_a_schema() {
     let array = of_attribute(Attribute::new("a", Datatype::Bool), None).open();
     let reader = Reader::new(array.read(), &ArrowOptions::new()).unwrap();
     assert_eq!(reader.schema().field(1).data_type(), &DataType::Boolean);

@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn cells_of_any_type_come_back(case in case()) {
+    fn cells_of_any_type_survive_a_round_trip(case in case()) {
         let number = CellValNum::from_code(case.number.unwrap_or(CellValNum::VAR_CODE)).unwrap();
         let attribute = Attribute::new("a", case.datatype).with_cell_val_num(number);
         let attribute = if case.nullable { attribute.nullable(false) } else { attribute };
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn positions_come_back(
+    fn positions_survive_a_round_trip(
         positions in proptest::collection::vec(any::<i8>(), 1..60),
         nulls in proptest::collection::vec(any::<bool>(), 60),
         nullable: bool,
@@ -142,7 +142,7 @@ proptest! {
 }
 
 #[test]
-fn no_time_is_null_and_comes_back() {
+fn no_time_is_null_and_survives_a_round_trip() {
     let times = Datatype::ALL.iter().filter(|datatype| datatype.is_datetime() || datatype.is_time());
     for (datatype, nullable) in times.flat_map(|datatype| [(*datatype, false), (*datatype, true)]) {
         let attribute = Attribute::new("a", datatype);

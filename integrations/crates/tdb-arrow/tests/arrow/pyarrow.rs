@@ -14,7 +14,7 @@ use crate::support::{every_array, open};
 /// tiledb-py, and writes a copy with pyarrow. The copy has to equal the original.
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with pyarrow, tiledb and pandas below 3"]
-fn cells_are_those_that_tiledb_py_gives_as_arrow() {
+fn cells_equal_arrow_output_of_tiledb_py() {
     let python = std::env::var("TDB_PYTHON").expect("TDB_PYTHON: a Python with pyarrow, tiledb and pandas below 3");
     let folder = tempfile::tempdir().unwrap();
     let mut files = Vec::new();

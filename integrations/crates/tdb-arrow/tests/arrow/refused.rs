@@ -23,7 +23,7 @@ fn read(array: &InMemory, options: &ArrowOptions) -> Result<RecordBatch, String>
     let mut reader = Reader::new(query, options).map_err(|error| error.to_string())?;
     let batch = reader.next().unwrap().map_err(|error| error.to_string());
     if batch.is_err() {
-        assert!(reader.next().is_none(), "it goes on after an error");
+        assert!(reader.next().is_none(), "the reader continues after an error");
     }
     batch
 }
@@ -37,7 +37,7 @@ fn var(datatype: Datatype) -> InMemory {
 }
 
 #[test]
-fn strings_that_are_no_utf8() {
+fn invalid_utf8_is_an_error() {
     for datatype in [Datatype::StringUtf8, Datatype::StringAscii] {
         let array = var(datatype);
         write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]));
@@ -56,7 +56,7 @@ fn strings_that_are_no_utf8() {
 }
 
 #[test]
-fn bytes_of_null_cells_may_be_anything() {
+fn bytes_of_null_cells_are_ignored() {
     let array = nullable(Datatype::StringUtf8, CellValNum::Var);
     write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff", b"x"]).with_validity(&[0b101]));
     for options in [ArrowOptions::new().small_offsets(), ArrowOptions::new()] {
@@ -69,7 +69,7 @@ fn bytes_of_null_cells_may_be_anything() {
 }
 
 #[test]
-fn positions_outside_of_their_enumeration() {
+fn positions_outside_of_the_enumeration() {
     let colours = Enumeration::strings("colours", "", Datatype::StringUtf8, ["red"]).unwrap();
     let array = of_attribute(Attribute::new("a", Datatype::UInt16).with_enumeration("colours"), Some(colours));
     write(&array, 3, WriteColumn::values(&[0u16, 7, u16::MAX]));
@@ -90,11 +90,11 @@ fn positions_outside_of_their_enumeration() {
 }
 
 #[test]
-fn dates_that_the_other_has_no_number_for() {
+fn unrepresentable_dates_are_errors() {
     let array = of(Datatype::DatetimeYear);
     write(&array, 2, WriteColumn::values(&[30i64, 1 << 40]));
     let error = read(&array, &ArrowOptions::new()).unwrap_err();
-    let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is out of range of the other type";
+    let expected = "cell 1, field \"a\": 1099511627776 of datetime_year is out of range of the target type";
     assert!(error.ends_with(expected), "{error}");
     assert_eq!(read(&array, &ArrowOptions::new().other_dates_as_integers()).unwrap().num_rows(), 2);
     let batch = read(&array, &ArrowOptions::new().far_dates_as_null()).unwrap();
@@ -113,7 +113,7 @@ fn dates_that_the_other_has_no_number_for() {
 }
 
 #[test]
-fn nulls_where_an_array_has_none() {
+fn nulls_in_fields_without_validity_are_errors() {
     let error = take(&of(Datatype::Int32), Arc::new(Int32Array::from(vec![Some(1), None]))).unwrap_err();
     assert_eq!(error.to_string(), "cell 1, field \"a\": null, but the field is not nullable");
     let mut lists = ListBuilder::new(Int32Builder::new());
@@ -182,7 +182,7 @@ fn columns_of_another_type() {
 }
 
 #[test]
-fn every_type_that_an_array_cant_hold() {
+fn unsupported_types_are_errors() {
     let item = |data_type| Arc::new(Field::new("item", data_type, false));
     let parts = Fields::from(vec![Field::new("x", DataType::Int32, false)]);
     let types = [

@@ -25,7 +25,7 @@ fn read(array: &InMemory, options: &ArrowOptions) -> ArrayRef {
 }
 
 #[test]
-fn units_are_those_that_arrow_says() {
+fn units_match_arrow() {
     let second = ArrowOptions::new();
     let milli = ArrowOptions::new().milliseconds_for_seconds();
     let rows: [(Datatype, &ArrowOptions, ArrayRef); 16] = [
@@ -59,7 +59,7 @@ fn units_are_those_that_arrow_says() {
 
 /// Covers positions inside and outside of the enumeration, and nulls.
 #[test]
-fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
+fn enumerations_of_booleans_and_lists_become_plain_values() {
     let pairs = Enumeration::fixed("values", "", Datatype::Int16, [1i16, 2, 3, 4].map(i16::to_le_bytes).concat());
     let pairs = pairs.unwrap().with_values_per_value(2.try_into().unwrap()).unwrap();
     let booleans = Enumeration::fixed("values", "", Datatype::Bool, vec![1u8, 0]).unwrap();
@@ -79,7 +79,7 @@ fn enumerations_of_booleans_and_lists_are_plain_values_and_come_back() {
 }
 
 #[test]
-fn nulls_are_no_coordinates() {
+fn null_coordinates_are_errors() {
     let dimension = Dimension::new("t", i64::MIN..=i64::MAX - 10).with_datatype(Datatype::DatetimeMs);
     let schema = SchemaBuilder::sparse().dimension(dimension).attribute(Attribute::new("a", Datatype::Int8));
     let array = InMemory::new(&ArrayDefinition::new(schema.build().unwrap()).unwrap(), None);
@@ -96,7 +96,7 @@ fn nulls_are_no_coordinates() {
 }
 
 #[test]
-fn slices_of_lists_bits_and_views_are_taken() {
+fn slices_of_lists_bits_and_views_convert() {
     let mut lists = ListBuilder::new(Int16Builder::new());
     let mut pairs = FixedSizeListBuilder::new(Int16Builder::new(), 2);
     for first in 0..4i16 {
@@ -178,7 +178,7 @@ fn null_values_of_dictionaries_are_null() {
 }
 
 #[test]
-fn views_are_the_strings_and_share_the_long_ones() {
+fn views_share_long_strings() {
     let array = nullable(Datatype::StringUtf8, CellValNum::Var);
     let texts = [
         "",
@@ -212,7 +212,7 @@ fn views_are_the_strings_and_share_the_long_ones() {
 }
 
 #[test]
-fn views_of_null_cells_hold_nothing_of_their_bytes() {
+fn views_of_null_cells_are_empty() {
     let array = nullable(Datatype::StringUtf8, CellValNum::Var);
     write(&array, 3, WriteColumn::strings([&b"ok"[..], b"\xff bytes of a null cell", b"x"]).with_validity(&[0b101]));
     let views = read(&array, &ArrowOptions::new().string_views());

@@ -47,7 +47,7 @@ fn sent(plan: Arc<dyn ExecutionPlan>, session: &SessionContext, to: &PhysicalCod
 
 /// Sends a plan from client to scheduler, and in parts to executors.
 #[tokio::test]
-async fn plans_are_cut_as_the_scheduler_does() {
+async fn plans_divide_like_in_the_scheduler() {
     let folder = array();
     let (session, plan) = plan(&folder, "SELECT a FROM 'AT' WHERE a <> 7").await;
     let scheduled = sent(plan, &session, &PhysicalCodec::of_plans());
@@ -69,7 +69,7 @@ async fn plans_are_cut_as_the_scheduler_does() {
 }
 
 #[tokio::test]
-async fn unions_are_cut_between_their_inputs() {
+async fn unions_divide_between_inputs() {
     let folder = array();
     let (session, plan) = plan(&folder, "SELECT a FROM 'AT' UNION ALL SELECT -1 UNION ALL SELECT x FROM 'AT'").await;
     let scheduled = sent(plan, &session, &PhysicalCodec::of_plans());
@@ -103,7 +103,7 @@ async fn orders_are_kept() {
 }
 
 #[tokio::test]
-async fn arrays_are_read_by_executors_alone() {
+async fn only_executors_read_arrays() {
     let folder = array();
     let (session, plan) = plan(&folder, "SELECT x FROM 'AT'").await;
     let error = datafusion::physical_plan::collect(plan, session.task_ctx()).await.unwrap_err();
@@ -118,7 +118,7 @@ async fn arrays_are_read_by_executors_alone() {
 
 /// A missing or replaced array is an error that schedulers retry.
 #[tokio::test]
-async fn arrays_that_have_gone() {
+async fn missing_arrays_are_errors() {
     let folder = array();
     let (session, plan) = plan(&folder, "SELECT x FROM 'AT'").await;
     let task = sent(plan, &session, &PhysicalCodec::of_executors(Opener::local()));

@@ -177,7 +177,7 @@ impl Job {
         answer.map(tonic::Response::into_inner).map_err(|status| self.lost(&status))
     }
 
-    /// Asks executors to remove the job's data. Executors remove leftovers later by themselves.
+    /// Asks executors to remove the job's data. Executors remove orphaned data later by themselves.
     pub(super) async fn clean(&mut self) {
         let asked = self
             .client

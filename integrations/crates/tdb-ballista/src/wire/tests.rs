@@ -26,7 +26,7 @@ fn good() -> Header {
 }
 
 #[test]
-fn bytes_are_read_as_they_were_written() {
+fn headers_survive_a_round_trip() {
     let none = Header { uri: String::new(), schema: Arc::new(Schema::empty()), orders: vec![], ..good() };
     for header in [good(), none] {
         let bytes = header.to_bytes().unwrap();
@@ -66,7 +66,7 @@ fn damaged_bytes_are_refused_or_other_scans() {
 }
 
 #[test]
-fn orders_are_of_columns_that_there_are() {
+fn orders_refer_to_existing_columns() {
     let mut header = good();
     header.orders.push(vec![(5, SortOptions::default())]);
     assert!(Header::from_bytes(&header.to_bytes().unwrap()).is_err());

@@ -21,8 +21,8 @@ static ARRAYS: LazyLock<Vec<Array>> = LazyLock::new(|| {
     names.map(open).to_vec()
 });
 
-/// `ScanPieces::from_bytes` rejects the bytes, or survives a round trip. Arrays accept or reject
-/// the scan without a panic.
+/// Checks that `ScanPieces::from_bytes` rejects the bytes, or that the scan survives a round trip.
+/// Arrays must accept or reject the scan without a panic.
 pub fn scan_pieces(data: &[u8]) {
     let Ok(pieces) = ScanPieces::from_bytes(data) else { return };
     assert_eq!(ScanPieces::from_bytes(&pieces.to_bytes()).unwrap(), pieces);

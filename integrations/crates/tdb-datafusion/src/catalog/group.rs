@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_reached_as_their_group_is() {
+    fn members_inherit_query_parameters_of_the_group() {
         let of = |uri: &str, group: &str| with_settings(uri.to_owned(), group);
         assert_eq!(of("s3://b/g/a", "s3://b/g?endpoint=e"), "s3://b/g/a?endpoint=e");
         assert_eq!(of("s3://b/g/a?b", "s3://b/g"), "s3://b/g/a?b?");

@@ -58,7 +58,7 @@ impl FileFormatFactory for ArrayFormatFactory {
     }
 }
 
-/// Error for attempts to read an array as a file.
+/// Returns the error for attempts to read an array as a file.
 fn no_file() -> DataFusionError {
     error::plan("an array is not a file; read it as a table, by its URI")
 }

@@ -96,9 +96,10 @@ fn boolean(column: &str, operator: Operator, value: &ScalarValue) -> Option<Push
     Some(Pushed::exact(field(column).compare(operator, vec![0u8])))
 }
 
-/// SQL compares floats in total order: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN. DataFusion 55.2 was
-/// observed to treat both zeros as equal, but this code does not rely on it. The condition is wider
-/// than the filter: it holds for both zeros and every NaN.
+/// Compares a column of floats with a value. SQL compares floats in total order: -NaN, -inf, …,
+/// -0.0, 0.0, …, inf, NaN. DataFusion 55.2 was observed to treat both zeros as equal, but this code
+/// does not rely on that. The condition is wider than the filter, and holds for both zeros and
+/// every NaN.
 fn float(opened: &Opened, column: &str, operator: Operator, value: &ScalarValue) -> Option<Pushed> {
     let (is_nan, is_zero) = match value {
         ScalarValue::Float32(Some(value)) => (value.is_nan(), *value == 0.0),

@@ -158,7 +158,7 @@ fn fulfilling(array: &Array, condition: tdb_array::tdb_condition::Condition) -> 
 }
 
 #[test]
-fn filters_mean_what_they_mean_to_datafusion() {
+fn filters_match_the_evaluation_of_datafusion() {
     let table = TdbTable::of(&array(), TableOptions::new()).unwrap();
     let opened = &table.opened;
     let rows = rows(opened);

@@ -130,8 +130,8 @@ impl AggregateUDFImpl for MappedAggregate {
         }
     }
 
-    /// `None` keeps these aggregates out of DataFusion's top-k heaps for groups, where NaN is less
-    /// than all numbers.
+    /// Returns `None` to keep these aggregates out of DataFusion's top-k heaps for groups, where
+    /// NaN is less than all numbers.
     fn is_descending(&self) -> Option<bool> {
         None
     }

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordered_floats_come_back_and_nan_is_above_all() {
+    fn ordered_floats_survive_a_round_trip_with_nan_last() {
         let values = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, f64::MIN_POSITIVE, 1.5, f64::INFINITY, f64::NAN, -f64::NAN];
         let floats: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
         let keys = Mapping::Ordered.forward(&floats).unwrap();

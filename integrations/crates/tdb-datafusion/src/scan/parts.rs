@@ -45,7 +45,7 @@ impl Scan {
 
     /// Distributes parts to partitions.
     fn shared(&self, mut parts: Vec<QueryPart>) -> Vec<Vec<QueryPart>> {
-        // Assigns the heaviest part first, each to the partition with the least weight.
+        // Assigns the heaviest part first, each to the partition with the minimum weight.
         parts.sort_by_key(|part| std::cmp::Reverse(part.weight()));
         let mut partitions = vec![(0u64, Vec::new()); self.partitions];
         for part in parts {

@@ -55,13 +55,13 @@ impl Scan {
 }
 
 impl ScanPieces {
-    /// The URI of the array.
+    /// Returns the URI of the array.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// The time range of the snapshot.
+    /// Returns the time range of the snapshot.
     #[must_use]
     pub fn time(&self) -> TimeRange {
         self.time

@@ -22,8 +22,8 @@ use crate::{error, filter};
 
 /// Number of batches read ahead.
 const AHEAD: usize = 1;
-/// Batch size in bytes. Small batches stay in CPU caches and reuse memory, and a query of few rows
-/// waits for few.
+/// Batch size in bytes. Small batches stay in CPU caches and reuse memory. A query of few rows only
+/// waits for a small batch.
 const BATCH: usize = 512 << 10;
 
 /// State of the thread that reads a partition. Blocking is allowed there.
@@ -162,8 +162,8 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     }
 }
 
-/// Maximum memory of a partition: all partitions together get a quarter of the pool, because the
-/// rest of the query needs memory it cannot reduce.
+/// Returns the maximum memory of a partition: all partitions together get a quarter of the pool,
+/// because the rest of the query needs memory it cannot reduce.
 fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     match limit {
         MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),

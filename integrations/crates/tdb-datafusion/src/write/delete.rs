@@ -118,8 +118,8 @@ fn run(opened: &Opened, condition: &Condition) -> Result<u64> {
     Ok(count)
 }
 
-/// A deletion applies to everything written up to its millisecond. Waits, to give later statements
-/// a later timestamp.
+/// Waits until the next millisecond, to give later statements a later timestamp. A deletion applies
+/// to everything written up to its millisecond.
 fn pass_the_moment() {
     std::thread::sleep(std::time::Duration::from_millis(2));
 }

@@ -149,7 +149,8 @@ impl Bands {
     }
 }
 
-/// Memory of rows in bytes, doubled for the copy during the write. Slices count only their part.
+/// Returns the memory of rows in bytes, doubled for the copy during the write. Slices count only
+/// their part.
 fn size(rows: &RecordBatch) -> usize {
     let column = |column: &ArrayRef| {
         let part = column.to_data().get_slice_memory_size();

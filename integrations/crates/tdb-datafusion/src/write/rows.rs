@@ -46,12 +46,12 @@ impl BoxRows {
         }
     }
 
-    /// Number of held rows.
+    /// Returns the number of held rows.
     pub(super) fn held(&self) -> usize {
         self.held
     }
 
-    /// Number of held rows in tiles that get no more rows.
+    /// Returns the number of held rows in tiles that get no more rows.
     pub(super) fn complete(&self) -> usize {
         self.complete.0
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_known_however_they_come() {
+    fn boxes_are_detected_for_any_batches() {
         for (z, y, x) in
             [(0..1, 0..1, 0..1), (-4..7, 5..8, 9..11), (0..1, 0..5, 0..1), (0..5, 0..1, 0..2), (3..4, 2..4, 1..9)]
         {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cell_more_or_less_is_no_box() {
+    fn missing_or_additional_cells_are_no_box() {
         let cells = all(1..4, 0..3, 5..8);
         for left_out in 1..cells.len() {
             let mut few = cells.clone();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_end_where_tiles_do() {
+    fn bands_end_at_tile_ends() {
         let mut rows = rows(1);
         // Tiles start at multiples of three, counted from the start of the domain.
         let origin = i128::from(i64::MIN + 1);

@@ -32,7 +32,7 @@ impl InsertSink {
         Self { array, uri, schema, accepted, new }
     }
 
-    /// The accepted columns.
+    /// Returns the accepted columns.
     pub(super) fn accepted(&self) -> &SchemaRef {
         &self.accepted
     }

@@ -37,7 +37,7 @@ fn write(path: &std::path::Path, x: &[i32], a: &[i64]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_read_again() {
+async fn repeated_statements_reuse_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     create(&path, Attribute::new("a", Datatype::Int64));
@@ -68,7 +68,7 @@ async fn nothing_is_read_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_changed_is_seen() {
+async fn changes_between_statements_are_visible() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     create(&path, Attribute::new("a", Datatype::Int64));
@@ -96,7 +96,7 @@ async fn what_has_changed_is_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_no_longer_given_opens_nothing() {
+async fn removed_key_opens_no_array() {
     let storage = Arc::new(MemoryStorage::new());
     let key = EncryptionKey::new([7; 32]);
     let on = storage.clone() as Arc<dyn Storage>;
@@ -120,7 +120,7 @@ async fn a_key_that_is_no_longer_given_opens_nothing() {
 
 /// More arrays than the session keeps.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_arrays() {
+async fn evicted_arrays_open_again() {
     let folder = tempfile::tempdir().unwrap();
     let (session, _) = counted();
     for round in 0..2 {

@@ -29,7 +29,7 @@ async fn grid(path: &Path, tile: u32) -> SessionContext {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn they_are_sorted_and_written_in_bands_that_appear_at_once() {
+async fn bands_are_sorted_and_appear_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid");
     let session = grid(&path, 10).await;
@@ -46,7 +46,7 @@ async fn they_are_sorted_and_written_in_bands_that_appear_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_no_room_for_one_band_says_so_and_leaves_nothing() {
+async fn band_beyond_memory_fails_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid");
     let session = grid(&path, 1000).await;
@@ -58,7 +58,7 @@ async fn what_has_no_room_for_one_band_says_so_and_leaves_nothing() {
 
 /// A missing row is detected at the end, after bands were written.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_turns_out_to_be_no_box_leaves_nothing() {
+async fn missing_row_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid");
     let session = grid(&path, 10).await;

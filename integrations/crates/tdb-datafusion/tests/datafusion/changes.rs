@@ -7,7 +7,7 @@ use tdb_maintain::{ConsolidateFragments, Vacuum};
 use crate::support::{copy, create, is_empty, local, local_with, rows, sparse, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
+async fn query_reads_one_snapshot_and_the_next_query_reads_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let session = local(2);
@@ -23,7 +23,7 @@ async fn a_query_sees_one_snapshot_and_the_next_one_what_came_meanwhile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_statement_that_names_an_array_twice_sees_one_snapshot() {
+async fn statement_with_an_array_twice_reads_one_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let uri = folder.path().join("t").to_str().unwrap().to_owned();
     sparse(folder.path().join("t").as_path(), 4, true);
@@ -41,7 +41,7 @@ async fn a_statement_that_names_an_array_twice_sees_one_snapshot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_error() {
+async fn concurrent_consolidation_is_readable_and_vacuum_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let uri = path.to_str().unwrap().to_owned();
@@ -70,7 +70,7 @@ async fn what_was_consolidated_meanwhile_is_read_and_what_was_vacuumed_is_an_err
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_insert_that_fails_leaves_nothing() {
+async fn failed_insert_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let session = local(1);
@@ -83,7 +83,7 @@ async fn an_insert_that_fails_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_fails_leaves_no_array() {
+async fn failed_copy_leaves_no_array() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let session = local(1);
@@ -125,7 +125,7 @@ async fn groups_are_catalogs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_is_the_folder_of_that_name() {
+async fn table_by_path_is_the_folder_with_that_name() {
     let folder = tempfile::tempdir().unwrap();
     let group = folder.path().join("group%20a");
     std::fs::create_dir(&group).unwrap();
@@ -152,7 +152,7 @@ async fn a_table_is_the_folder_of_that_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_are_listed_though_one_of_them_cannot_be_opened() {
+async fn unreadable_tables_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let (here, there) = (folder.path().join("g/Größe v1.x"), folder.path().join("g/gone"));
     let session = local(1);
@@ -175,7 +175,7 @@ async fn tables_are_listed_though_one_of_them_cannot_be_opened() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_of_a_time_stay_as_they_were() {
+async fn tables_at_a_time_do_not_change() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     sparse(&path, 8, true);

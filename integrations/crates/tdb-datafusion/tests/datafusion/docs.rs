@@ -29,7 +29,7 @@ fn cells(path: &std::path::Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_statement_of_the_page_runs() {
+async fn all_statements_of_the_page_run() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_str().unwrap();
     cells(&folder.path().join("cells.tdb"));

@@ -44,7 +44,7 @@ fn strings(values: &[String]) -> Enumeration {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dictionaries_of_two_scans_merge_though_positions_are_small() {
+async fn dictionaries_of_two_scans_merge_despite_narrow_positions() {
     let values: Vec<String> = (0..127).map(|value| format!("value {value}")).collect();
     let positions: Vec<i8> = (0..127).cycle().take(1270).collect();
     let (_folder, path) = array(Datatype::Int8, strings(&values), WriteColumn::values(&positions), 1270);
@@ -110,7 +110,7 @@ async fn positions_of_each_type_are_values_or_null() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ordered_ones_compare_as_their_values_do_in_sql() {
+async fn ordered_enumerations_compare_by_value_in_sql() {
     let values: Vec<String> = ["low", "middle", "high"].map(str::to_owned).to_vec();
     let (_folder, path) = array(Datatype::UInt8, strings(&values).ordered(), WriteColumn::values(&[0u8, 1, 2, 2]), 4);
     let session = local(1);

@@ -9,7 +9,7 @@ use tdb_datafusion::{Opener, SessionOptions, TableOptions, session};
 use crate::support::{create, local, rows, sparse};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pool_that_is_too_small_says_so() {
+async fn too_small_memory_pool_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     sparse(&path, 1, true);
@@ -26,7 +26,7 @@ async fn a_pool_that_is_too_small_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_lead_nowhere_are_named() {
+async fn errors_name_missing_tables() {
     let session = local(1);
     for (sql, wanted) in [
         ("SELECT * FROM 'no/such/array'", "not found"),
@@ -40,7 +40,7 @@ async fn names_that_lead_nowhere_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_of_another_session_refuses_to_delete() {
+async fn delete_needs_a_session_of_this_crate() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     sparse(&path, 2, true);
@@ -57,7 +57,7 @@ async fn a_table_of_another_session_refuses_to_delete() {
 /// By the format, a DELETE that compares a column also deletes cells of fragments written before
 /// the column existed.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_without_a_column_are_not_deleted_by_it() {
+async fn delete_by_a_later_column_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let session = local(1);

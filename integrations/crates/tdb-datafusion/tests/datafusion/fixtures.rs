@@ -42,7 +42,7 @@ fn read(array: &Array, options: &ArrowOptions) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn select_all_gives_every_cell() {
+fn select_all_returns_every_cell() {
     let (mut arrays, mut cells, mut refused) = (0, 0, 0);
     for fixture in every_array() {
         let name = fixture.name();
@@ -73,7 +73,7 @@ fn select_all_gives_every_cell() {
                 }
                 // Strings that are not UTF-8, and coordinates beyond the date types of Arrow.
                 (Err(found), Err(wanted)) => {
-                    let known = ["not valid UTF-8", "is out of range of the other"];
+                    let known = ["not valid UTF-8", "is out of range of the target"];
                     let named = known.iter().any(|known| wanted.contains(known) && found.contains(known));
                     assert!(named && found.contains("table"), "{name}: {found}; {wanted}");
                     refused += 1;
@@ -88,7 +88,7 @@ fn select_all_gives_every_cell() {
 }
 
 #[test]
-fn encrypted_arrays_take_their_key_and_no_other() {
+fn encrypted_arrays_open_only_with_the_right_key() {
     let encrypted: Vec<Fixture> =
         every_array().into_iter().filter(|fixture| fixture.expected().key().is_some()).collect();
     assert!(!encrypted.is_empty());

@@ -10,7 +10,8 @@ use tdb_testkit::{fixtures, replay_target};
 
 use crate::support::{run, scans};
 
-/// Serialized scans of fixtures. With `KEEP_SEEDS` in the environment, adds them to the corpus.
+/// Returns serialized scans of fixtures. With `KEEP_SEEDS` in the environment, adds them to the
+/// corpus.
 async fn written() -> Vec<Vec<u8>> {
     let opener = Opener::new(|name| Ok(fixtures::named(name).array_storage()));
     let options = SessionOptions::new(opener).table(TableOptions::new().partitions(2));
@@ -34,7 +35,7 @@ async fn written() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn scans_as_bytes() {
+fn fuzz_body_accepts_scans_and_damaged_scans() {
     let each = |data: &[u8]| {
         fuzz::scan_pieces(data);
         seeded_mutations(1, data, 200, fuzz::scan_pieces);

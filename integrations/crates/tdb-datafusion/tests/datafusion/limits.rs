@@ -50,7 +50,7 @@ async fn read(session: &SessionContext, storage: &CountingStorage, sql: &str) ->
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_rows_take_the_first_tile() {
+async fn first_rows_read_only_the_first_tile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     make(&path);
@@ -70,7 +70,7 @@ async fn the_first_rows_take_the_first_tile() {
 
 /// More rows than the tiles read first contain.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_first_values_are_all_there() {
+async fn top_k_beyond_the_first_tiles_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     make(&path);
@@ -85,7 +85,7 @@ async fn many_first_values_are_all_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_of_nothing_of_all_and_of_more() {
+async fn limits_of_zero_all_and_more_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     make(&path);

@@ -26,14 +26,14 @@ async fn one(session: &SessionContext, sql: &str) -> String {
     rows(session, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}")).join(" ")
 }
 
-/// The two ways to write a path.
+/// Returns the two ways to write a path.
 fn ways(folder: &Path, name: &str) -> [String; 2] {
     let path = format!("{}/{name}", folder.display());
     [quoted(&path), quoted(&format!("file://{path}"))]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_of_files_are_read_byte_for_byte() {
+async fn file_names_are_literal() {
     let folder = tempfile::tempdir().unwrap();
     let names = names();
     for (number, name) in names.iter().enumerate() {
@@ -51,7 +51,7 @@ async fn names_of_files_are_read_byte_for_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn copy_writes_the_file_that_it_names() {
+async fn copy_writes_to_the_literal_name() {
     for (number, name) in names().iter().enumerate() {
         for way in 0..2 {
             let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ async fn copy_writes_the_file_that_it_names() {
 
 /// A pattern matches only if no file has the name, and only below folders with literal names.
 #[tokio::test(flavor = "multi_thread")]
-async fn patterns_are_asked_where_no_file_has_the_name() {
+async fn patterns_apply_if_no_file_has_the_name() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("d[1]*");
     fs::create_dir(&inner).unwrap();
@@ -92,7 +92,7 @@ async fn patterns_are_asked_where_no_file_has_the_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_stores_lack_are_errors() {
+async fn missing_names_on_stores_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let session = local(1);
     for name in ["a\nb.csv", "a.csv#1"] {

@@ -9,7 +9,7 @@ use tdb_datafusion::{Opener, ScanPieces, TableOptions};
 use crate::support::{local_with, rows, scans, sorted, sparse, text};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scan_that_was_written_down_gives_the_same_rows_of_the_same_snapshot() {
+async fn serialized_scan_returns_rows_of_the_same_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
     sparse(&path, 3, true);

@@ -30,7 +30,7 @@ async fn plan(session: &SessionContext, sql: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ranges_and_conditions_reach_the_scan_and_nothing_looks_again() {
+async fn ranges_and_conditions_are_pushed_down_completely() {
     let folder = tempfile::tempdir().unwrap();
     let session = filled(&folder.path().join("t"), 2).await;
     let exact = plan(&session, "SELECT s FROM t WHERE x BETWEEN 100 AND 250 AND a <> 220").await;
@@ -50,7 +50,7 @@ async fn ranges_and_conditions_reach_the_scan_and_nothing_looks_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn counts_and_extremes_come_of_statistics() {
+async fn counts_and_extremes_come_from_statistics() {
     let folder = tempfile::tempdir().unwrap();
     let session = filled(&folder.path().join("t"), 2).await;
     for each in ["count(*)", "count(a)", "min(a)", "max(a)", "min(f)", "sum(a)"] {
@@ -85,7 +85,7 @@ async fn statistics_are_of_all_partitions_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orders_by_leading_dimensions_take_no_sorting() {
+async fn order_by_leading_dimensions_needs_no_sort() {
     let folder = tempfile::tempdir().unwrap();
     let session = filled(&folder.path().join("t"), 3).await;
     let sorted = plan(&session, "SELECT x, a FROM t ORDER BY x").await;
@@ -99,7 +99,7 @@ async fn orders_by_leading_dimensions_take_no_sorting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn filters_that_joins_and_top_k_find_reach_the_scan() {
+async fn dynamic_filters_reach_the_scan() {
     let folder = tempfile::tempdir().unwrap();
     let session = filled(&folder.path().join("t"), 2).await;
     let sql = "SELECT t.s FROM t JOIN (VALUES (300), (301)) AS w(x) ON t.x = w.x ORDER BY 1";
@@ -113,7 +113,7 @@ async fn filters_that_joins_and_top_k_find_reach_the_scan() {
     assert!(analyzed.contains("narrowing=["), "{analyzed}");
 }
 
-/// Number of tiles pruned while the query ran.
+/// Returns the number of tiles pruned while the query ran.
 fn pruned(analyzed: &str) -> usize {
     let found = analyzed.split("tiles_pruned_by_dynamic_filters=").nth(1).unwrap_or_else(|| panic!("{analyzed}"));
     let number: String = found.chars().take_while(char::is_ascii_digit).collect();

@@ -203,13 +203,13 @@ async fn ask(path: &Path, seed: u64, columns: &[&'static str], queries: usize, o
     }
 }
 
-/// Number of arrays. Set `TDB_SQL_ROUNDS` for more.
+/// Returns the number of arrays. Set `TDB_SQL_ROUNDS` for more.
 fn rounds() -> u64 {
     std::env::var("TDB_SQL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
 }
 
 #[test]
-fn random_queries_of_sparse_arrays_give_what_they_give_in_memory() {
+fn random_queries_of_sparse_arrays_match_memory() {
     for seed in 0..rounds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");
@@ -220,7 +220,7 @@ fn random_queries_of_sparse_arrays_give_what_they_give_in_memory() {
 }
 
 #[test]
-fn random_queries_of_dense_arrays_give_what_they_give_in_memory() {
+fn random_queries_of_dense_arrays_match_memory() {
     for seed in 0..rounds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("array");

@@ -19,7 +19,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn arrays_give_what_the_files_say() {
+fn arrays_return_expected_rows() {
     for partitions in [1, 2, 5] {
         let make = || Engine::arrays(TableOptions::new().partitions(partitions));
         let compared: usize = files().iter().map(|file| run(run_file(file, make))).sum();
@@ -28,7 +28,7 @@ fn arrays_give_what_the_files_say() {
 }
 
 #[test]
-fn the_same_cells_in_memory_give_the_same() {
+fn cells_in_memory_return_expected_rows() {
     let compared: usize = files().iter().map(|file| run(run_file(file, Engine::memory))).sum();
     assert!(compared >= 100, "{compared}");
 }

@@ -44,7 +44,7 @@ const CLAUSES: [(&str, &str); 19] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clauses_that_datafusion_passes_over_are_refused_by_name() {
+async fn ignored_clauses_are_refused_by_name() {
     for (clause, named) in CLAUSES {
         let query = format!("SELECT x FROM {TABLE} {clause}");
         for sql in [
@@ -67,7 +67,7 @@ async fn clauses_that_datafusion_passes_over_are_refused_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_words_that_would_be_passed_over_are_refused_by_name() {
+async fn other_ignored_words_are_refused_by_name() {
     for (sql, named) in [
         ("SELECT x INTO u FROM (VALUES (1)) AS t(x)", "INTO"),
         ("SELECT 1 FROM (SELECT x INTO u FROM (VALUES (1)) AS t(x)) AS s", "INTO"),
@@ -103,7 +103,7 @@ async fn other_words_that_would_be_passed_over_are_refused_by_name() {
 
 /// Clauses that DataFusion supports still work.
 #[tokio::test(flavor = "multi_thread")]
-async fn clauses_that_datafusion_reads_are_planned() {
+async fn supported_clauses_are_planned() {
     for sql in [
         "SELECT DISTINCT ON (x) x FROM (VALUES (1)) AS t(x) ORDER BY x",
         "SELECT DISTINCT x, count(DISTINCT f) FILTER (WHERE f > 1) FROM (VALUES (1, 2)) AS t(x, f) GROUP BY ROLLUP (x)",

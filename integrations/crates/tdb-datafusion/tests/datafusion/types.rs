@@ -127,7 +127,7 @@ async fn check(session: &SessionContext, known: &Known) {
 }
 
 #[test]
-fn every_datatype_is_asked_as_its_cells_are_read() {
+fn every_datatype_matches_native_reads() {
     let mut columns = 0;
     for datatype in Datatype::ALL {
         let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn every_datatype_is_asked_as_its_cells_are_read() {
 
 /// Coordinates are never null. A coordinate without a SQL value is an error with the column name.
 #[test]
-fn coordinates_that_sql_lacks_are_errors_that_name_the_column() {
+fn coordinates_without_sql_value_name_the_column() {
     for (datatype, value) in [
         (Datatype::DatetimeYear, 6_000_000),
         (Datatype::DatetimeMonth, i64::MAX - 1),
@@ -170,7 +170,7 @@ fn coordinates_that_sql_lacks_are_errors_that_name_the_column() {
             let asked =
                 async |column: &str| crate::support::rows(&session, &format!("SELECT {column} FROM '{uri}'")).await;
             let error = asked("odd").await.unwrap_err().to_string();
-            let words = "is out of range of the other";
+            let words = "is out of range of the target";
             assert!(error.contains(words) && error.contains("odd") && error.contains(uri), "{datatype}: {error}");
             assert_eq!(asked("a").await.unwrap(), ["7"]);
         });

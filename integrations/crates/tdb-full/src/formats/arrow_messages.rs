@@ -29,7 +29,7 @@ impl Encoded {
         message(&self.head)
     }
 
-    /// Size of message and body in bytes, without the prefix.
+    /// Returns the size of message and body in bytes, without the prefix.
     pub(super) fn len(&self) -> u64 {
         (self.head.len() + self.body.len()) as u64
     }

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_become_numbers_that_are_the_same() {
+    fn decimals_convert_exactly() {
         let double = |text: &str| is_same(text, &DataType::Float64, &text.parse::<f64>().unwrap_or(0.0).to_le_bytes());
         let single = |text: &str| is_same(text, &DataType::Float32, &text.parse::<f32>().unwrap_or(0.0).to_le_bytes());
         assert!(double("19.99") && single("-0.10"));

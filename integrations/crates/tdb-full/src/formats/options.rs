@@ -7,7 +7,7 @@ use tdb_cli::{Export, Failure, FileOption, Result};
 pub(super) const STRINGS: FileOption =
     FileOption { name: "strings", what: "text (rejects invalid UTF-8) or binary (any bytes)" };
 
-/// Compression of pages and batches.
+/// Returns the option for the compression of pages and batches.
 pub(super) const fn compression(what: &'static str) -> FileOption {
     FileOption { name: "compression", what }
 }

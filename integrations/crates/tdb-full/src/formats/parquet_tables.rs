@@ -65,7 +65,7 @@ fn builder(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     })
 }
 
-/// Number of rows that take about `budget` bytes, according to the metadata.
+/// Returns the number of rows that take about `budget` bytes, according to the metadata.
 fn rows_within(metadata: &ParquetMetaData, budget: usize) -> usize {
     let bytes = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns).map(|column| {
         // A dictionary value is stored once, but may occur in any number of rows.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_have_as_many_rows_as_fit() {
+    fn batches_fit_the_budget() {
         // Strings of 1000 bytes, stored once in the file.
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(1000); 5000]));
         let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();

@@ -18,13 +18,13 @@ fn batch(columns: &[(&str, Vec<Option<i64>>)]) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.collect()).unwrap()
 }
 
-/// Incompressible numbers.
+/// Returns incompressible numbers.
 fn noise(rows: i64) -> Vec<Option<i64>> {
     (0..rows).map(|row| Some(row.wrapping_mul(0x1e37_79b9_7f4a_7c15))).collect()
 }
 
 #[test]
-fn rows_are_counted_through_all_parts_of_a_batch() {
+fn row_numbers_continue_across_batch_parts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rows.arrow");
     let places = (0..70_000).map(|row| (row != 69_998).then_some(row)).collect();
@@ -35,7 +35,7 @@ fn rows_are_counted_through_all_parts_of_a_batch() {
 }
 
 #[test]
-fn a_row_group_ends_where_half_of_the_budget_does() {
+fn row_groups_take_half_of_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     let (file, array) = (folder.path().join("in.parquet"), folder.path().join("array"));
     write(&file, &[batch(&[("pos", (0..200_000).map(Some).collect()), ("x", noise(200_000))])]);
@@ -50,7 +50,7 @@ fn a_row_group_ends_where_half_of_the_budget_does() {
 }
 
 #[test]
-fn a_batch_that_says_it_unpacks_to_more_than_there_may_be_is_refused() {
+fn batch_with_too_large_uncompressed_size_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (file, array) = (folder.path().join("packed.arrow"), folder.path().join("array"));
     let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
@@ -70,7 +70,7 @@ fn a_batch_that_says_it_unpacks_to_more_than_there_may_be_is_refused() {
 }
 
 #[test]
-fn columns_are_called_once_and_the_same_in_all_files() {
+fn column_names_are_unique_and_equal_in_all_files() {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
     let twice = batch(&[("pos", vec![Some(1)]), ("x", vec![Some(2)]), ("x", vec![Some(3)])]);

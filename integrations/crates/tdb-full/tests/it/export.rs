@@ -85,7 +85,7 @@ pub(crate) fn small_arrays() -> impl Iterator<Item = Fixture> {
 }
 
 #[test]
-fn what_files_hold_is_what_arrays_hold() {
+fn exported_files_contain_the_cells() {
     let folder = tempfile::tempdir().unwrap();
     let (mut same, mut refused) = (0, 0);
     for fixture in small_arrays() {
@@ -119,7 +119,7 @@ fn what_files_hold_is_what_arrays_hold() {
 }
 
 #[test]
-fn options_are_heeded() {
+fn export_options_apply() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let array = fixture.array_dir().to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn options_are_heeded() {
 }
 
 #[test]
-fn what_fails_leaves_nothing_and_overwrites_nothing() {
+fn failed_export_neither_leaves_nor_overwrites_files() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let array = fixture.array_dir().to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -196,7 +196,7 @@ fn streams_go_to_standard_output() {
 /// Exports many small batches.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_export_that_is_ended_leaves_nothing() {
+fn terminated_export_leaves_no_file() {
     use std::process::{Command, Stdio};
 
     use tdb_arrow::tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -226,7 +226,10 @@ fn an_export_that_is_ended_leaves_nothing() {
             .stderr(Stdio::null());
         let mut child = export.spawn().unwrap();
         while names().is_empty() {
-            assert!(child.try_wait().unwrap().is_none(), "{ending}: it ended before anybody saw a temporary file");
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "{ending}: the export ended before its temporary file appeared"
+            );
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         // The process may have exited before the second signal.

@@ -23,7 +23,7 @@ use tdb_arrow::tdb_array::{Array, WriteBatch, WriteColumn};
 const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];
 
 #[test]
-fn what_was_exported_is_the_same_array_again() {
+fn exported_arrays_import_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let (mut same, mut dense) = (0, 0);
     for fixture in small_arrays() {
@@ -89,7 +89,7 @@ fn comes_back(folder: &Path, given: &Path, what: &str) {
 }
 
 #[test]
-fn no_time_comes_back() {
+fn no_time_survives_a_round_trip() {
     for datatype in Datatype::ALL.iter().filter(|datatype| datatype.is_datetime() || datatype.is_time()) {
         let folder = tempfile::tempdir().unwrap();
         let given = folder.path().join("given");
@@ -99,7 +99,7 @@ fn no_time_comes_back() {
 }
 
 #[test]
-fn enumerations_of_every_type_come_back() {
+fn enumerations_of_every_type_survive_a_round_trip() {
     for datatype in Datatype::ALL.iter().filter(|datatype| **datatype != Datatype::Any) {
         let value = |number: u8| {
             let mut bytes = vec![0; datatype.size()];
@@ -141,7 +141,7 @@ fn rows(from: i64, count: i64) -> RecordBatch {
 }
 
 #[test]
-fn files_of_others_become_new_arrays() {
+fn files_of_other_programs_become_new_arrays() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let files = folder.path().join(ending);
@@ -167,7 +167,7 @@ fn files_of_others_become_new_arrays() {
 }
 
 #[test]
-fn what_an_array_cannot_hold_is_told_by_file_and_row() {
+fn unsupported_cells_are_reported_by_file_and_row() {
     let folder = tempfile::tempdir().unwrap();
     let schema = folder.path().join("schema.toml");
     let toml = "array_type = \"sparse\"\n[[dimension]]\nname = \"pos\"\ndatatype = \"int16\"\ndomain = [0, 99]\n\
@@ -215,7 +215,7 @@ fn what_an_array_cannot_hold_is_told_by_file_and_row() {
 }
 
 #[test]
-fn damaged_files_are_told() {
+fn damaged_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let array = folder.path().join("array");
     let mut state = 7_u64;
@@ -338,7 +338,7 @@ fn file_of(folder: &Path, ending: &str, name: &str, column: &ArrayRef) -> Option
 }
 
 #[test]
-fn types_that_a_refusal_advises_convert_the_column() {
+fn types_in_hints_convert_the_column() {
     let folder = tempfile::tempdir().unwrap();
     let mut converted = 0;
     for ((name, column), ending) in odd_columns().iter().flat_map(|column| ENDINGS.map(|ending| (column, ending))) {
@@ -366,7 +366,7 @@ fn types_that_a_refusal_advises_convert_the_column() {
 }
 
 #[test]
-fn columns_become_what_a_type_says() {
+fn columns_convert_to_the_requested_type() {
     let folder = tempfile::tempdir().unwrap();
     let texts = |texts: [&str; 3]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let words = |words: [&str; 3]| -> ArrayRef { Arc::new(words.into_iter().collect::<DictionaryArray<Int32Type>>()) };
@@ -474,7 +474,7 @@ fn columns_without_a_type_become_nulls_of_the_field() {
 }
 
 #[test]
-fn advice_about_decimals_as_coordinates_works() {
+fn hint_about_decimal_coordinates_works() {
     let folder = tempfile::tempdir().unwrap();
     let decimals: ArrayRef =
         Arc::new(Decimal128Array::from(vec![100, 200, 300]).with_precision_and_scale(9, 2).unwrap());
@@ -492,7 +492,7 @@ fn advice_about_decimals_as_coordinates_works() {
 }
 
 #[test]
-fn advice_about_text_that_is_no_utf_8_works() {
+fn hint_about_invalid_utf_8_works() {
     let folder = tempfile::tempdir().unwrap();
     let given = folder.path().join("given");
     let attribute = Attribute::new("a", Datatype::StringAscii).with_cell_val_num(CellValNum::Var);

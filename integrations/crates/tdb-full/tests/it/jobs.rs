@@ -1,5 +1,5 @@
-//! Runs the statements in `docs/guides/jobs.md` on the arrays in `tests/jobs`, and compares the output
-//! with the page.
+//! Runs the statements in `docs/guides/jobs.md` on the arrays in `tests/jobs`, and compares the
+//! output with the page.
 //!
 //! Set `UPDATE_DOCS=1` to update the page instead.
 #![cfg(feature = "sql")]
@@ -81,7 +81,7 @@ fn up_to_date(text: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn statements() {
+fn page_shows_current_output() {
     let folder = tempfile::tempdir().unwrap();
     unpack(folder.path());
     let text = fs::read_to_string(page()).unwrap();
@@ -93,7 +93,7 @@ fn statements() {
     }
     assert_eq!(blocks(&text, "console").len(), blocks(&text, "sql").len());
     for (number, (is, should)) in text.lines().zip(now.lines()).enumerate() {
-        assert_eq!(is, should, "docs/guides/jobs.md, line {}; UPDATE_DOCS=1 brings it up to date", number + 1);
+        assert_eq!(is, should, "docs/guides/jobs.md, line {}; run with UPDATE_DOCS=1 to update the page", number + 1);
     }
     assert_eq!(text, now);
 }

@@ -13,20 +13,20 @@ fn judge(script: &str) {
 
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
-fn arrays_of_the_reference_library_go_to_files_and_back() {
+fn arrays_of_the_reference_library_survive_export_and_import() {
     judge("exchange.py");
 }
 
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
-fn files_of_others_become_arrays_or_are_refused_by_name() {
+fn files_of_other_programs_import_or_are_refused_by_name() {
     judge("foreign.py");
 }
 
 #[cfg(feature = "sql")]
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with tiledb, pyarrow, pandas below 3 and duckdb"]
-fn random_sql_gives_what_duckdb_gives_of_the_same_cells() {
+fn random_sql_matches_duckdb() {
     // `tdb sql` needs the program in the same folder.
     assert!(std::path::Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
     judge("sql_judge.py");

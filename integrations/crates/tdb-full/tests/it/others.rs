@@ -4,7 +4,7 @@ use crate::command::{tdb, text};
 use tdb_testkit::fixtures;
 
 #[test]
-fn the_other_commands_are_there() {
+fn core_commands_are_available() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let array = fixture.array_dir().to_str().unwrap();
     for arguments in [&[array][..], &["schema", array], &["verify", array]] {

@@ -61,7 +61,7 @@ fn ends(mut session: PtySession) {
 }
 
 #[test]
-fn statements_take_lines_and_lines_take_statements() {
+fn statements_and_lines_are_independent() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
     line(&mut session, "SELECT", &[MORE]);
@@ -73,7 +73,7 @@ fn statements_take_lines_and_lines_take_statements() {
 }
 
 #[test]
-fn what_is_pasted_may_be_many_lines() {
+fn pasted_text_may_have_many_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
     let pasted = "\x1b[200~CREATE VIEW v AS SELECT 31 AS a;\n\\d v\nSELECT a + 1 AS b\nFROM v;\n\nSELECT\x1b[201~";
@@ -90,7 +90,7 @@ fn what_is_pasted_may_be_many_lines() {
 }
 
 #[test]
-fn ctrl_c_drops_what_was_typed_and_ends_what_runs() {
+fn ctrl_c_drops_input_and_cancels_statements() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = prompt(&[], folder.path());
     interrupt(&mut session, &[]);
@@ -111,7 +111,7 @@ fn ctrl_c_drops_what_was_typed_and_ends_what_runs() {
 }
 
 #[test]
-fn names_are_completed_in_quotes_and_paths_too() {
+fn names_and_paths_are_completed() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Numbers.csv"), "Some Column,b\n51,52\n").unwrap();
     let mut session = prompt(&[], folder.path());

@@ -12,8 +12,8 @@ use tdb_testkit::hostile::SplitMix64;
 const ENDINGS: [&str; 3] = ["parquet", "arrow", "arrows"];
 const NO_TIME: i64 = i64::MIN;
 
-/// The minimum and maximum of a date or time in a file. Exports reject other values. `None` if
-/// every value fits.
+/// Returns the minimum and maximum of a date or time in a file. Exports reject other values. `None`
+/// if every value fits.
 fn held(datatype: Datatype, ending: &str) -> Option<(i64, i64)> {
     // Parquet stores milliseconds for seconds.
     let per_second = if ending == "parquet" { 1000 } else { 1 };
@@ -89,7 +89,7 @@ fn is_time(datatype: Datatype) -> bool {
     datatype.is_datetime() || datatype.is_time()
 }
 
-/// The expected cells after a round trip: the same cells, with these exceptions.
+/// Returns the expected cells after a round trip: the same cells, with these exceptions.
 ///
 /// - NaT of a nullable field becomes null, unless in a list.
 /// - A position outside of the enumeration, or of NaT, becomes null. Without validity, it becomes
@@ -141,7 +141,7 @@ fn exported_cells_of_every_type_import_unchanged() {
 
 /// Tests the values next to the minimum and the maximum.
 #[test]
-fn dates_beyond_the_type_of_the_file_are_refused_by_field_and_cell() {
+fn dates_beyond_the_file_type_are_refused_by_field_and_cell() {
     for datatype in Datatype::ALL {
         for ending in ENDINGS {
             let Some((first, last)) = held(*datatype, ending) else { continue };

@@ -64,7 +64,7 @@ const SIGNED: &[(&str, &str)] =
     &[("AWS_ACCESS_KEY_ID", KEY), ("AWS_SECRET_ACCESS_KEY", SECRET), ("AWS_SESSION_TOKEN", TOKEN)];
 
 #[test]
-fn nothing_that_is_printed_shows_a_secret() {
+fn output_contains_no_secret() {
     let store = Store::start();
     store.server.allow(Access { key: Some(KEY), token: Some(TOKEN), ..Access::default() });
     std::fs::write(store.home.path().join("schema.toml"), SCHEMA).unwrap();
@@ -108,7 +108,7 @@ fn nothing_that_is_printed_shows_a_secret() {
 }
 
 #[test]
-fn who_has_no_credentials_is_told_how_to_give_them() {
+fn missing_credentials_error_has_a_hint() {
     let store = Store::start();
     store.server.allow(Access { key: Some(KEY), ..Access::default() });
     let output = store.tdb(&[("AWS_SKIP_SIGNATURE", "true")], &["schema", ARRAY]);
@@ -117,7 +117,7 @@ fn who_has_no_credentials_is_told_how_to_give_them() {
 }
 
 #[test]
-fn a_bucket_that_is_not_there() {
+fn missing_bucket_is_an_error() {
     let store = Store::start();
     let output = store.tdb(SIGNED, &["schema", "s3://nothing/array"]);
     let shown = shown(&output);

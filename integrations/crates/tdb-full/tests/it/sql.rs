@@ -39,7 +39,7 @@ fn refused(arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn a_statement_gives_the_cells_that_read_gives() {
+fn statement_returns_the_cells_of_read() {
     let (_fixture, array) = unpacked(SPARSE);
     for format in ["csv", "jsonl", "json"] {
         let select = format!("SELECT y, x, a, s FROM '{array}' WHERE y BETWEEN 0 AND 3 ORDER BY y, x");
@@ -53,7 +53,7 @@ fn a_statement_gives_the_cells_that_read_gives() {
 
 /// Values with a declared type of integers or dates, but of other lengths, are binary in SQL.
 #[test]
-fn values_of_an_enumeration_that_end_within_an_element_are_bytes() {
+fn enumeration_values_with_partial_elements_are_binary() {
     for datatype in ["int32", "datetime_day"] {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -94,7 +94,7 @@ fn statements_come_from_files_and_pipes() {
 }
 
 #[test]
-fn files_of_statements_are_utf_8() {
+fn statement_files_are_utf_8() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("queries.sql");
     let run = |bytes: &[u8]| {
@@ -117,7 +117,7 @@ fn files_of_statements_are_utf_8() {
 }
 
 #[test]
-fn unknown_schemes_are_no_paths() {
+fn unknown_schemes_are_errors() {
     for statement in [
         "SELECT * FROM 's4://bucket/x'",
         "SELECT * FROM 's4://bucket/x@2024-05-01'",
@@ -137,7 +137,7 @@ fn unknown_schemes_are_no_paths() {
 }
 
 #[test]
-fn a_name_that_looks_like_a_uri_is_reached_by_its_path() {
+fn folder_named_like_a_uri_opens_by_path() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["s4:x", "s4://x"] {
         let path = format!("{}/{name}", folder.path().display());
@@ -150,7 +150,7 @@ fn a_name_that_looks_like_a_uri_is_reached_by_its_path() {
 }
 
 #[test]
-fn nulls_that_may_not_be_are_named() {
+fn nulls_in_not_null_columns_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = format!("{}/t", folder.path().display());
     let create = format!(
@@ -165,7 +165,7 @@ fn nulls_that_may_not_be_are_named() {
 }
 
 #[test]
-fn columns_are_called_after_the_last_part_of_a_path() {
+fn columns_use_the_last_part_of_a_path() {
     let (_fixture, array) = unpacked(SPARSE);
     let found = rows(&["sql", &format!("SELECT min(y), max(a + 1) FROM '{array}'"), "--format", "csv"]);
     assert!(found.starts_with("min(array.y),max(array.a + Int64(1))\n"), "{found}");
@@ -262,7 +262,7 @@ fn overflow_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_show_the_position() {
     let (_fixture, array) = unpacked(SPARSE);
     let (exit, said) = refused(&["sql", &format!("SELECT y,\n  z\nFROM '{array}'")]);
     assert_eq!(exit, 2);
@@ -286,7 +286,7 @@ fn errors_say_where() {
 }
 
 #[test]
-fn a_file_is_named_with_the_line() {
+fn errors_name_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("q.sql");
     fs::write(&file, "SELECT 1;\n\nSELECT no_column FROM (VALUES (1)) AS t(a);\n").unwrap();
@@ -297,7 +297,7 @@ fn a_file_is_named_with_the_line() {
 }
 
 #[test]
-fn too_little_memory_is_said() {
+fn too_little_memory_is_an_error() {
     // A join keeps one side in memory. Sorts and aggregations spill to files.
     let series = |name: &str| format!("generate_series(1, 300000) AS {name}(v)");
     let join = format!("SELECT count(*) AS n FROM {} JOIN {} ON a.v = b.v", series("a"), series("b"));
@@ -311,7 +311,7 @@ fn too_little_memory_is_said() {
 }
 
 #[test]
-fn scans_leave_memory_to_the_rest_of_a_query() {
+fn scans_leave_memory_for_the_rest_of_a_query() {
     let (_fixture, array) = unpacked(SPARSE);
     // Three scans of two partitions each, with aggregation and sort.
     let query = format!(
@@ -349,7 +349,7 @@ fn times_and_groups() {
 }
 
 #[test]
-fn keys_that_are_missing_wrong_or_too_many() {
+fn missing_wrong_and_unneeded_keys_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("key");
     fs::write(&wrong, "0".repeat(64)).unwrap();
@@ -374,7 +374,7 @@ fn arrays_by_path_are_never_dropped() {
 }
 
 #[test]
-fn what_metadata_say_of_no_rows() {
+fn statistics_of_no_rows_are_right() {
     let (_fixture, array) = unpacked(SPARSE);
     let before = format!("SELECT count(*) AS n, sum(a) AS s, min(a) AS m FROM '{array}@2001-01-01'");
     assert_eq!(rows(&["sql", &before, "--format", "jsonl"]), "{\"n\":0,\"s\":null,\"m\":null}\n");
@@ -383,7 +383,7 @@ fn what_metadata_say_of_no_rows() {
 }
 
 #[test]
-fn plans_are_shown_whole() {
+fn plans_are_not_truncated() {
     let (_fixture, array) = unpacked(SPARSE);
     let explain = format!("EXPLAIN SELECT max(s) FROM '{array}' WHERE y > 3");
     let plans = rows(&["sql", &explain, "--format", "table"]);

@@ -14,7 +14,7 @@ fn refused(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn arrays_and_groups_go_there_and_back() {
+fn arrays_and_groups_survive_export_and_import() {
     let folder = tempfile::tempdir().unwrap();
     let [zarr, copy, group, all, again] = ["a.zarr", "copy", "group", "all.zarr", "again"]
         .map(|name| folder.path().join(name).to_str().unwrap().to_owned());
@@ -36,7 +36,7 @@ fn arrays_and_groups_go_there_and_back() {
 }
 
 #[test]
-fn what_cant_be_is_refused_by_name() {
+fn unsupported_exports_and_imports_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let [zarr, other, array] =
         ["a.zarr", "b.zarr", "array"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());

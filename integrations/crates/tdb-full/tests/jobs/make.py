@@ -1,10 +1,11 @@
-"""Makes the arrays of docs/jobs.md: NAME.tar.gz in the folder that is given.
+"""Creates the arrays of docs/guides/jobs.md as NAME.tar.gz in a folder.
 
-    python make.py FOLDER              # makes them
-    python make.py FOLDER --check      # and prints what other libraries compute of them
+    python make.py FOLDER              # creates the archives
+    python make.py FOLDER --check      # also prints the results of other libraries
 
-Ran with Python 3.11, tiledb 0.36.1, tiledbsoma 2.3.0, numpy 2.4.6, pandas 2.3.3, anndata 0.12.19, scanpy 1.11.5. Values come from
-seeds. Names and times of fragments come from the libraries, so the files are other ones each time.
+Tested with Python 3.11, tiledb 0.36.1, tiledbsoma 2.3.0, numpy 2.4.6, pandas 2.3.3, anndata
+0.12.19 and scanpy 1.11.5. Values come from seeds. The libraries choose the names and times of
+fragments, so the files differ in each run.
 """
 
 import base64
@@ -33,18 +34,18 @@ EXTRA = ["fmt_GT", "fmt_DP"]
 
 
 def int_field(values):
-    """A field of VCF as the program stores it: type, number of values, values."""
+    """Encodes a VCF field like TileDB-VCF: type, number of values, values."""
     return np.array([BCF_INT, len(values), *values], dtype="<i4").tobytes()
 
 
 def genotype(alleles):
-    """Alleles as BCF has them: one more, shifted by the bit that says phased, as the second is here; 0 is a missing one."""
+    """Encodes alleles like BCF: `(allele + 1) << 1 | phased`, and 0 if missing. Alleles after the first are phased."""
     coded = [0 if allele is None else (allele + 1) << 1 for allele in alleles]
     return int_field(coded[:1] + [allele | 1 if allele else 0 for allele in coded[1:]])
 
 
 def records(random):
-    """Rows of five samples: variants at sites they share, and blocks like the reference between them."""
+    """Generates rows of five samples: variants at shared sites, and reference blocks in between."""
     for contig, length in CONTIGS.items():
         sites = np.sort(random.choice(np.arange(100, length - 100), length // 400, replace=False))
         for site in sites.tolist():
@@ -62,7 +63,7 @@ def records(random):
                     alleles=",".join(bases[: 1 + others]), id=f"rs{site}" if random.random() < 0.5 else ".",
                     genotype=None if random.random() < 0.02 else called, depth=int(random.integers(5, 60)), filters=[] if random.random() < 0.2 else [0],
                 )
-        # One long block for a sample: it gets an anchor every 1,000 positions.
+        # One long block of a sample, which gets an anchor every 1,000 positions.
         for sample in SAMPLES[:2]:
             yield dict(
                 contig=contig, sample=sample, start=20_000, end=25_499, qual=np.float32(np.nan), alleles="N,<NON_REF>",
@@ -71,7 +72,7 @@ def records(random):
 
 
 def cells(rows):
-    """Cells of rows: a long row has further ones, `ANCHOR_GAP` apart."""
+    """Converts rows to cells. A long row has additional cells, `ANCHOR_GAP` apart."""
     for row in rows:
         for start in range(row["start"], row["end"] + 1, ANCHOR_GAP):
             yield start, row
@@ -122,7 +123,7 @@ def variants(folder):
     with tiledb.open(str(path / "metadata" / "vcf_headers"), "w") as array:
         text = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t"
         array[SAMPLES] = {"header": np.array([(text + name).encode() for name in SAMPLES], dtype="O")}
-    for contig in CONTIGS:  # the program writes a fragment for each contig
+    for contig in CONTIGS:  # TileDB-VCF writes a fragment per contig
         write(path / "data", [cell for cell in cells(rows) if cell[1]["contig"] == contig])
     with tiledb.open(str(path / "data"), "w") as array:
         array.meta["version"] = 4
@@ -147,20 +148,20 @@ def write(path, cells):
             "real_start_pos": np.array([row["start"] for row in rows], dtype=np.uint32),
             "end_pos": np.array([row["end"] for row in rows], dtype=np.uint32),
             "qual": np.array([row["qual"] for row in rows], dtype=np.float32),
-            # The strings end with a zero byte, as the program has it.
+            # Strings end with a zero byte, as in TileDB-VCF.
             "alleles": objects(row["alleles"].encode() + b"\0" for row in rows),
             "id": objects(row["id"].encode() + b"\0" for row in rows),
             "filter_ids": objects(np.array([len(row["filters"]), *row["filters"]], dtype=np.int32) for row in rows),
             "info": blobs(b"\0\0\0\0" for _ in rows),
             "fmt": blobs(b"\0\0\0\0" for _ in rows),
-            # A field that the record doesn't have is one byte.
+            # A field that the record lacks is one byte.
             "fmt_GT": blobs(genotype(row["genotype"]) if row["genotype"] else b"\0" for row in rows),
             "fmt_DP": blobs(int_field([row["depth"]]) for row in rows),
         }
 
 
 def genotypes(folder):
-    """Contig, start, alleles and the called alleles' positions of each record that has a genotype, by the reference library."""
+    """Reads contig, start, alleles and called allele positions of records with a genotype, with the reference library."""
     with tiledb.open(str(folder / "variants" / "data")) as array:
         found = array[:]
     for at in range(len(found["contig"])):
@@ -189,7 +190,7 @@ def check_variants(folder):
 
 # ---- Cells by genes: an experiment of SOMA -------------------------------------------------------------------------
 
-CLUSTERS = ["B", "CD4 T", "Monocyte", "Dendritic", "Platelet"]  # of the last there are no cells
+CLUSTERS = ["B", "CD4 T", "Monocyte", "Dendritic", "Platelet"]  # the last cluster has no cells
 
 
 def experiment():
@@ -197,9 +198,9 @@ def experiment():
     count, genes = 150, 40
     cluster = random.choice(4, count, p=[0.2, 0.5, 0.2, 0.1])
     level = random.gamma(0.4, 2.0, (4, genes))
-    level[:, 7] = 0  # a gene that no cell expresses
+    level[:, 7] = 0  # no cell expresses this gene
     counts = random.poisson(level[cluster]).astype(np.float32)
-    codes = np.where(random.random(count) < 0.03, -1, cluster)  # some cells are in no cluster
+    codes = np.where(random.random(count) < 0.03, -1, cluster)  # some cells have no cluster
     obs = pd.DataFrame(
         {"cluster": pd.Categorical.from_codes(codes, CLUSTERS), "n_counts": counts.sum(axis=1)},
         index=[f"cell{at:03}" for at in range(count)],
@@ -247,7 +248,7 @@ def grid(folder):
     with tiledb.open(path, "w") as array:
         values = heights()
         array[0:200, 0:192] = values[:, :192]
-        array[0:100, 192:300] = values[:100, 192:]  # the corner is left out
+        array[0:100, 192:300] = values[:100, 192:]  # the corner stays unwritten
 
 
 def check_grid(folder):

@@ -71,7 +71,7 @@ pub(crate) fn count(options: &ArrayOptions, storage: &Arc<dyn Storage>) -> Resul
 }
 
 #[test]
-fn arrays_live_on_stores() {
+fn arrays_work_on_stores() {
     each(&StoreOptions::default(), |storage| {
         create(&storage);
         (0..FRAGMENTS).for_each(|fragment| write(&storage, fragment));

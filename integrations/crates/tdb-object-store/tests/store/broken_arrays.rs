@@ -18,7 +18,7 @@ fn cells(fragments: u32) -> u64 {
 
 /// An array survives a network that fails a tenth of all requests.
 #[test]
-fn arrays_outlast_a_bad_network() {
+fn arrays_survive_a_bad_network() {
     let (watched, storage) = Watched::open();
     for (what, share) in [
         (What::Refused(503, "SlowDown"), 30),
@@ -38,7 +38,7 @@ fn arrays_outlast_a_bad_network() {
 
 /// A write is atomic whichever request fails permanently, and the writer gets a matching result.
 #[test]
-fn writes_are_whole_or_not_there() {
+fn writes_are_atomic() {
     for what in [What::Refused(403, "AccessDenied"), What::DoneAndRefused(403, "AccessDenied")] {
         let (mut failed, mut fine) = (0, 0);
         for request in 0.. {
@@ -75,7 +75,7 @@ fn writes_are_whole_or_not_there() {
 
 /// A store that ignores conditions is detected before the first commit.
 #[test]
-fn nothing_is_committed_where_conditions_are_ignored() {
+fn stores_without_conditions_get_no_commits() {
     let watched = Watched::start();
     create(&watched.storage());
     write(&watched.storage(), 0);
@@ -97,7 +97,7 @@ fn nothing_is_committed_where_conditions_are_ignored() {
 /// If the data file for the trial disappears or the trial fails, the store does not count as
 /// ignoring conditions. The trial repeats.
 #[test]
-fn trials_with_data_files_that_fail() {
+fn failed_trials_repeat() {
     let watched = Watched::start();
     create(&watched.storage());
     let storage = watched.storage();
@@ -125,7 +125,7 @@ fn trials_with_data_files_that_fail() {
 
 /// If a listing omits a name, the array reads as before, or an error names the missing file.
 #[test]
-fn listings_that_leave_out_names() {
+fn incomplete_listings_read_right_or_fail() {
     let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
@@ -151,7 +151,7 @@ fn listings_that_leave_out_names() {
 
 /// Files disappear after they were listed, or after the array was opened.
 #[test]
-fn files_that_vanish() {
+fn vanished_files_are_errors() {
     let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
@@ -178,7 +178,7 @@ fn consolidate_and_vacuum(storage: &Arc<dyn Storage>) {
 
 /// Another process consolidates and vacuums the array between its listing and the reads.
 #[test]
-fn files_that_vanish_behind_a_listing() {
+fn concurrent_vacuum_is_survived() {
     // A consolidated commits file, read on opening. Footers, loaded on opening. Tiles, read later.
     for (wanted, fails) in [(".con", false), ("__fragment_metadata.tdb", true), ("a0.tdb", true)] {
         let (watched, storage) = Watched::open();
@@ -203,7 +203,7 @@ fn files_that_vanish_behind_a_listing() {
 
 /// Wrong sizes: errors or the right cells, without large allocations.
 #[test]
-fn sizes_that_are_not_so() {
+fn wrong_sizes_are_harmless() {
     let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);
@@ -219,7 +219,7 @@ fn sizes_that_are_not_so() {
 
 /// A cancelled read stops its requests, and sends no more.
 #[test]
-fn reads_that_are_given_up() {
+fn cancelled_reads_send_no_more_requests() {
     const MANY: u32 = 60;
     let (watched, storage) = Watched::open();
     create(&storage);
@@ -251,7 +251,7 @@ fn reads_that_are_given_up() {
 
 /// Requests without a response end when the query ends, for any reason.
 #[test]
-fn requests_on_their_way_end_with_their_query() {
+fn pending_requests_end_with_the_query() {
     const MANY: u32 = 12;
     let (watched, storage) = Watched::open();
     create(&storage);
@@ -283,7 +283,7 @@ fn requests_on_their_way_end_with_their_query() {
 
 /// Callers can cancel waiting for a store that never answers.
 #[test]
-fn a_store_that_never_answers() {
+fn waiting_for_a_silent_store_can_be_cancelled() {
     let watched = Watched::start();
     let storage: Arc<dyn Storage> = watched.storage();
     create(&storage);

@@ -124,11 +124,11 @@ fn names(storage: &Arc<dyn Storage>) -> Vec<String> {
 }
 
 #[test]
-fn what_is_removed_is_not_listed() {
+fn removed_folders_are_not_listed() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(fixture.array_dir()));
     let (_, parent) = store();
-    // The second round checks for leftovers of the first.
+    // The second round checks for orphaned files of the first.
     for _ in 0..2 {
         CopyTo::new().run(&from, &parent, "a").unwrap();
         MoveTo::new().between((&parent, "a"), (&parent, "b")).unwrap();
@@ -141,7 +141,7 @@ fn what_is_removed_is_not_listed() {
 }
 
 #[test]
-fn what_is_not_empty_stays() {
+fn nonempty_folders_stay() {
     let (store, storage) = store();
     for file in ["a/b/1", "a/b/c/2", "a/d/3", "a/d"] {
         storage.create_new(file, b"bytes").unwrap();
@@ -156,7 +156,7 @@ fn what_is_not_empty_stays() {
 
 /// An array removed by someone else is not a damaged array.
 #[test]
-fn folders_that_others_have_emptied() {
+fn folders_emptied_by_others_are_no_arrays() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(fixture.array_dir()));
     let (store, parent) = store();

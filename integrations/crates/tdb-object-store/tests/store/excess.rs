@@ -42,7 +42,7 @@ fn refuses_to_list(watched: &Watched, storage: &Arc<dyn Storage>, most: usize) {
 }
 
 #[test]
-fn listings_in_a_circle() {
+fn circular_listings_end() {
     let (watched, storage) = listed(What::Circling);
     // A rename checks two names, with two requests each.
     refuses_to_list(&watched, &storage, 7);
@@ -50,13 +50,13 @@ fn listings_in_a_circle() {
 }
 
 #[test]
-fn listings_without_end() {
+fn endless_listings_fail() {
     let (watched, storage) = listed(What::Endless);
     refuses_to_list(&watched, &storage, (LISTING >> 16) as usize + 6);
 }
 
 #[test]
-fn pages_without_end() {
+fn endless_pages_fail() {
     let (watched, storage) = listed(What::Flood(200));
     for error in [storage.list("a").unwrap_err(), storage.remove_folder("a").unwrap_err()] {
         assert!(matches!(problem(&error), StoreProblem::TooMuch { .. }), "{error}");
@@ -67,7 +67,7 @@ fn pages_without_end() {
 
 /// Responses that are neither files nor listings.
 #[test]
-fn answers_without_end() {
+fn endless_responses_fail() {
     let (watched, storage) = Watched::open();
     watched.server.put("root/a/f", bytes(10));
     watched.proxy.fault(Fault::new(What::Flood(200)).on(Method::POST));
@@ -81,7 +81,7 @@ fn answers_without_end() {
 }
 
 #[test]
-fn refusals_without_end() {
+fn endless_error_responses_fail() {
     for status in [403, 503] {
         let watched = Watched::start();
         watched.proxy.fault(Fault::new(What::Flood(status)));
@@ -107,7 +107,7 @@ fn refusals_without_end() {
 
 /// The length in a header allocates nothing.
 #[test]
-fn lengths_that_are_claimed() {
+fn claimed_lengths_allocate_nothing() {
     let (watched, storage) = Watched::open();
     watched.server.put("root/a/f", bytes(1000));
     for length in [1 << 50, i64::MAX as u64] {
@@ -128,7 +128,7 @@ fn lengths_that_are_claimed() {
 }
 
 #[test]
-fn ranges_that_cannot_be() {
+fn impossible_ranges_are_errors() {
     let (watched, storage) = Watched::open();
     watched.server.put("root/f", bytes(1000));
     for range in [
@@ -155,7 +155,7 @@ fn ranges_that_cannot_be() {
 
 /// Pages of proxies have any encoding.
 #[test]
-fn refusals_that_are_no_text() {
+fn error_responses_may_have_any_encoding() {
     let watched = Watched::start();
     watched.server.put("root/f", bytes(10));
     let storage = watched.storage();

@@ -24,7 +24,7 @@ fn read_all_ways(storage: &dyn Storage, expected: &[u8]) {
 }
 
 #[test]
-fn reads_outlast_what_passes() {
+fn reads_survive_temporary_faults() {
     let watched = Watched::start();
     let (storage, expected) = (watched.storage(), bytes(200_000));
     watched.server.put("root/f", expected.clone());
@@ -49,7 +49,7 @@ fn reads_outlast_what_passes() {
 
 /// Bytes received before a connection broke are not requested again.
 #[test]
-fn cut_bodies_are_resumed() {
+fn truncated_bodies_are_resumed() {
     let watched = Watched::start();
     let (storage, expected) = (watched.storage(), bytes(300_000));
     watched.server.put("root/f", expected.clone());
@@ -64,7 +64,7 @@ fn cut_bodies_are_resumed() {
 }
 
 #[test]
-fn what_does_not_pass_is_an_error() {
+fn permanent_faults_are_errors() {
     let (watched, storage) = Watched::open();
     watched.server.put("root/f", bytes(1000));
     let failed = |what: What| {
@@ -90,7 +90,7 @@ fn what_does_not_pass_is_an_error() {
 /// Timeouts apply to the time without data, not to the whole request, because large transfers take
 /// long on slow networks.
 #[test]
-fn slow_lines() {
+fn timeouts_apply_to_silence() {
     let watched = Watched::start();
     let silence = Duration::from_millis(300);
     let storage = watched.storage_by(watched.builder().with_http_connector(Connector::default().silence(silence)));
@@ -128,7 +128,7 @@ fn slow_lines() {
 
 /// Each retry waits longer than the one before.
 #[test]
-fn repetitions_leave_a_busy_store_alone() {
+fn retries_back_off() {
     let watched = Watched::start();
     watched.server.put("root/f", bytes(10));
     watched.proxy.fault(Fault::new(What::Refused(503, "SlowDown")).first(3));
@@ -142,7 +142,7 @@ fn repetitions_leave_a_busy_store_alone() {
 
 /// Sizes and ranges from the store are never trusted.
 #[test]
-fn lies_are_found_out() {
+fn wrong_sizes_and_ranges_are_detected() {
     let watched = Watched::start();
     let (storage, expected) = (watched.storage(), bytes(1000));
     watched.server.put("root/f", expected.clone());
@@ -175,7 +175,7 @@ fn lies_are_found_out() {
 
 /// A write with a lost response happens once, and reports success.
 #[test]
-fn writes_whose_answers_get_lost() {
+fn writes_with_lost_responses_succeed_once() {
     for what in
         [What::DoneAndReset, What::DoneAndRefused(503, "SlowDown"), What::Reset, What::Refused(500, "InternalError")]
     {
@@ -195,7 +195,7 @@ fn writes_whose_answers_get_lost() {
 
 /// Deletions with lost responses, and failed ones.
 #[test]
-fn removals_outlast_what_passes() {
+fn removals_survive_temporary_faults() {
     for what in
         [What::DoneAndReset, What::Reset, What::Refused(503, "SlowDown"), What::DoneAndRefused(500, "InternalError")]
     {
@@ -213,7 +213,7 @@ fn removals_outlast_what_passes() {
 
 /// Truncated responses to recursive listings.
 #[test]
-fn deep_listings_outlast_what_passes() {
+fn recursive_listings_survive_truncation() {
     let (watched, storage) = Watched::open();
     for name in ["root/a/1", "root/a/b/2"] {
         watched.server.put(name, bytes(10));
@@ -238,7 +238,7 @@ fn deep_listings_outlast_what_passes() {
 
 /// If only the trial of the conditions fails, the file is still written.
 #[test]
-fn trials_that_fail() {
+fn failed_trial_does_not_fail_the_write() {
     for what in [What::DoneAndReset, What::Reset, What::Refused(403, "AccessDenied")] {
         let (watched, storage) = Watched::open();
         watched.proxy.fault(Fault::new(what.clone()).on(Method::PUT).nth(1));
@@ -253,7 +253,7 @@ fn trials_that_fail() {
 }
 
 #[test]
-fn large_files_whose_answers_get_lost() {
+fn uploads_with_lost_responses_succeed_once() {
     let expected = bytes(12 << 20);
     for (what, method) in [
         (What::DoneAndReset, Method::POST),
@@ -273,7 +273,7 @@ fn large_files_whose_answers_get_lost() {
 
 /// A failed upload leaves no parts behind while the store is reachable.
 #[test]
-fn uploads_that_fail_are_given_up() {
+fn failed_uploads_are_aborted() {
     let (watched, storage) = Watched::open();
     watched.proxy.fault(Fault::new(What::Refused(403, "AccessDenied")).on(Method::PUT).of("partNumber=2"));
     let mut file = storage.create_file("f").unwrap();
@@ -286,7 +286,7 @@ fn uploads_that_fail_are_given_up() {
 
 /// The first file of a fragment is written twice at once, as a trial that may be inconclusive.
 #[test]
-fn first_files_of_fragments() {
+fn first_file_of_a_fragment_is_the_trial() {
     let file = |name: &str| format!("__fragments/__1_1_00000000000000000000000000000001_22/{name}");
     let create = |watched: &Watched, storage: &dyn Storage, path: &str| {
         let _ = watched.proxy.take();
@@ -332,7 +332,7 @@ fn first_files_of_fragments() {
 
 /// With marks of the writer, and without.
 #[test]
-fn stores_that_ignore_conditions() {
+fn stores_without_conditions_are_refused() {
     for options in [options(), StoreOptions::default()] {
         let watched = Watched::start();
         watched.proxy.fault(Fault::new(What::Unconditional).on(Method::PUT));

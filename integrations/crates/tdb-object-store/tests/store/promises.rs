@@ -26,7 +26,7 @@ fn files_below(storage: &dyn Storage, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_made_is_found() {
+fn created_files_are_found() {
     each(&StoreOptions::default(), |storage| {
         storage.create_new("a/b/file", b"0123456789").unwrap();
         storage.create_new("a/b/empty", b"").unwrap();
@@ -74,7 +74,7 @@ fn names_of_every_kind() {
 
 /// In memory only, because some servers reject some of these names.
 #[test]
-fn every_printable_character_comes_back_in_names() {
+fn names_may_have_every_printable_character() {
     let storage = ObjectStorage::new(Arc::new(InMemory::new()), "memory://bucket", "root%20a").unwrap();
     let letters = (' '..='~').chain(['é', '語']).filter(|letter| !['/', '\\'].contains(letter));
     let mut odd: Vec<String> = letters.map(|letter| format!("{letter}a{letter}")).collect();
@@ -126,7 +126,7 @@ fn parts_of_files() {
 
 /// Wrong sizes, and limits.
 #[test]
-fn what_is_said_of_sizes_is_not_believed() {
+fn wrong_sizes_and_limits_are_errors() {
     each(&StoreOptions::default(), |storage| {
         storage.create_new("f", b"0123456789").unwrap();
         let file = storage.open_sized("f", 1 << 40).unwrap();
@@ -151,7 +151,7 @@ fn what_is_said_of_sizes_is_not_believed() {
     });
 }
 
-/// Small parts, to cover multipart uploads too. Stores require at least 5 MiB.
+/// Returns options with small parts, to cover multipart uploads too. Stores require at least 5 MiB.
 fn small_parts() -> StoreOptions {
     let mut options = StoreOptions::default();
     options.part = 5 << 20;
@@ -174,7 +174,7 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn files_piece_by_piece() {
+fn files_appear_when_finished() {
     each(&small_parts(), |storage| {
         for size in [0usize, 1, 5 << 20, (5 << 20) + 1, 23 << 20] {
             let bytes: Vec<u8> = (0..size).map(|at| (at / 7 % 251) as u8).collect();
@@ -220,7 +220,7 @@ fn removals_and_renames() {
 }
 
 #[test]
-fn missing_buckets_are_told_by_name() {
+fn missing_buckets_are_named() {
     for url in servers() {
         let (scheme, rest) = url.split_once("://").unwrap();
         let settings = rest.find('?').map_or("", |at| &rest[at..]);
@@ -232,7 +232,7 @@ fn missing_buckets_are_told_by_name() {
 
 /// Calls from within another runtime.
 #[test]
-fn works_inside_of_a_runtime() {
+fn calls_work_inside_of_a_runtime() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         each(&StoreOptions::default(), |storage| {

@@ -128,7 +128,7 @@ fn unsigned(watched: &Watched) -> StorageError {
 
 /// Names of files and folders do not affect the reported cause.
 #[test]
-fn names_like_codes() {
+fn names_like_error_codes_do_not_matter() {
     let watched = Watched::start();
     for name in [
         "NoSuchBucket",
@@ -173,7 +173,7 @@ fn names_like_codes() {
 
 /// One of several files cannot be deleted. The status of the response is success.
 #[test]
-fn removals_that_are_denied() {
+fn denied_removals_are_errors() {
     let watched = Watched::start();
     watched.server.put("root/a/f", bytes(10));
     let answer = b"<DeleteResult><Error><Key>root/a/f</Key><Code>AccessDenied</Code><Message>No</Message></Error></DeleteResult>";
@@ -185,7 +185,7 @@ fn removals_that_are_denied() {
 
 /// No server at the address.
 #[test]
-fn no_server() {
+fn missing_server_is_an_error() {
     let (watched, storage) = Watched::open();
     drop(watched);
     let error = storage.list("").unwrap_err();
@@ -195,7 +195,7 @@ fn no_server() {
 
 /// Invalid addresses that contain secrets.
 #[test]
-fn addresses_with_secrets() {
+fn invalid_addresses_hide_secrets() {
     for url in [
         "ftp://user:SECRET@host/a?sig=SECRET",
         "az://container/a?sig=SECRET",
@@ -216,7 +216,7 @@ fn addresses_with_secrets() {
 
 /// Errors of arrays name the refused file.
 #[test]
-fn arrays_name_what_is_refused() {
+fn array_errors_name_the_refused_file() {
     let (watched, storage) = Watched::open();
     create(&storage);
     write(&storage, 0);

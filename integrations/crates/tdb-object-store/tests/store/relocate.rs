@@ -23,7 +23,7 @@ fn cells(array: &Array) -> usize {
 }
 
 #[test]
-fn arrays_go_to_stores_and_come_back() {
+fn arrays_move_to_stores_and_back() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let local = fixture.array_dir().to_owned();
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
@@ -67,7 +67,7 @@ fn arrays_go_to_stores_and_come_back() {
 }
 
 #[test]
-fn what_an_interrupted_copy_has_left_is_replaced() {
+fn interrupted_copies_are_replaced() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let local = fixture.array_dir().to_owned();
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(&local));
@@ -118,7 +118,7 @@ fn groups_are_copied_with_their_members() {
 }
 
 #[test]
-fn a_new_group_takes_what_lies_in_it_as_a_member() {
+fn new_group_takes_existing_arrays_as_members() {
     let fixture = fixtures::named("v22-by-2.30.0-sparse-2d");
     let from: Arc<dyn Storage> = Arc::new(LocalStorage::new(fixture.array_dir()));
     each(&StoreOptions::default(), |parent| {

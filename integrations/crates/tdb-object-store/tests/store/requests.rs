@@ -72,7 +72,7 @@ fn arrays_cost_few_requests() {
 
 /// The trial of conditions runs concurrently with the files of the fragment.
 #[test]
-fn a_first_write_costs_one_request_more() {
+fn first_write_costs_one_more_request() {
     let store = ten_fragments();
     let storage = unknown(&store);
     write(&storage, 10);
@@ -102,7 +102,7 @@ fn consolidated_footers_cost_one_request() {
 }
 
 #[test]
-fn what_never_changes_is_asked_for_once() {
+fn immutable_files_are_requested_once() {
     let store = ten_fragments();
     let storage = afresh(&store);
     let open = || {

@@ -22,7 +22,7 @@ pub(crate) fn each(options: &StoreOptions, body: impl Fn(Arc<dyn Storage>)) {
     let servers = servers();
     if servers.is_empty() {
         // Shows in the output which stores a run covered.
-        println!("in memory alone: TDB_STORES names no servers");
+        println!("only in memory: TDB_STORES is not set");
     }
     for url in servers {
         println!("on {url}");

@@ -87,7 +87,7 @@ pub(crate) fn options() -> StoreOptions {
 
 /// Returns the store problem behind an error.
 pub(crate) fn problem(error: &StorageError) -> &StoreProblem {
-    StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is none of a store"))
+    StoreProblem::of(error).unwrap_or_else(|| panic!("{error:?} is not an error of a store"))
 }
 
 /// Returns bytes without repetition, to detect shifted ranges.

@@ -17,7 +17,7 @@ use crate::promises::ODD;
 fn on_server(body: impl Fn(&Path, &str)) {
     let [url, folder] = ["TDB_WEBDAV", "TDB_WEBDAV_FOLDER"].map(|name| std::env::var(name).unwrap_or_default());
     if url.is_empty() || folder.is_empty() {
-        println!("left out: TDB_WEBDAV names no server");
+        println!("skipped: TDB_WEBDAV is not set");
         return;
     }
     println!("on {url}");
@@ -88,7 +88,7 @@ fn answering(status: &'static str, body: &'static str) -> String {
 }
 
 #[test]
-fn servers_that_list_nothing_are_told_by_name() {
+fn servers_without_listings_are_named() {
     // nginx and similar servers, Python's server, and servers with a page for any method.
     let plain = [
         ("405 Method Not Allowed", ""),
@@ -101,13 +101,13 @@ fn servers_that_list_nothing_are_told_by_name() {
         let began = Instant::now();
         let error = open(&format!("{url}/array")).unwrap().list("").unwrap_err();
         assert_eq!(StoreProblem::of(&error), Some(&StoreProblem::ListsNothing), "{status}: {error}");
-        assert!(began.elapsed() < Duration::from_secs(10), "{status}: asked again and again");
+        assert!(began.elapsed() < Duration::from_secs(10), "{status}: the request was retried");
         assert!(error.to_string().contains("/array"), "{error}");
     }
 }
 
 #[test]
-fn a_url_names_its_server() {
+fn url_parameters_select_the_server() {
     let server = answering("403 Forbidden", "<Error><Code>AccessDenied</Code><Message>not you</Message></Error>");
     let storage = open(&format!("s3://bucket/array?endpoint={server}&region=eu-west-1")).unwrap();
     let error = storage.list("").unwrap_err();

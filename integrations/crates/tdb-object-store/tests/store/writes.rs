@@ -11,7 +11,7 @@ use crate::watched::{Watched, bytes, options};
 
 /// The limit for parts in flight holds over all files and folders of the bucket.
 #[test]
-fn files_share_their_parts() {
+fn files_share_the_limit_of_parts() {
     const FILES: usize = 5;
     let watched = Watched::start();
     let mut options = options();
@@ -55,7 +55,7 @@ fn files_share_their_parts() {
 
 /// A failed or abandoned file frees its permits.
 #[test]
-fn files_that_fail_leave_their_places() {
+fn failed_files_free_their_permits() {
     let watched = Watched::start();
     let mut options = options();
     options.parts_in_flight = 1;

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_need_quotes_get_them() {
+    fn names_are_quoted_if_necessary() {
         let names = WriteIds::new(["soma_dim_0", "Soma", "order", "a\"b"].map(str::to_owned).to_vec());
         assert_eq!(names.of("SELECT so", 9), (7, vec!["soma_dim_0".to_owned(), "\"Soma\"".to_owned()]));
         assert_eq!(names.of("SELECT \"So", 10), (7, vec!["\"soma_dim_0\"".to_owned(), "\"Soma\"".to_owned()]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_told_apart() {
+    fn unclosed_quotes_are_found_by_kind() {
         assert_eq!(open_quote("SELECT 'a", '\''), Some(7));
         assert_eq!(open_quote("SELECT 'a\"", '"'), None);
         assert_eq!(open_quote("SELECT 'it''s", '\''), Some(7));

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_taken_off() {
+    fn chunk_frames_are_removed() {
         let framed = "5;chunk-signature=x\r\nhello\r\n1\r\n!\r\n0\r\nx-amz-checksum-crc32:AA==\r\n\r\n";
         let request = Request::builder().header("x-amz-decoded-content-length", "6").body(Bytes::from(framed)).unwrap();
         assert_eq!(unframed(request).into_body(), "hello!");

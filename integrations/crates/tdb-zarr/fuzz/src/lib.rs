@@ -21,7 +21,7 @@ const MAX_CHUNK: u64 = 1 << 16;
 /// Maximum number of cells to write, and approximately of bytes to hold.
 const ENOUGH: u64 = 1 << 18;
 
-/// An imported array exports to Zarr or is refused, and the export imports again.
+/// Checks that an imported array exports to Zarr or is refused, and that the export imports again.
 pub fn import(data: &[u8]) {
     hush();
     let mut parts = data.splitn(2, |byte| *byte == 0);

@@ -90,12 +90,12 @@ impl Plane {
         Self { attribute, node: Some(node), is_validity: true, element, axis: None, fill, codecs }
     }
 
-    /// Name of the attribute.
+    /// Returns the name of the attribute.
     pub(super) fn attribute(&self) -> &str {
         &self.attribute
     }
 
-    /// Approximate size of a cell in bytes.
+    /// Returns the approximate size of a cell in bytes.
     pub(super) fn cell_size(&self) -> u64 {
         options::cell_size(self.is_var(), &self.fill)
     }

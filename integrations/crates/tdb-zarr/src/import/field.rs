@@ -71,7 +71,7 @@ impl Source {
         self.convert.cell(&self.fill)
     }
 
-    /// Approximate size of a cell in bytes.
+    /// Returns the approximate size of a cell in bytes.
     pub(super) fn cell_size(&self) -> u64 {
         options::cell_size(self.node.element.form.size().is_none(), &self.fill)
     }

@@ -37,7 +37,7 @@ fn zarr(folder: &Path, changes: &[(&str, Value)], chunks: &[(&str, &[u8])]) -> P
 }
 
 #[test]
-fn dimensions_are_as_many_as_anybody_has() {
+fn dimension_count_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     for (dimensions, is_read) in [(255, true), (256, false), (50_000, false)] {
         let names: Vec<String> = (0..dimensions).map(|number| format!("x{number}")).collect();
@@ -74,7 +74,7 @@ fn long_fill_values_make_small_boxes() {
 }
 
 #[test]
-fn small_chunks_are_not_looked_for_by_millions() {
+fn missing_small_chunks_are_not_searched_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let changes = [
         ("/shape", json!([1_u64 << 40])),
@@ -87,7 +87,7 @@ fn small_chunks_are_not_looked_for_by_millions() {
 }
 
 #[test]
-fn boxes_are_as_many_as_can_be_remembered() {
+fn box_count_is_limited() {
     let folder = tempfile::tempdir().unwrap();
     let configuration = json!({ "chunk_shape": [1 << 20], "codecs": [bytes()], "index_codecs": [bytes()] });
     let changes = [
@@ -103,7 +103,7 @@ fn boxes_are_as_many_as_can_be_remembered() {
 }
 
 #[test]
-fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
+fn cell_size_in_a_mark_is_limited() {
     let (_folder, [path, out, copy]) = places(["array", "array.zarr", "copy"]);
     let dimension = Dimension::new("x", 0u64..=9);
     let attribute = Attribute::new("a", Datatype::Float64).with_cell_val_num(CellValNum::from_code(3).unwrap());
@@ -123,7 +123,7 @@ fn cells_of_a_mark_are_as_long_as_anybody_has_them() {
 }
 
 #[test]
-fn tiles_of_a_mark_are_no_larger_than_arrays_have_them() {
+fn tile_size_in_a_mark_is_limited() {
     let (folder, [path, out]) = places(["array", "array.zarr"]);
     let array = counted(&path, &[1 << 20], &[1 << 20]);
     Export::new().chunks([5]).range("d0", 10_u64..=14).array(&array, &out).unwrap();
@@ -146,7 +146,7 @@ fn peak_of(zarr: &Path, copy: &Path) -> (u64, Result<tdb_zarr::Imported, Error>)
 }
 
 #[test]
-fn metadata_take_no_more_memory_than_there_may_be() {
+fn memory_of_metadata_is_limited() {
     const MIB: u64 = 1 << 20;
     let folder = tempfile::tempdir().unwrap();
     let zarr = zarr(folder.path(), &[], &[]);
@@ -185,7 +185,7 @@ fn metadata_take_no_more_memory_than_there_may_be() {
 }
 
 #[test]
-fn what_would_not_be_read_again_is_not_written() {
+fn unreadable_metadata_is_not_written() {
     let (folder, [path, out, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[4], &[2]);
     let numbers = |count: i64| {

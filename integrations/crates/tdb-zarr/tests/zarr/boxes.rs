@@ -8,7 +8,7 @@ use tdb_zarr::{Compression, Error, Export, Import};
 use crate::support::{cells, cells_of, counted, metadata, places};
 
 #[test]
-fn a_box_comes_back_where_it_was() {
+fn exported_ranges_import_at_the_same_coordinates() {
     let (_folder, [path, zarr, copy]) = places(["array", "box.zarr", "copy"]);
     let array = counted(&path, &[20, 7], &[6, 3]);
     let export = Export::new().range("d0", 13_u64..=24).range("d1", 12_u64..=15).chunks([5, 2]).budget(100);
@@ -33,7 +33,7 @@ fn a_box_comes_back_where_it_was() {
 }
 
 #[test]
-fn chunks_that_nobody_wrote_are_none() {
+fn unwritten_chunks_have_no_file() {
     let (_folder, [path, zarr, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[40], &[4]);
     let zeros = vec![i32::MIN; 8];
@@ -51,7 +51,7 @@ fn chunks_that_nobody_wrote_are_none() {
 }
 
 #[test]
-fn what_is_there_stays_and_what_fails_leaves_nothing() {
+fn failed_exports_neither_overwrite_nor_leave_files() {
     let (folder, [path, zarr, copy]) = places(["array", "array.zarr", "copy"]);
     let array = counted(&path, &[40], &[4]);
     let stopped = Export::new().budget(16).observer(|done, of| done < of / 2).array(&array, &zarr);

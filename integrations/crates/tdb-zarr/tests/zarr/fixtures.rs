@@ -7,7 +7,7 @@ use tdb_zarr::{Error, Export, Import};
 use crate::support::{cells, domain_cells};
 
 #[test]
-fn arrays_come_back_as_they_were() {
+fn arrays_survive_a_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let (mut same, mut refused) = (0, Vec::new());
     for fixture in fixtures::all().into_iter().chain(fixtures::of_older_releases()) {

@@ -71,7 +71,7 @@ fn chunks_behind_links_are_read_once() {
 
 #[test]
 #[cfg(unix)]
-fn pipes_and_folders_in_the_place_of_files_are_errors() {
+fn pipes_and_folders_instead_of_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     for (number, place) in ["zarr.json", "c/0/0"].into_iter().enumerate() {
         for is_pipe in [true, false] {
@@ -92,7 +92,7 @@ fn pipes_and_folders_in_the_place_of_files_are_errors() {
 }
 
 #[test]
-fn names_of_members_that_a_mark_says_twice_differ() {
+fn duplicate_member_names_in_a_mark_become_distinct() {
     let (_folder, [zarr, copy]) = places(["group.zarr", "copy"]);
     for name in ["", "a", "b", "c"] {
         group(&zarr.join(name));

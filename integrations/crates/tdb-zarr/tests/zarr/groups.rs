@@ -8,7 +8,7 @@ use tdb_zarr::{Error, Export, Import};
 use crate::support::{cells, counted, metadata, places};
 
 #[test]
-fn groups_come_back_as_they_were() {
+fn groups_survive_a_round_trip() {
     let (_folder, [path, zarr, copy]) = places(["group", "group.zarr", "copy"]);
     Group::create(&path).unwrap();
     Group::create(path.join("inner")).unwrap();
@@ -50,7 +50,7 @@ fn groups_come_back_as_they_were() {
 }
 
 #[test]
-fn members_outside_and_circles_are_refused() {
+fn outside_members_and_cycles_are_refused() {
     let (folder, [path, zarr]) = places(["group", "group.zarr"]);
     Group::create(&path).unwrap();
     let outside = folder.path().join("outside");

@@ -25,7 +25,7 @@ fn refused(zarr: &Path) -> Error {
 }
 
 #[test]
-fn metadata_that_contradict_themselves_are_errors() {
+fn contradictory_metadata_are_errors() {
     let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     let sharding = |shape: Value, codecs: Value, index: Value| {
         let configuration = json!({ "chunk_shape": shape, "codecs": codecs, "index_codecs": index });
@@ -82,7 +82,7 @@ fn metadata_that_contradict_themselves_are_errors() {
 }
 
 #[test]
-fn large_arrays_of_few_chunks_take_little() {
+fn large_arrays_with_few_chunks_need_little_memory() {
     let (_folder, zarr) = written();
     change(&zarr, "/shape", json!([1_u64 << 40, 1_u64 << 20]));
     fs::create_dir_all(zarr.join("c/100000000")).unwrap();
@@ -96,7 +96,7 @@ fn large_arrays_of_few_chunks_take_little() {
 }
 
 #[test]
-fn damaged_chunks_are_errors_that_name_them() {
+fn damaged_chunks_are_named_in_errors() {
     let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     let names = ["gzip", "zstd", "blosc", "zlib", "numcodecs.lz4", "crc32c", "sharding_indexed"];
     let (mut errors, mut read) = (0, 0);

@@ -1,9 +1,9 @@
-"""Beside zarr-python and TileDB-Py: what one side wrote, the other reads.
+"""Compares zarr-python and TileDB-Py on both sides of a conversion.
 
-judge.py make FOLDER        arrays of many types, codecs and shapes, written by zarr-python
-judge.py imported FOLDER    what became of them, read by TileDB-Py, is what zarr-python reads
-judge.py arrays FOLDER      dense arrays of many types, filters and shapes, written by TileDB-Py
-judge.py exported FOLDER    what became of them, read by zarr-python, is what TileDB-Py reads
+judge.py make FOLDER        writes arrays of many types, codecs and shapes with zarr-python
+judge.py imported FOLDER    compares the imported arrays in TileDB-Py with the originals in zarr-python
+judge.py arrays FOLDER      writes dense arrays of many types, filters and shapes with TileDB-Py
+judge.py exported FOLDER    compares the exported arrays in zarr-python with the originals in TileDB-Py
 """
 
 import random
@@ -88,7 +88,7 @@ def is_same(ours, theirs):
     if ours.dtype.names:
         ours = np.ascontiguousarray(ours).view(theirs.dtype.newbyteorder("="))
     if theirs.dtype.kind in "UOT":
-        # An unwritten text of an array is a zero, which TileDB-Py leaves out.
+        # The fill value of text is a zero byte, which TileDB-Py omits.
         text = lambda cells: [str(cell).rstrip("\0") for cell in cells.ravel()]
         return text(ours) == text(theirs)
     if theirs.dtype.kind == "S":
@@ -111,7 +111,7 @@ def imported(folder):
 
 
 def one_attribute(rng, name, dims):
-    """An attribute, and its cells for a shape."""
+    """Returns an attribute, and a function that generates cells for a shape."""
     dtype = rng.choice("bool i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 M8[s] M8[D] m8[ms] S5 U0 S0".split())
     filters = [tiledb.GzipFilter(4), tiledb.ZstdFilter(3), tiledb.LZ4Filter(), tiledb.Bzip2Filter(), tiledb.ChecksumMD5Filter()]
     filters = tiledb.FilterList(rng.sample(filters, rng.randint(0, 2)))
@@ -149,7 +149,7 @@ def arrays(folder):
         tiledb.Array.create(str(path), schema)
         with tiledb.open(str(path), "w") as array:
             array.meta["n"] = number
-            # Of some nothing is written, or the first rows.
+            # Some arrays have no written cells, or only the first rows.
             rows = ends[0] if rng.random() < 0.6 else rng.randint(0, ends[0])
             if rows > 1:
                 part = slice(start, start + rows)
@@ -172,7 +172,7 @@ def exported(folder):
                 if attribute.isnullable:
                     valid = np.asarray(node[f"{attribute.name}.validity"][...])
                     assert np.array_equal(~valid, np.ma.getmaskarray(theirs)), path
-                    # What a null hides may be anything.
+                    # Values of null cells are undefined.
                     ours, theirs = ours[valid], np.asarray(theirs.data)[valid]
                 theirs = np.asarray(theirs)
                 if theirs.dtype == object:

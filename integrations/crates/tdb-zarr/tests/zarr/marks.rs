@@ -26,7 +26,7 @@ fn changed(change: impl FnOnce(&Path)) -> (Array, bool) {
 }
 
 #[test]
-fn marks_count_only_where_they_fit() {
+fn marks_apply_only_to_matching_data() {
     let first = |array: &Array| array.schema().dimensions()[0].domain_keys().unwrap();
     let (array, passed_over) = changed(|_| {});
     assert_eq!((first(&array), passed_over), ((10, 19), false));

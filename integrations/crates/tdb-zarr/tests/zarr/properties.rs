@@ -17,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn cells_come_back(
+    fn cells_survive_a_round_trip(
         (lengths, extents, chunks) in shapes(),
         (out, back) in (1_usize..5000, 1_usize..5000),
         gzip in proptest::option::of(0_u8..10),

@@ -15,7 +15,7 @@ fn judge(arguments: &[&OsStr]) {
 
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with zarr 3 and tiledb"]
-fn what_zarr_python_wrote_is_read() {
+fn arrays_of_zarr_python_import() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     judge(&["make".as_ref(), place.as_ref()]);
@@ -29,7 +29,7 @@ fn what_zarr_python_wrote_is_read() {
 
 #[test]
 #[ignore = "needs TDB_PYTHON, a Python with zarr 3 and tiledb"]
-fn zarr_python_reads_what_was_written() {
+fn zarr_python_reads_exports() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     judge(&["arrays".as_ref(), place.as_ref()]);

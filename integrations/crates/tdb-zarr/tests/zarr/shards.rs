@@ -70,7 +70,7 @@ impl Copied {
     }
 }
 
-/// Expected cells: rows 0 to 2, except for four cells of fill values.
+/// Returns the expected cells: rows 0 to 2, except for four cells of fill values.
 fn expected(name: &str) -> Vec<String> {
     // Empty strings are not possible as fill value of an array. All cells are written in this case.
     let fill = if name == "texts" { "" } else { "7" };
@@ -82,7 +82,7 @@ fn expected(name: &str) -> Vec<String> {
     (0..64).map(cell).collect()
 }
 
-/// CRC-32C, bit by bit.
+/// Computes CRC-32C, bit by bit.
 fn crc32c(bytes: &[u8]) -> u32 {
     let step = |sum: u32| (sum >> 1) ^ if sum & 1 == 1 { 0x82f6_3b78 } else { 0 };
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
@@ -110,7 +110,7 @@ fn with_entry(
 }
 
 #[test]
-fn shards_are_read_and_chunks_that_they_lack_are_fill_values() {
+fn missing_chunks_of_shards_are_fill_values() {
     for (name, ..) in ARRAYS {
         let copied = Copied::new(name);
         let (cells, imported) = copied.import().unwrap();
@@ -127,7 +127,7 @@ fn shards_are_read_and_chunks_that_they_lack_are_fill_values() {
 }
 
 #[test]
-fn shards_that_are_cut_off_are_damaged_wherever_it_was() {
+fn truncated_shards_are_errors() {
     for (name, ..) in ARRAYS {
         let copied = Copied::new(name);
         let good = fs::read(copied.shard()).unwrap();
@@ -140,7 +140,7 @@ fn shards_that_are_cut_off_are_damaged_wherever_it_was() {
 }
 
 #[test]
-fn entries_of_an_index_are_absent_or_lie_within_the_file() {
+fn index_entries_are_absent_or_within_the_file() {
     for (name, is_in_front, has_sum, is_big) in ARRAYS {
         let copied = Copied::new(name);
         let good = fs::read(copied.shard()).unwrap();
@@ -183,7 +183,7 @@ fn entries_of_an_index_are_absent_or_lie_within_the_file() {
 }
 
 #[test]
-fn an_index_that_has_changed_is_told_by_its_checksum() {
+fn changed_index_is_detected_by_checksum() {
     for (name, is_in_front, has_sum, is_big) in ARRAYS {
         if !has_sum {
             continue;
@@ -203,7 +203,7 @@ fn an_index_that_has_changed_is_told_by_its_checksum() {
 }
 
 #[test]
-fn what_is_said_of_shards_is_what_there_is_to_say() {
+fn invalid_sharding_metadata_are_errors() {
     let configuration = "/codecs/0/configuration";
     for (key, value) in [
         ("chunk_shape", serde_json::json!("2")),
@@ -232,7 +232,7 @@ fn what_is_said_of_shards_is_what_there_is_to_say() {
 }
 
 #[test]
-fn shards_within_other_codecs_are_read_as_a_whole() {
+fn compressed_shards_are_read_completely() {
     // A compressed shard cannot be read in part.
     let copied = Copied::new("big");
     let mut codecs = metadata(&copied.zarr())["codecs"].clone();

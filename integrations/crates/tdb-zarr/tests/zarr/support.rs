@@ -41,7 +41,7 @@ pub(crate) fn places<const N: usize>(names: [&str; N]) -> (TempDir, [PathBuf; N]
     (folder, places)
 }
 
-/// Number of cells in the domain, saturating.
+/// Returns the number of cells in the domain, saturating.
 pub(crate) fn domain_cells(array: &Array) -> u64 {
     let lengths = array.schema().dimensions().iter().map(|dimension| {
         let (low, high) = dimension.domain_keys().unwrap_or((0, u64::MAX));

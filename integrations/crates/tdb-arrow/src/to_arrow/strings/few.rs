@@ -162,7 +162,7 @@ mod tests {
         (offsets, values)
     }
 
-    /// Reference implementation: converts each cell separately.
+    /// Converts each cell separately, as the expected result.
     fn plain(strings: &[String], nulls: Option<&NullBuffer>) -> StringViewArray {
         let is_valid = |cell| nulls.is_none_or(|nulls| nulls.is_valid(cell));
         strings.iter().enumerate().map(|(cell, string)| is_valid(cell).then_some(string.as_str())).collect()
@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn views_are_those_of_the_plain_way(
+        fn views_equal_cell_by_cell_conversion(
             kinds in prop::collection::vec("[\\x00ab\u{e9}]{0,7}", 1..60),
             picks in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), LEAST_CELLS..2 * LEAST_CELLS),
             has_nulls in any::<bool>(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn many_long_and_wrong_strings_are_left_to_others() {
+    fn views_reject_many_long_or_invalid_strings() {
         let of = |string: &dyn Fn(usize) -> String| -> Vec<String> { (0..4 * LEAST_CELLS).map(string).collect() };
         let found = |strings: &[String]| {
             let (offsets, values) = cells(strings);
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_zeros_differ_by_their_length() {
+    fn strings_of_zero_bytes_differ_by_length() {
         let strings: Vec<String> = (0..LEAST_CELLS).map(|cell| "\0".repeat(cell % (LONGEST + 1))).collect();
         let (offsets, values) = cells(&strings);
         assert_eq!(views(&offsets, &values, None), Some(plain(&strings, None)));
     }
 
     #[test]
-    fn no_utf_8_and_offsets_outside_give_none() {
+    fn invalid_utf_8_and_offsets_yield_none() {
         let (mut offsets, mut values) = cells(&vec!["ab"; LEAST_CELLS]);
         assert!(views(&offsets, &values, None).is_some());
         // The two bytes of one letter, split between two cells.

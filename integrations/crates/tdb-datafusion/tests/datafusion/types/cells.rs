@@ -39,7 +39,7 @@ impl Number {
         }
     }
 
-    /// Number of values in a row.
+    /// Returns the number of values in a row.
     fn count(self, row: usize) -> usize {
         match self {
             Self::One => 1,

@@ -139,7 +139,7 @@ fn check(runtime: &Runtime, cluster: &Cluster, place: impl Fn(&str) -> String) {
 }
 
 #[test]
-fn from_folders() {
+fn cluster_matches_local_rows_on_folders() {
     let (processes, folder) = (Processes::start(2), arrays::folder());
     let runtime = Runtime::new().unwrap();
     let place = |query: &str| query.replace("AT", folder.path().to_str().unwrap());
@@ -194,10 +194,10 @@ impl Place {
 }
 
 #[test]
-fn from_stores() {
+fn cluster_matches_local_rows_on_stores() {
     let places = Place::of_servers();
     if places.is_empty() {
-        println!("not run: TDB_STORES names no S3 servers");
+        println!("skipped: TDB_STORES contains no S3 URL");
         return;
     }
     let processes = Processes::start(2);

@@ -54,7 +54,7 @@ fn with_one_killed(query: String) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn one_of_two_costs_a_retry() {
+fn killed_executor_causes_a_retry() {
     let folder = sparse(40_000);
     let (found, expected) = with_one_killed(placed(QUERY, &folder));
     assert_eq!(found, expected);
@@ -63,10 +63,10 @@ fn one_of_two_costs_a_retry() {
 /// The same on each S3 server in `TDB_STORES`, where arrays and intermediate rows are in different
 /// places.
 #[test]
-fn one_of_two_costs_a_retry_on_stores() {
+fn killed_executor_causes_a_retry_on_stores() {
     let places = Place::of_servers();
     if places.is_empty() {
-        println!("on local files alone: TDB_STORES names no S3 servers");
+        println!("only on local files: TDB_STORES contains no S3 URL");
     }
     for place in places {
         arrays::sparse(&place.storage("cells"), 10_000);
@@ -76,7 +76,7 @@ fn one_of_two_costs_a_retry_on_stores() {
 }
 
 #[test]
-fn so_does_one_that_holds_a_part_of_the_result() {
+fn killed_executor_with_results_causes_a_retry() {
     let folder = sparse(40_000);
     // A single stage, whose rows are the result.
     let query = "SELECT chrom, pos, depth, regexp_replace(chrom || alt, '[a-z]+', 'x') FROM 'AT/cells' WHERE depth > 3";
@@ -86,7 +86,7 @@ fn so_does_one_that_holds_a_part_of_the_result() {
 
 /// All executors disappear, and a new one starts before the scheduler gives up.
 #[test]
-fn another_one_takes_over() {
+fn new_executor_takes_over() {
     let folder = sparse(40_000);
     let mut processes = Processes::start(1);
     let (asked, expected) = ask(&processes, placed(QUERY, &folder));
@@ -99,7 +99,7 @@ fn another_one_takes_over() {
 
 /// A stopped executor finishes running tasks, accepts no more, and removes all files.
 #[test]
-fn one_that_is_told_to_stop() {
+fn stopped_executor_finishes_its_tasks() {
     let (folder, work) = (sparse(10_000), tempfile::tempdir().unwrap());
     let at = work.path().to_str().unwrap().to_owned();
     let mut processes = Processes::start(1).executor(&["--work", &at], &[]);
@@ -114,7 +114,7 @@ fn one_that_is_told_to_stop() {
 
 /// After a restart of the scheduler, executors reconnect, and running queries are lost.
 #[test]
-fn the_scheduler() {
+fn restarted_scheduler_loses_queries() {
     let folder = sparse(40_000);
     let mut processes = Processes::start(2);
     let query = placed(QUERY, &folder);

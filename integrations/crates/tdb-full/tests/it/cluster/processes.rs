@@ -89,7 +89,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < end, "it goes on: {}", self.said());
+            assert!(Instant::now() < end, "the process is still running: {}", self.said());
             thread::sleep(Duration::from_millis(20));
         }
     }

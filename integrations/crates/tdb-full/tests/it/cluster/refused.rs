@@ -31,7 +31,7 @@ fn ask(cluster: &Cluster) -> Result<Vec<String>> {
 }
 
 #[test]
-fn addresses() {
+fn invalid_scheduler_addresses_are_errors() {
     for wrong in
         ["", "host", ":50050", "host:", "host:0", "host:65536", "a b:1", "http://host:1", "[::1:5", "[x]:5", "é:1"]
     {
@@ -43,7 +43,7 @@ fn addresses() {
 }
 
 #[test]
-fn no_scheduler_answers() {
+fn missing_scheduler_is_an_error() {
     // A port that was just closed.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = ask(&Cluster::new(free.to_string().parse().unwrap())).unwrap_err();
@@ -52,7 +52,7 @@ fn no_scheduler_answers() {
 }
 
 #[test]
-fn another_program_answers() {
+fn other_program_at_the_address_is_an_error() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -66,7 +66,7 @@ fn another_program_answers() {
 }
 
 #[test]
-fn there_are_no_executors() {
+fn missing_executors_are_an_error() {
     let processes = Processes::scheduler();
     let begin = Instant::now();
     let error = ask(&processes.cluster().wait(Duration::from_secs(2))).unwrap_err();
@@ -77,7 +77,7 @@ fn there_are_no_executors() {
 }
 
 #[test]
-fn a_query_that_nobody_waits_for_is_cancelled() {
+fn dropped_query_is_cancelled() {
     let client = Client::of(Processes::scheduler());
     let query = client.placed("SELECT count(DISTINCT depth) FROM 'AT/cells'");
     client.runtime.block_on(async {
@@ -88,7 +88,7 @@ fn a_query_that_nobody_waits_for_is_cancelled() {
 }
 
 #[test]
-fn executors_without_a_scheduler_or_a_port() {
+fn executors_need_a_scheduler_and_a_port() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut executor = Process::start(&["executor", "--scheduler", &free.to_string(), "--wait", "1"], &[]);
     assert_eq!(executor.end().code(), Some(5), "{}", executor.said());
@@ -136,7 +136,7 @@ impl PhysicalExtensionCodec for Newer {
 
 /// Runs all roles in one process. The executor has another version.
 #[test]
-fn another_version() {
+fn executor_of_another_version_is_an_error() {
     let runtime = Runtime::new().unwrap();
     let scheduler =
         runtime.block_on(Scheduler::bind(SchedulerOptions::new(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
@@ -180,7 +180,7 @@ fn keys_come_from_the_environment() {
 }
 
 #[test]
-fn statements_that_are_wrong() {
+fn invalid_statements_are_errors() {
     let client = Client::of(Processes::start(1));
     for (statement, words) in [
         ("SELECT nothing FROM 'AT/cells'", "nothing"),

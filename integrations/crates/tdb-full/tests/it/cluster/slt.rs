@@ -13,7 +13,7 @@ use super::processes::Processes;
 use engine::{Engine, run_file};
 
 #[test]
-fn the_files_hold_on_a_cluster() {
+fn slt_files_pass_on_a_cluster() {
     let processes = Processes::start(2);
     let runtime = Runtime::new().unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tdb-datafusion/tests/slt");

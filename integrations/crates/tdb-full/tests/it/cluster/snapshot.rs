@@ -8,7 +8,7 @@ use super::processes::Processes;
 
 /// Plans a query, then changes the array before an executor starts.
 #[test]
-fn what_is_written_later_is_not_seen() {
+fn later_writes_are_not_visible() {
     let client = Client::of(Processes::scheduler());
     let query = "SELECT a.gene, a.first, b.last FROM 'AT/genes' a JOIN 'AT/genes' b ON a.gene = b.gene";
     let expected = rows_here(&client.placed(query));
@@ -27,7 +27,7 @@ fn what_is_written_later_is_not_seen() {
 }
 
 #[test]
-fn writes_come_from_the_cluster_and_appear_at_once() {
+fn writes_read_from_the_cluster_and_are_atomic() {
     let client = Client::of(Processes::start(2));
     let commits = || std::fs::read_dir(client.folder.path().join("genes/__commits")).unwrap().count();
     let before = commits();

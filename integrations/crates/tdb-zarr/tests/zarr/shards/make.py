@@ -1,8 +1,8 @@
-"""Writes the arrays of this folder, with zarr-python 3: make.py FOLDER
+"""Writes the arrays of this folder with zarr-python 3: make.py FOLDER
 
-Each has 8 by 8 cells in chunks of 2 by 2 and shards of 4 by 4. The cells of the rows 0 to 2 are written, so that of each of
-the two upper shards all four chunks are there, and nothing of the lower ones; but for the chunk of the rows 0 and 1 and the
-columns 2 and 3, whose cells are fill values.
+Each array has 8 by 8 cells in chunks of 2 by 2 and shards of 4 by 4. Rows 0 to 2 are written. The
+lower two shards do not exist. The upper two shards have all four chunks, except for the chunk of
+rows 0 and 1 and columns 2 and 3, whose cells are fill values.
 """
 
 import sys

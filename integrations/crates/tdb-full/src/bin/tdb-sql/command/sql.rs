@@ -10,7 +10,7 @@ use super::failed;
 /// Option for the number of partitions. Ballista uses it as well.
 const PARTITIONS: &str = "datafusion.execution.target_partitions";
 
-/// The command `sql`.
+/// Returns the command `sql`.
 pub(crate) fn sql() -> SqlCommand {
     SqlCommand::new(|settings, context| match &settings.scheduler {
         Some(scheduler) => on_scheduler(scheduler, settings, context),
