@@ -7,23 +7,22 @@ use tdb_array::{Array, WriteBatch, WriteColumn};
 use tdb_schema::{Attribute, Dimension, SchemaBuilder};
 use tdb_types::Datatype;
 
-use crate::support::{run, tdb};
+use crate::support::{Transcript, tdb};
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
 
 #[test]
 fn arrays_that_differ() {
+    let mut seen = Transcript::default();
     let before = "v22-by-2.30.0-sparse-deletes/array";
-    assert_snapshot!("same", run(&format!("diff {SPARSE} {SPARSE} --format table")));
-    assert_snapshot!("times", run(&format!("diff {before} --other-at 1 --format table -n 5")));
-    assert_snapshot!("times_json", run(&format!("diff {before} --other-at 1 -n 2")));
+    seen.run(&format!("diff {SPARSE} {SPARSE} --format table"));
+    seen.run(&format!("diff {before} --other-at 1 --format table -n 5"));
+    seen.run(&format!("diff {before} --other-at 1 -n 2"));
     let dense = "v22-by-2.30.0-dense-2d-row-row/array";
-    assert_snapshot!(
-        "dense",
-        run(&format!("diff {dense} v22-by-2.30.0-dense-2d-col-col/array --physical --format table"))
-    );
-    assert_snapshot!("incomparable", run(&format!("diff {SPARSE} {dense} -n 0")));
-    assert_snapshot!("one_array", run(&format!("diff {SPARSE}")));
+    seen.run(&format!("diff {dense} v22-by-2.30.0-dense-2d-col-col/array --physical --format table"));
+    seen.run(&format!("diff {SPARSE} {dense} -n 0"));
+    seen.run(&format!("diff {SPARSE}"));
+    assert_snapshot!("arrays_that_differ", seen);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Copy, Key, Run, command, run, tdb};
+use crate::support::{Copy, Key, Run, Transcript, command, run, tdb};
 use insta::assert_snapshot;
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
@@ -11,29 +11,33 @@ const DATES: &str = "v22-by-2.30.0-dense-datetime/array";
 
 #[test]
 fn paths() {
-    assert_snapshot!("missing", run("read v22-by-2.30.0-sparse-2d/aray"));
-    assert_snapshot!("missing_without_a_guess", run("info no/such/path"));
-    assert_snapshot!("folder", run("read filters"));
-    assert_snapshot!("folder_with_an_array", run("v22-by-2.30.0-sparse-2d"));
-    assert_snapshot!("folder_with_an_array_for_read", run("read v22-by-2.30.0-sparse-2d"));
-    assert_snapshot!("group", run("schema v22-by-2.30.0-group/group"));
-    assert_snapshot!("file", run("MANIFEST.json"));
-    assert_snapshot!("file_for_read", run("read MANIFEST.json"));
-    assert_snapshot!("object_store", run("read s3://bucket/array"));
-    assert_snapshot!("misspelt_command", run("inof"));
-    assert_snapshot!("inspect_array", run(&format!("inspect {SPARSE}")));
+    let mut seen = Transcript::default();
+    seen.run("read v22-by-2.30.0-sparse-2d/aray");
+    seen.run("info no/such/path");
+    seen.run("read filters");
+    seen.run("v22-by-2.30.0-sparse-2d");
+    seen.run("read v22-by-2.30.0-sparse-2d");
+    seen.run("schema v22-by-2.30.0-group/group");
+    seen.run("MANIFEST.json");
+    seen.run("read MANIFEST.json");
+    seen.run("read s3://bucket/array");
+    seen.run("inof");
+    seen.run(&format!("inspect {SPARSE}"));
+    assert_snapshot!("paths", seen);
 }
 
 #[test]
 fn fields_and_ranges() {
-    assert_snapshot!("unknown_field", run("read v22-by-2.30.0-dense-enumerations/array --select colur"));
-    assert_snapshot!("field_twice", run(&format!("read {SPARSE} --select a,x,a")));
-    assert_snapshot!("unknown_dimension", run(&format!("read {SPARSE} --range z=1..2")));
-    assert_snapshot!("no_dimension", run(&format!("read {SPARSE} --range 1..2")));
-    assert_snapshot!("outside", run(&format!("read {SPARSE} --range x=0..300")));
-    assert_snapshot!("wrong_way_round", run(&format!("read {SPARSE} --range x=5..2")));
-    assert_snapshot!("no_coordinate", run(&format!("read {SPARSE} --range x=five")));
-    assert_snapshot!("date_outside", run(&format!("read {DATES} --range day=1800-01-01..1900-01-01")));
+    let mut seen = Transcript::default();
+    seen.run("read v22-by-2.30.0-dense-enumerations/array --select colur");
+    seen.run(&format!("read {SPARSE} --select a,x,a"));
+    seen.run(&format!("read {SPARSE} --range z=1..2"));
+    seen.run(&format!("read {SPARSE} --range 1..2"));
+    seen.run(&format!("read {SPARSE} --range x=0..300"));
+    seen.run(&format!("read {SPARSE} --range x=5..2"));
+    seen.run(&format!("read {SPARSE} --range x=five"));
+    seen.run(&format!("read {DATES} --range day=1800-01-01..1900-01-01"));
+    assert_snapshot!("fields_and_ranges", seen);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::fs;
 
-use crate::support::{Copy, Key, tdb};
+use crate::support::{Copy, Key, Transcript, tdb};
 use insta::assert_snapshot;
 use tdb_testkit::fixtures;
 
@@ -24,9 +24,11 @@ fn first_in(fixture: &str, folder: &str) -> &'static str {
 
 #[test]
 fn schema() {
+    let mut seen = Transcript::default();
     let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
-    assert_snapshot!("schema", inspect("v22-by-2.30.0-sparse-1d", name, &[]));
-    assert_snapshot!("schema_json", inspect("v22-by-2.30.0-sparse-1d", name, &["--format", "json"]));
+    seen.add(inspect("v22-by-2.30.0-sparse-1d", name, &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-1d", name, &["--format", "json"]));
+    assert_snapshot!("schema", seen);
 }
 
 #[test]
@@ -43,26 +45,32 @@ fn fragment_metadata() {
 
 #[test]
 fn data_files() {
-    assert_snapshot!("data_cells", inspect("v22-by-2.30.0-dense-1d", "a0.tdb", &[]));
-    assert_snapshot!("data_values", inspect("v22-by-2.30.0-sparse-2d", "a1_var.tdb", &["--tiles", "2"]));
-    assert_snapshot!("data_offsets", inspect("v22-by-2.30.0-sparse-2d", "a1.tdb", &["--tiles", "1"]));
+    let mut seen = Transcript::default();
+    seen.add(inspect("v22-by-2.30.0-dense-1d", "a0.tdb", &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-2d", "a1_var.tdb", &["--tiles", "2"]));
+    seen.add(inspect("v22-by-2.30.0-sparse-2d", "a1.tdb", &["--tiles", "1"]));
+    assert_snapshot!("data_files", seen);
 }
 
 #[test]
 fn commits() {
-    assert_snapshot!("commit", inspect("v22-by-2.30.0-sparse-1d", ".wrt", &[]));
-    assert_snapshot!("delete", inspect("v22-by-2.30.0-sparse-deletes", ".del", &[]));
-    assert_snapshot!("consolidated_commits", inspect("v22-by-2.30.0-sparse-consolidated-commits", ".con", &[]));
-    assert_snapshot!("vacuum", inspect("v22-by-2.30.0-sparse-consolidated", ".vac", &[]));
-    assert_snapshot!("consolidated_footers", inspect("v22-by-2.30.0-sparse-consolidated-footers", ".meta", &[]));
+    let mut seen = Transcript::default();
+    seen.add(inspect("v22-by-2.30.0-sparse-1d", ".wrt", &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-deletes", ".del", &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-consolidated-commits", ".con", &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-consolidated", ".vac", &[]));
+    seen.add(inspect("v22-by-2.30.0-sparse-consolidated-footers", ".meta", &[]));
+    assert_snapshot!("commits", seen);
 }
 
 #[test]
 fn metadata_and_groups() {
+    let mut seen = Transcript::default();
     let name = first_in("v22-by-2.30.0-dense-metadata", "array/__meta");
-    assert_snapshot!("metadata", inspect("v22-by-2.30.0-dense-metadata", name, &[]));
+    seen.add(inspect("v22-by-2.30.0-dense-metadata", name, &[]));
     let name = first_in("v22-by-2.30.0-group", "group/__group");
-    assert_snapshot!("group_details", inspect("v22-by-2.30.0-group", name, &[]));
+    seen.add(inspect("v22-by-2.30.0-group", name, &[]));
+    assert_snapshot!("metadata_and_groups", seen);
 }
 
 /// Every file of every fixture can be inspected, and each parsed byte is shown unchanged.
@@ -107,18 +115,20 @@ fn check_bytes(report: &serde_json::Value, bytes: &[u8], path: &str) {
 
 #[test]
 fn damaged_files_show_what_precedes_the_damage() {
+    let mut seen = Transcript::default();
     let copy = Copy::of("v22-by-2.30.0-sparse-1d");
     let name = first_in("v22-by-2.30.0-sparse-1d", "array/__schema");
     let schema = copy.find("array", name);
     let whole = fs::read(&schema).unwrap();
     let relative = format!("array/__schema/{name}");
     fs::write(&schema, &whole[..40]).unwrap();
-    assert_snapshot!("truncated", copy.run("inspect", &relative, ""));
-    assert_snapshot!("truncated_json", copy.run("inspect", &relative, "--format json"));
+    seen.add(copy.run("inspect", &relative, ""));
+    seen.add(copy.run("inspect", &relative, "--format json"));
     let mut altered = whole.clone();
     *altered.last_mut().unwrap() ^= 1;
     fs::write(&schema, &altered).unwrap();
     copy.run("inspect", &relative, "").exits(3).shows("persisted size");
+    assert_snapshot!("damaged_files_show_what_precedes_the_damage", seen);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of the output of `tdb info`, `schema`, `fragments` and `ls` in each format.
 
-use crate::support::{Copy, Key, run, tdb};
+use crate::support::{Copy, Key, Transcript, run, tdb};
 use insta::assert_snapshot;
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
@@ -10,12 +10,14 @@ const ENUMERATIONS: &str = "v22-by-2.30.0-dense-enumerations/array";
 
 #[test]
 fn info() {
-    assert_snapshot!("info", run(&format!("info {SPARSE}")));
-    assert_snapshot!("info_json", run(&format!("info {SPARSE} --format json")));
-    assert_snapshot!("info_strings", run(&format!("info {STRINGS}")));
-    assert_snapshot!("info_dates", run(&format!("info {DATES}")));
-    assert_snapshot!("info_empty", run("info v22-by-2.30.0-sparse-empty/array"));
-    assert_snapshot!("info_current_domain", run("info v22-by-2.30.0-sparse-current-domain/array"));
+    let mut seen = Transcript::default();
+    seen.run(&format!("info {SPARSE}"));
+    seen.run(&format!("info {SPARSE} --format json"));
+    seen.run(&format!("info {STRINGS}"));
+    seen.run(&format!("info {DATES}"));
+    seen.run("info v22-by-2.30.0-sparse-empty/array");
+    seen.run("info v22-by-2.30.0-sparse-current-domain/array");
+    assert_snapshot!("info", seen);
 }
 
 #[test]
@@ -29,32 +31,38 @@ fn a_bare_path_is_info() {
 
 #[test]
 fn info_on_a_group() {
-    assert_snapshot!("info_group", run("v22-by-2.30.0-group/group"));
-    assert_snapshot!("info_group_json", run("info v22-by-2.30.0-group/group --format json"));
-    assert_snapshot!("info_group_empty", run("v22-by-2.30.0-group-empty/group"));
+    let mut seen = Transcript::default();
+    seen.run("v22-by-2.30.0-group/group");
+    seen.run("info v22-by-2.30.0-group/group --format json");
+    seen.run("v22-by-2.30.0-group-empty/group");
+    assert_snapshot!("info_on_a_group", seen);
 }
 
 #[test]
 fn schema() {
-    assert_snapshot!("schema", run(&format!("schema {SPARSE}")));
-    assert_snapshot!("schema_json", run(&format!("schema {SPARSE} --format json")));
-    assert_snapshot!("schema_enumerations", run(&format!("schema {ENUMERATIONS} --values 2")));
-    assert_snapshot!("schema_enumerations_json", run(&format!("schema {ENUMERATIONS} --format json --values 3")));
-    assert_snapshot!("schema_labels", run("schema v22-by-2.30.0-dense-labels/array"));
-    assert_snapshot!("schema_filters", run("schema v22-by-2.30.0-dense-filters/array"));
-    assert_snapshot!("schema_fill_values", run("schema v22-by-2.30.0-dense-every-datatype-nullable/array"));
+    let mut seen = Transcript::default();
+    seen.run(&format!("schema {SPARSE}"));
+    seen.run(&format!("schema {SPARSE} --format json"));
+    seen.run(&format!("schema {ENUMERATIONS} --values 2"));
+    seen.run(&format!("schema {ENUMERATIONS} --format json --values 3"));
+    seen.run("schema v22-by-2.30.0-dense-labels/array");
+    seen.run("schema v22-by-2.30.0-dense-filters/array");
+    seen.run("schema v22-by-2.30.0-dense-every-datatype-nullable/array");
+    assert_snapshot!("schema", seen);
 }
 
 #[test]
 fn fragments() {
+    let mut seen = Transcript::default();
     for format in ["table", "json", "jsonl", "csv"] {
-        assert_snapshot!(format!("fragments_{format}"), run(&format!("fragments {SPARSE} --format {format}")));
+        seen.run(&format!("fragments {SPARSE} --format {format}"));
     }
-    assert_snapshot!("fragments_strings", run(&format!("fragments {STRINGS} --format table")));
-    assert_snapshot!("fragments_none", run("fragments v22-by-2.30.0-sparse-empty/array --format table"));
-    assert_snapshot!("fragments_replaced", run("fragments v22-by-2.30.0-sparse-consolidated/array --replaced"));
+    seen.run(&format!("fragments {STRINGS} --format table"));
+    seen.run("fragments v22-by-2.30.0-sparse-empty/array --format table");
+    seen.run("fragments v22-by-2.30.0-sparse-consolidated/array --replaced");
     // JSON lines are the default for a pipe.
     assert_eq!(run(&format!("fragments {SPARSE}")).stdout, run(&format!("fragments {SPARSE} --format jsonl")).stdout);
+    assert_snapshot!("fragments", seen);
 }
 
 /// Compares every fragment of every fixture with the report of the reference library.
@@ -87,59 +95,66 @@ fn fragments_are_those_that_the_reference_library_sees() {
 
 #[test]
 fn fragments_within_a_time_range() {
+    let mut seen = Transcript::default();
     let rows = |options: &str| run(&format!("fragments {SPARSE} {options}")).stdout.lines().count();
     assert_eq!((rows(""), rows("--at 1700000000000"), rows("--at 2023-11-14T22:13:19.999Z")), (2, 1, 0));
     assert_eq!(rows("--between 2023-11-14T22:13:21Z..2023-11-14T22:13:21Z"), 1);
     assert_eq!(rows("--between ..2023-11"), 2);
-    assert_snapshot!("time_unknown", run(&format!("fragments {SPARSE} --at yesterday")));
-    assert_snapshot!("time_twice", run(&format!("fragments {SPARSE} --at 1 --between 1..2")));
-    assert_snapshot!("info_at", run(&format!("info {SPARSE} --at 1700000000000")));
+    seen.run(&format!("fragments {SPARSE} --at yesterday"));
+    seen.run(&format!("fragments {SPARSE} --at 1 --between 1..2"));
+    seen.run(&format!("info {SPARSE} --at 1700000000000"));
+    assert_snapshot!("fragments_within_a_time_range", seen);
 }
 
 #[test]
 fn meta() {
+    let mut seen = Transcript::default();
     for format in ["table", "json", "jsonl", "csv"] {
         let line = format!("meta v22-by-2.30.0-dense-metadata/array --format {format}");
-        assert_snapshot!(format!("meta_{format}"), run(&line));
+        seen.run(&line);
     }
-    assert_snapshot!("meta_at", run("meta v22-by-2.30.0-dense-metadata/array --at 1700000000000"));
-    assert_snapshot!("meta_key", run("meta v22-by-2.30.0-dense-metadata/array --key list --key number --format table"));
-    assert_snapshot!("meta_group", run("meta v22-by-2.30.0-group/group"));
-    assert_snapshot!("meta_folder", run("meta v22-by-2.30.0-group"));
+    seen.run("meta v22-by-2.30.0-dense-metadata/array --at 1700000000000");
+    seen.run("meta v22-by-2.30.0-dense-metadata/array --key list --key number --format table");
+    seen.run("meta v22-by-2.30.0-group/group");
+    seen.run("meta v22-by-2.30.0-group");
+    assert_snapshot!("meta", seen);
 }
 
 #[test]
 fn tree() {
+    let mut seen = Transcript::default();
     const GROUP: &str = "v22-by-2.30.0-group/group";
     for format in ["table", "jsonl"] {
-        assert_snapshot!(format!("tree_{format}"), run(&format!("tree {GROUP} --format {format}")));
+        seen.run(&format!("tree {GROUP} --format {format}"));
     }
-    assert_snapshot!("tree_one_level", run(&format!("tree {GROUP} --format csv --depth 1 --at 1700000000000")));
-    assert_snapshot!("tree_array", run(&format!("tree {GROUP}/two")));
+    seen.run(&format!("tree {GROUP} --format csv --depth 1 --at 1700000000000"));
+    seen.run(&format!("tree {GROUP}/two"));
+    assert_snapshot!("tree", seen);
 }
 
 #[test]
 fn enumerations() {
+    let mut seen = Transcript::default();
     for format in ["table", "json", "csv"] {
-        assert_snapshot!(
-            format!("enumerations_{format}"),
-            run(&format!("enumerations {ENUMERATIONS} --format {format}"))
-        );
+        seen.run(&format!("enumerations {ENUMERATIONS} --format {format}"));
     }
-    assert_snapshot!("enumeration_values", run(&format!("enumerations {ENUMERATIONS} colours --format table")));
-    assert_snapshot!("enumeration_numbers", run(&format!("enumerations {ENUMERATIONS} rates")));
-    assert_snapshot!("enumeration_unknown", run(&format!("enumerations {ENUMERATIONS} colors")));
+    seen.run(&format!("enumerations {ENUMERATIONS} colours --format table"));
+    seen.run(&format!("enumerations {ENUMERATIONS} rates"));
+    seen.run(&format!("enumerations {ENUMERATIONS} colors"));
+    assert_snapshot!("enumerations", seen);
 }
 
 #[test]
 fn ls() {
+    let mut seen = Transcript::default();
     let copy = Copy::of("v22-by-2.30.0-group");
     for format in ["table", "json", "jsonl", "csv"] {
-        assert_snapshot!(format!("ls_{format}"), copy.run("ls", "", &format!("--recursive --format {format}")));
+        seen.add(copy.run("ls", "", &format!("--recursive --format {format}")));
     }
-    assert_snapshot!("ls_one_level", copy.run("ls", "", "--format table"));
-    assert_snapshot!("ls_arrays", copy.run("ls -r --kind array", "", "--format csv"));
-    assert_snapshot!("ls_array_itself", copy.run("ls", "group/one", "--format table"));
+    seen.add(copy.run("ls", "", "--format table"));
+    seen.add(copy.run("ls -r --kind array", "", "--format csv"));
+    seen.add(copy.run("ls", "group/one", "--format table"));
+    assert_snapshot!("ls", seen);
 }
 
 #[cfg(unix)]

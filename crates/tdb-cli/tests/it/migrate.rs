@@ -1,30 +1,32 @@
 //! Tests of `tdb migrate`.
 
-use crate::support::{Copy, Key, run, tdb};
+use crate::support::{Copy, Key, Transcript, run, tdb};
 use insta::assert_snapshot;
 
 #[test]
 fn invalid_migrations_are_rejected_at_once() {
-    assert_snapshot!(run("migrate v22-by-2.30.0-dense-enumerations/array --to 9 --plan").to_string());
-    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --at 2024-01-01 --plan").to_string());
-    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --to 24").to_string());
-    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --filters a=nothing").to_string());
-    assert_snapshot!(run("migrate v22-by-2.30.0-sparse-2d/array --to 5 --plan --format csv").to_string());
+    let mut seen = Transcript::default();
+    seen.run("migrate v22-by-2.30.0-dense-enumerations/array --to 9 --plan");
+    seen.run("migrate v22-by-2.30.0-sparse-2d/array --at 2024-01-01 --plan");
+    seen.run("migrate v22-by-2.30.0-sparse-2d/array --to 24");
+    seen.run("migrate v22-by-2.30.0-sparse-2d/array --filters a=nothing");
+    seen.run("migrate v22-by-2.30.0-sparse-2d/array --to 5 --plan --format csv");
+    assert_snapshot!("invalid_migrations_are_rejected_at_once", seen);
 }
 
 #[test]
 fn in_place_and_to_another_folder() {
+    let mut seen = Transcript::default();
     let copy = Copy::of("v22-by-2.30.0-sparse-2d");
-    assert_snapshot!(copy.run("migrate", "array", "--to 4 --format csv").to_string());
+    seen.add(copy.run("migrate", "array", "--to 4 --format csv"));
     let other = copy.path().join("other");
-    assert_snapshot!(
-        copy.run(&format!("migrate --out {}", other.display()), "array", "--flatten --format csv").to_string()
-    );
-    for (snapshot, name) in [("same_as_old", "array.before-migration"), ("same_as_other", "other")] {
+    seen.add(copy.run(&format!("migrate --out {}", other.display()), "array", "--flatten --format csv"));
+    for name in ["array.before-migration", "other"] {
         let word = copy.path().join(name);
-        assert_snapshot!(snapshot, copy.run(&format!("diff {}", word.display()), "array", "--format csv").to_string());
+        seen.add(copy.run(&format!("diff {}", word.display()), "array", "--format csv"));
     }
-    assert_snapshot!(copy.run("migrate", "array", "--to 5").to_string());
+    seen.add(copy.run("migrate", "array", "--to 5"));
+    assert_snapshot!("in_place_and_to_another_folder", seen);
 }
 
 /// From no key to a key, to another key, and back to no key. Each array reads like the previous
@@ -87,9 +89,10 @@ fn wrong_keys() {
 /// All arrays of a group: to another place, in place, with a key, or refused.
 #[test]
 fn groups() {
+    let mut seen = Transcript::default();
     let copy = Copy::of("v22-by-2.30.0-group");
-    assert_snapshot!(copy.run("migrate", "group", "--to 20 --plan --format csv").to_string());
-    assert_snapshot!(copy.run("migrate", "group", "--to 20 --format csv").to_string());
+    seen.add(copy.run("migrate", "group", "--to 20 --plan --format csv"));
+    seen.add(copy.run("migrate", "group", "--to 20 --format csv"));
     let version = |place: &str| {
         let run = copy.run("schema", &format!("{place}/two"), "");
         run.stdout.lines().find(|line| line.contains("format version")).unwrap().trim().to_owned()
@@ -115,6 +118,7 @@ fn groups() {
     assert_eq!(members("out", &format!("--key-file {}", key.display())).1, members("group", "").1);
     copy.run("migrate", "group", "--at 2024-01-01 --flatten").exits(2).says("need an array");
     copy.run(&format!("migrate --out {}", out.display()), "group", "").exits(2).says("already exists");
+    assert_snapshot!("groups", seen);
 }
 
 /// A migration, killed between the two renames. Commands on the missing array print how to restore

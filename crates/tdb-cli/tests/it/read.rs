@@ -5,7 +5,7 @@ use crate::support;
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::support::{command, run, tdb};
+use crate::support::{Transcript, command, run, tdb};
 use insta::assert_snapshot;
 
 const SPARSE: &str = "v22-by-2.30.0-sparse-2d/array";
@@ -18,43 +18,53 @@ const BIG: &str = "v22-by-2.30.0-sparse-big-tiles/array";
 
 #[test]
 fn formats() {
+    let mut seen = Transcript::default();
     for format in ["table", "json", "jsonl", "csv"] {
         let line = format!("read {SPARSE} --range y=-10..-7 --order row-major --format {format}");
-        assert_snapshot!(format!("sparse_{format}"), run(&line));
+        seen.run(&line);
     }
     // JSON lines are the default for a pipe.
     let line = format!("read {SPARSE} --order row-major");
     assert_eq!(run(&line).stdout, run(&format!("{line} --format jsonl")).stdout);
+    assert_snapshot!("formats", seen);
 }
 
 #[test]
 fn dense_cells_come_with_their_coordinates() {
-    assert_snapshot!("dense", run(&format!("read {DENSE} --limit 6 --format table")));
-    assert_snapshot!("dense_select", run(&format!("read {DENSE} --limit 3 --select a --format table")));
+    let mut seen = Transcript::default();
+    seen.run(&format!("read {DENSE} --limit 6 --format table"));
+    seen.run(&format!("read {DENSE} --limit 3 --select a --format table"));
+    assert_snapshot!("dense_cells_come_with_their_coordinates", seen);
 }
 
 #[test]
 fn every_datatype() {
-    for (name, array) in [("nullable", NULLABLE), ("var", VAR)] {
+    let mut seen = Transcript::default();
+    for array in [NULLABLE, VAR] {
         for format in ["json", "csv"] {
-            assert_snapshot!(format!("{name}_{format}"), run(&format!("read {array} --limit 4 --format {format}")));
+            seen.run(&format!("read {array} --limit 4 --format {format}"));
         }
     }
-    assert_snapshot!("nullable_raw", run(&format!("read {NULLABLE} --limit 2 --format json --raw")));
+    seen.run(&format!("read {NULLABLE} --limit 2 --format json --raw"));
+    assert_snapshot!("every_datatype", seen);
 }
 
 #[test]
 fn nulls() {
+    let mut seen = Transcript::default();
     let line = "read v22-by-2.30.0-sparse-all-null/array --order row-major";
-    assert_snapshot!("null_table", run(&format!("{line} --format table")));
-    assert_snapshot!("null_csv", run(&format!("{line} --format csv --null NA")));
+    seen.run(&format!("{line} --format table"));
+    seen.run(&format!("{line} --format csv --null NA"));
+    assert_snapshot!("nulls", seen);
 }
 
 #[test]
 fn enumerations() {
-    assert_snapshot!("enumerations", run(&format!("read {ENUMERATIONS} --format table")));
-    assert_snapshot!("enumerations_json", run(&format!("read {ENUMERATIONS} --format jsonl")));
-    assert_snapshot!("enumerations_raw", run(&format!("read {ENUMERATIONS} --format jsonl --raw")));
+    let mut seen = Transcript::default();
+    seen.run(&format!("read {ENUMERATIONS} --format table"));
+    seen.run(&format!("read {ENUMERATIONS} --format jsonl"));
+    seen.run(&format!("read {ENUMERATIONS} --format jsonl --raw"));
+    assert_snapshot!("enumerations", seen);
 }
 
 #[test]
@@ -137,12 +147,14 @@ fn points() {
 #[test]
 fn ranges_of_labels() {
     const LABELS: &str = "v22-by-2.30.0-dense-labels/array";
+    let mut seen = Transcript::default();
     run(&format!("read {LABELS} --range height=0.. --range day=1969-12-27..1970-01-11"))
         .prints(&run(&format!("read {LABELS} --range y=2.. --range x=2..4")).stdout);
-    assert_snapshot!("label", run(&format!("read {LABELS} --range height=8 --range name=\"b\"..c")));
-    assert_snapshot!("label_none", run(&format!("read {LABELS} --range height=9..10")));
-    assert_snapshot!("label_wrong", run(&format!("read {LABELS} --range height=tall")));
-    assert_snapshot!("label_unknown", run(&format!("read {LABELS} --range hight=9")));
+    seen.run(&format!("read {LABELS} --range height=8 --range name=\"b\"..c"));
+    seen.run(&format!("read {LABELS} --range height=9..10"));
+    seen.run(&format!("read {LABELS} --range height=tall"));
+    seen.run(&format!("read {LABELS} --range hight=9"));
+    assert_snapshot!("ranges_of_labels", seen);
 }
 
 #[test]
@@ -180,23 +192,28 @@ fn long_tables_line_up() {
 
 #[test]
 fn explain() {
-    assert_snapshot!("explain", run(&format!("read {SPARSE} --range y=-10..-7 --select a --explain")));
-    assert_snapshot!("explain_json", run(&format!("read {DENSE} --explain --format json --limit 3")));
+    let mut seen = Transcript::default();
+    seen.run(&format!("read {SPARSE} --range y=-10..-7 --select a --explain"));
+    seen.run(&format!("read {DENSE} --explain --format json --limit 3"));
+    assert_snapshot!("explain", seen);
 }
 
 #[test]
 fn explain_what_is_left_out_and_why() {
+    let mut seen = Transcript::default();
     let line = |more: &str| run(&format!("read {more} --explain"));
-    assert_snapshot!("explain_sparse_condition", line(&format!("{SPARSE} --where a<40 --where y<0 --order global")));
-    assert_snapshot!("explain_dense_condition", line(&format!("{DENSE} --where a>90")));
+    seen.add(line(&format!("{SPARSE} --where a<40 --where y<0 --order global")));
+    seen.add(line(&format!("{DENSE} --where a>90")));
     let layers = "v22-by-2.30.0-dense-overlapping/array";
-    assert_snapshot!("explain_layers", line(layers));
-    assert_snapshot!("explain_times", line(&format!("{SPARSE} --at 1700000000000 --select a")));
+    seen.add(line(layers));
+    seen.add(line(&format!("{SPARSE} --at 1700000000000 --select a")));
+    assert_snapshot!("explain_what_is_left_out_and_why", seen);
 }
 
 /// The cost of a run, without figures that vary.
 #[test]
 fn explain_run() {
+    let mut seen = Transcript::default();
     let run = |more: &str| {
         let run = run(&format!("read {SPARSE} --where a<40 --select s --threads 1 --explain --run {more}"));
         let blank = |line: &str| {
@@ -208,12 +225,13 @@ fn explain_run() {
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
         lines.join("\n")
     };
-    assert_snapshot!("explain_run", run(""));
-    assert_snapshot!("explain_run_json", run("--format json --limit 1"));
+    seen.add(run(""));
+    seen.add(run("--format json --limit 1"));
     if cfg!(target_os = "linux") {
         tdb(["read", SPARSE, "--explain", "--run"]).shows("\nmemory    ");
     }
     tdb(["read", SPARSE, "--run"]).exits(2);
+    assert_snapshot!("explain_run", seen);
 }
 
 #[test]
@@ -261,13 +279,15 @@ fn a_closed_pipe_ends_a_read_silently() {
 /// The cells before damage in a data file are printed, and the exit code reports the damage.
 #[test]
 fn damaged_cells() {
+    let mut seen = Transcript::default();
     let copy = support::Copy::of("v22-by-2.30.0-dense-1d");
     let data = copy.find("array", "a0.tdb");
     let bytes = std::fs::read(&data).unwrap();
     std::fs::write(&data, &bytes[..bytes.len() - 1]).unwrap();
-    assert_snapshot!("truncated_data", copy.run("read", "array", ""));
+    seen.add(copy.run("read", "array", ""));
     let mut altered = bytes.clone();
     altered[8] = 0xff; // the length of the first chunk
     std::fs::write(&data, &altered).unwrap();
-    assert_snapshot!("altered_data", copy.run("read", "array", ""));
+    seen.add(copy.run("read", "array", ""));
+    assert_snapshot!("damaged_cells", seen);
 }

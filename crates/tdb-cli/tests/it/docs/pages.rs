@@ -9,7 +9,8 @@ use tdb_testkit::fixtures;
 use super::repository;
 
 /// The pages whose examples use the array `variants` of `docs/guides/write.md`.
-const ON_VARIANTS: [&str; 3] = ["docs/guides/import-export.md", "docs/guides/selections.md", "docs/guides/aggregates.md"];
+const ON_VARIANTS: [&str; 3] =
+    ["docs/guides/import-export.md", "docs/guides/selections.md", "docs/guides/aggregates.md"];
 
 /// The pages whose examples use any array, as `ARRAY`.
 const ON_ARRAY: [&str; 4] = ["README.md", "docs/guides/advice.md", "docs/guides/migrate.md", "docs/guides/relocate.md"];

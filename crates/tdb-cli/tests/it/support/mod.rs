@@ -78,6 +78,32 @@ impl Run {
     }
 }
 
+/// The output of several runs, for one snapshot that reads like a terminal.
+#[derive(Default)]
+pub(crate) struct Transcript(String);
+
+impl Transcript {
+    /// Runs `tdb` with the words of a line.
+    pub(crate) fn run(&mut self, line: &str) {
+        self.add(run(line));
+    }
+
+    /// Adds the output of a run.
+    pub(crate) fn add(&mut self, output: impl fmt::Display) {
+        if !self.0.is_empty() {
+            self.0.push('\n');
+        }
+        self.0.push_str(output.to_string().trim_end_matches('\n'));
+        self.0.push('\n');
+    }
+}
+
+impl fmt::Display for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Returns the command, in the folder of the fixtures.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
