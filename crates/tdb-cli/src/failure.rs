@@ -154,8 +154,9 @@ impl Failure {
     pub fn io(path: impl fmt::Display, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::new(Exit::Unavailable, format!("{path}: not found")),
-            io::ErrorKind::PermissionDenied => Self::new(Exit::Unavailable, format!("{path}: permission denied"))
-                .with_hint("ask the owner for permission to read it"),
+            io::ErrorKind::PermissionDenied => {
+                Self::new(Exit::Unavailable, format!("{path}: permission denied")).with_hint("ask the owner for access")
+            }
             _ => Self::new(Exit::Unavailable, format!("{path}: {error}")),
         }
     }

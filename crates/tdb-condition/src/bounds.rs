@@ -33,7 +33,7 @@ pub enum Nulls {
 
 /// The result of a condition for some cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fulfilment {
+pub enum Matches {
     /// The condition is false for all cells.
     None,
     /// Unknown.
@@ -48,34 +48,34 @@ impl BoundCondition {
     /// `bounds` returns the bounds of each of the [`fields`](Self::fields), by index.
     ///
     /// ```
-    /// use tdb_condition::{CellBounds, Condition, Fulfilment, Nulls};
+    /// use tdb_condition::{CellBounds, Condition, Matches, Nulls};
     /// # use tdb_schema::{Attribute, Dimension, SchemaBuilder};
     /// # use tdb_types::Datatype;
     /// # let x = Dimension::new("x", 0i32..=99);
     /// # let schema = SchemaBuilder::sparse().dimension(x).attribute(Attribute::new("a", Datatype::UInt8)).build()?;
-    /// let within = |text: &str, low: &[u8], high: &[u8]| -> Result<Fulfilment, Box<dyn std::error::Error>> {
+    /// let within = |text: &str, low: &[u8], high: &[u8]| -> Result<Matches, Box<dyn std::error::Error>> {
     ///     let bound = text.parse::<Condition>()?.bind(&schema, |_| None)?;
     ///     Ok(bound.over_bounds(|_| CellBounds { range: Some((low, high)), nulls: Nulls::None }))
     /// };
-    /// assert_eq!(within("a > 7", &[3], &[7])?, Fulfilment::None);
-    /// assert_eq!(within("a > 7 or a in (1, 2)", &[2], &[8])?, Fulfilment::Unknown);
-    /// assert_eq!(within("not a between 5 and 6", &[7], &[9])?, Fulfilment::All);
+    /// assert_eq!(within("a > 7", &[3], &[7])?, Matches::None);
+    /// assert_eq!(within("a > 7 or a in (1, 2)", &[2], &[8])?, Matches::Unknown);
+    /// assert_eq!(within("not a between 5 and 6", &[7], &[9])?, Matches::All);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn over_bounds<'a>(&self, bounds: impl Fn(usize) -> CellBounds<'a>) -> Fulfilment {
+    pub fn over_bounds<'a>(&self, bounds: impl Fn(usize) -> CellBounds<'a>) -> Matches {
         over(&self.root, &self.fields, &bounds)
     }
 }
 
-fn over<'a>(node: &Node, fields: &[BoundField], bounds: &dyn Fn(usize) -> CellBounds<'a>) -> Fulfilment {
+fn over<'a>(node: &Node, fields: &[BoundField], bounds: &dyn Fn(usize) -> CellBounds<'a>) -> Matches {
     match node {
-        Node::Constant(true) => Fulfilment::All,
-        Node::Constant(false) => Fulfilment::None,
+        Node::Constant(true) => Matches::All,
+        Node::Constant(false) => Matches::None,
         Node::Test { field, test } => {
-            fields.get(*field).map_or(Fulfilment::Unknown, |known| of_test(test, known.cells, bounds(*field)))
+            fields.get(*field).map_or(Matches::Unknown, |known| of_test(test, known.cells, bounds(*field)))
         }
-        Node::And(nodes) => combined(nodes, fields, bounds, Fulfilment::All, Fulfilment::None),
-        Node::Or(nodes) => combined(nodes, fields, bounds, Fulfilment::None, Fulfilment::All),
+        Node::And(nodes) => combined(nodes, fields, bounds, Matches::All, Matches::None),
+        Node::Or(nodes) => combined(nodes, fields, bounds, Matches::None, Matches::All),
     }
 }
 
@@ -84,48 +84,48 @@ fn combined<'a>(
     nodes: &[Node],
     fields: &[BoundField],
     bounds: &dyn Fn(usize) -> CellBounds<'a>,
-    neutral: Fulfilment,
-    decisive: Fulfilment,
-) -> Fulfilment {
+    neutral: Matches,
+    decisive: Matches,
+) -> Matches {
     let mut all = neutral;
     for node in nodes {
         match over(node, fields, bounds) {
             one if one == decisive => return decisive,
-            Fulfilment::Unknown => all = Fulfilment::Unknown,
+            Matches::Unknown => all = Matches::Unknown,
             _ => {}
         }
     }
     all
 }
 
-fn of_test(test: &Test, cells: FieldType, bounds: CellBounds<'_>) -> Fulfilment {
+fn of_test(test: &Test, cells: FieldType, bounds: CellBounds<'_>) -> Matches {
     if let Test::Null(wanted) = test {
         return match (bounds.nulls, wanted) {
-            (Nulls::Unknown, _) => Fulfilment::Unknown,
-            (Nulls::All, true) | (Nulls::None, false) => Fulfilment::All,
-            (Nulls::All, false) | (Nulls::None, true) => Fulfilment::None,
+            (Nulls::Unknown, _) => Matches::Unknown,
+            (Nulls::All, true) | (Nulls::None, false) => Matches::All,
+            (Nulls::All, false) | (Nulls::None, true) => Matches::None,
         };
     }
     if bounds.nulls == Nulls::All {
-        return Fulfilment::None;
+        return Matches::None;
     }
-    let of_values = bounds.range.map_or(Fulfilment::Unknown, |range| of_values(test, cells.datatype, range));
+    let of_values = bounds.range.map_or(Matches::Unknown, |range| of_values(test, cells.datatype, range));
     match (of_values, bounds.nulls) {
         // Null cells satisfy no comparison.
-        (Fulfilment::All, Nulls::Unknown) => Fulfilment::Unknown,
+        (Matches::All, Nulls::Unknown) => Matches::Unknown,
         (known, _) => known,
     }
 }
 
 /// Evaluates a test for cells between two values.
-fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fulfilment {
+fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Matches {
     let decided = match test {
         Test::Number { operator, value, .. } | Test::Bytes { signed: false, operator, value, .. } => {
             let at = |bound: &[u8]| compare(datatype, bound, value);
             at(low).zip(at(high)).map(|(low, high)| of_comparison(*operator, low, high))
         }
         // Cells with bounds have no NaNs.
-        Test::Nan(_, wanted) => Some(if *wanted { Fulfilment::None } else { Fulfilment::All }),
+        Test::Nan(_, wanted) => Some(if *wanted { Matches::None } else { Matches::All }),
         // The bounds are computed for unsigned bytes.
         Test::Bytes { signed: true, .. } | Test::FirstChar { .. } | Test::Null(_) => None,
         Test::SmallSet { size, negated, values } => {
@@ -134,15 +134,15 @@ fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Fu
         }
         Test::Set { negated, values, .. } => of_set(datatype, *negated, values.iter().cloned(), (low, high)),
     };
-    decided.unwrap_or(Fulfilment::Unknown)
+    decided.unwrap_or(Matches::Unknown)
 }
 
 /// Evaluates a comparison. `low` and `high` are the orderings of the bounds relative to the value.
-fn of_comparison(operator: Operator, low: Ordering, high: Ordering) -> Fulfilment {
+fn of_comparison(operator: Operator, low: Ordering, high: Ordering) -> Matches {
     let decide = |none: bool, all: bool| match (none, all) {
-        (true, _) => Fulfilment::None,
-        (_, true) => Fulfilment::All,
-        _ => Fulfilment::Unknown,
+        (true, _) => Matches::None,
+        (_, true) => Matches::All,
+        _ => Matches::Unknown,
     };
     match operator {
         Operator::Less => decide(low.is_ge(), high.is_lt()),
@@ -159,7 +159,7 @@ fn of_set(
     negated: bool,
     mut values: impl Iterator<Item = Vec<u8>>,
     (low, high): (&[u8], &[u8]),
-) -> Option<Fulfilment> {
+) -> Option<Matches> {
     let is_apart = |value: &Vec<u8>| match (compare(datatype, low, value), compare(datatype, high, value)) {
         (Some(low), Some(high)) => low.is_gt() || high.is_lt(),
         // No cell is a NaN.
@@ -174,8 +174,8 @@ fn of_set(
         is_in |= is_one_value && value == low;
     }
     match (are_apart, is_in) {
-        (true, _) => Some(if negated { Fulfilment::All } else { Fulfilment::None }),
-        (_, true) => Some(if negated { Fulfilment::None } else { Fulfilment::All }),
+        (true, _) => Some(if negated { Matches::All } else { Matches::None }),
+        (_, true) => Some(if negated { Matches::None } else { Matches::All }),
         _ => None,
     }
 }

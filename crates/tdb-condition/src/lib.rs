@@ -90,7 +90,7 @@ mod tree;
 pub use {tdb_generic_tile, tdb_schema, tdb_types};
 
 pub use bind::{BoundCondition, BoundField};
-pub use bounds::{CellBounds, Fulfilment, Nulls};
+pub use bounds::{CellBounds, Matches, Nulls};
 pub use error::{ConditionError, Result};
 pub use format::Update;
 pub use literal::{Literal, LiteralKind, Value};

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use tdb_condition::Fulfilment;
+use tdb_condition::Matches;
 use tdb_query::Pruner;
 use tdb_query::scan::{KnownTile, Scan};
 use tdb_snapshot::{Fragment, Result};
@@ -90,12 +90,12 @@ impl Written {
                     .as_ref()
                     .map(|filter| Pruner::new(&fragments[fragment], array.schema(), filter)),
             });
-            match facts.fulfilment(&fragments[fragment], place.tile) {
-                Fulfilment::None => {}
-                Fulfilment::All if facts.add(scan, place) => {
+            match facts.matches(&fragments[fragment], place.tile) {
+                Matches::None => {}
+                Matches::All if facts.add(scan, place) => {
                     known.insert((fragment, place.tile));
                 }
-                Fulfilment::All | Fulfilment::Unknown => others.push(*number),
+                Matches::All | Matches::Unknown => others.push(*number),
             }
         }
         Ok(others)
@@ -115,9 +115,9 @@ impl<K> FragmentFacts<K> {
         self.known.as_ref().is_some_and(|known| scan.add_known(known, tile).is_all())
     }
 
-    fn fulfilment(&self, fragment: &Fragment, tile: u64) -> Fulfilment {
+    fn matches(&self, fragment: &Fragment, tile: u64) -> Matches {
         match &self.pruner {
-            None => Fulfilment::All,
+            None => Matches::All,
             Some(pruner) => pruner.tile(tile, fragment.tile_box(tile).as_ref()),
         }
     }

@@ -72,7 +72,7 @@ impl Plan {
     }
 
     /// Returns the files to be kept, with reasons.
-    pub fn left(&self) -> impl Iterator<Item = &Retained> {
+    pub fn retained(&self) -> impl Iterator<Item = &Retained> {
         self.parts.iter().flat_map(|(_, draft)| &draft.left)
     }
 
@@ -201,6 +201,6 @@ impl fmt::Display for Plan {
             writeln!(f, "nothing to do")?;
         }
         self.steps().try_for_each(|step| writeln!(f, "{step}"))?;
-        self.left().try_for_each(|left| writeln!(f, "{left}"))
+        self.retained().try_for_each(|left| writeln!(f, "{left}"))
     }
 }

@@ -20,7 +20,7 @@ pub struct Step {
     /// Description of the file or folder.
     pub what: &'static str,
     /// Number of files superseded by a written file.
-    pub joins: usize,
+    pub supersedes: usize,
 }
 
 /// An action on a file or folder.
@@ -43,10 +43,10 @@ impl fmt::Display for Action {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { action, path, bytes, what, joins, .. } = self;
+        let Self { action, path, bytes, what, supersedes, .. } = self;
         write!(f, "{action} {path}: {what}, {bytes} bytes")?;
-        if *joins > 0 {
-            write!(f, ", for {joins}")?;
+        if *supersedes > 0 {
+            write!(f, ", for {supersedes}")?;
         }
         Ok(())
     }
@@ -63,11 +63,11 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Plans writing a file as a replacement of `joins` files.
-    pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, joins: usize) -> Self {
+    /// Plans writing a file as a replacement of `supersedes` files.
+    pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, supersedes: usize) -> Self {
         let bytes = content.len() as u64;
         Self {
-            step: Step { action: Action::Write, kind: EntryKind::File, path, bytes, what, joins },
+            step: Step { action: Action::Write, kind: EntryKind::File, path, bytes, what, supersedes },
             content,
             is_free: false,
         }
@@ -85,7 +85,7 @@ impl Planned {
 
     fn remove(kind: EntryKind, path: String, bytes: u64, what: &'static str) -> Self {
         Self {
-            step: Step { action: Action::Remove, kind, path, bytes, what, joins: 0 },
+            step: Step { action: Action::Remove, kind, path, bytes, what, supersedes: 0 },
             content: Vec::new(),
             is_free: false,
         }

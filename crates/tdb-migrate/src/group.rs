@@ -90,7 +90,7 @@ impl GroupMigration {
 
     /// Returns the URIs of unchanged members, which are external or missing.
     #[must_use]
-    pub fn left(&self) -> &[String] {
+    pub fn unchanged(&self) -> &[String] {
         &self.left
     }
 

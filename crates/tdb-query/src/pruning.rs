@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use tdb_condition::{BoundCondition, CellBounds, Fulfilment, Nulls};
+use tdb_condition::{BoundCondition, CellBounds, Matches, Nulls};
 use tdb_fragment::{FragmentField, Statistic, ValueStatistics};
 use tdb_rtree::{DimRange, NdRange};
 use tdb_schema::{ArraySchema, FieldRef};
@@ -45,7 +45,7 @@ impl Pruner {
     /// Creates the pruner and reads the necessary statistics.
     pub fn new(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Self {
         let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
-        let is_out = condition.constant().is_none() && over_fragment(fragment, array, &condition) == Fulfilment::None;
+        let is_out = condition.constant().is_none() && over_fragment(fragment, array, &condition) == Matches::None;
         let is_decided = is_out || condition.constant().is_some();
         let known = |field: FieldRef| match field {
             _ if is_decided => Known::Nothing,
@@ -68,12 +68,12 @@ impl Pruner {
     pub fn rules_out(&self, tile: u64) -> bool {
         let bounds = self.fields.iter().any(|known| matches!(known, Known::Dimension(..)));
         let bounds = if bounds { self.fragment.tile_box(tile) } else { None };
-        self.tile(tile, bounds.as_ref()) == Fulfilment::None
+        self.tile(tile, bounds.as_ref()) == Matches::None
     }
 
     /// Judges how many cells of a tile meet the condition. `bounds` is a box around all cells of
     /// the tile.
-    pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Fulfilment {
+    pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Matches {
         self.judge(tile, bounds, None)
     }
 
@@ -86,7 +86,7 @@ impl Pruner {
             return PrunedBy::FillValues;
         }
         let bounds = self.fragment.tile_box(tile);
-        let decides = |place: &usize| self.judge(tile, bounds.as_ref(), Some(*place)) == Fulfilment::None;
+        let decides = |place: &usize| self.judge(tile, bounds.as_ref(), Some(*place)) == Matches::None;
         match (0..self.fields.len()).find(decides).map(|place| (&self.fields[place], place)) {
             Some((Known::Dimension(..), _)) => PrunedBy::Box,
             Some((_, place)) => {
@@ -98,12 +98,12 @@ impl Pruner {
     }
 
     /// Judges a tile, with only the field at `only` known if given.
-    fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Fulfilment {
+    fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Matches {
         if self.is_out {
-            return Fulfilment::None;
+            return Matches::None;
         }
         if let Some(truth) = self.condition.constant() {
-            return if truth { Fulfilment::All } else { Fulfilment::None };
+            return if truth { Matches::All } else { Matches::None };
         }
         let coordinates = self.fields.iter().map(|known| match known {
             Known::Dimension(index, physical) => coordinates(bounds.and_then(|bounds| bounds.0.get(*index)), *physical),
@@ -127,12 +127,12 @@ pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condi
     let condition = with_fill_values(condition, array, |field| !fragment.has_field(array, field));
     match condition.constant() {
         Some(truth) => !truth,
-        None => over_fragment(fragment, array, &condition) == Fulfilment::None,
+        None => over_fragment(fragment, array, &condition) == Matches::None,
     }
 }
 
 /// Judges how many of the fragment's cells meet the condition, from fragment-level bounds.
-fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Fulfilment {
+fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Matches {
     let domain = fragment.bounds();
     let known = |field: FieldRef| match field {
         FieldRef::Dimension(index) => {

@@ -40,6 +40,14 @@ pub enum RTreeError {
         /// Number of ranges in the first dimension.
         expected: usize,
     },
+    /// More boxes than a search supports.
+    #[error("found {found} boxes, the limit is {limit}")]
+    TooManyBoxes {
+        /// Number of boxes.
+        found: usize,
+        /// The largest possible number.
+        limit: usize,
+    },
     /// The bounds of a range have different types.
     #[error("range from {lo:?} to {hi:?} mixes datatypes")]
     MixedTypes {

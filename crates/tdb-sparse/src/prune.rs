@@ -1,6 +1,6 @@
 //! Exclusion of tiles by the query's condition.
 
-use tdb_condition::Fulfilment;
+use tdb_condition::Matches;
 use tdb_query::{CheckedQuery, PrunedTiles, Pruner};
 use tdb_snapshot::Result;
 
@@ -29,9 +29,9 @@ pub(super) fn context(query: CheckedQuery, explain: bool) -> Result<Context> {
             let mut out = None;
             for (part, pruner) in pruners.iter().enumerate() {
                 match pruner.tile(tile.tile, Some(&bounds)) {
-                    Fulfilment::None => out = Some(pruner),
-                    Fulfilment::All => tile.passes |= 1u64.checked_shl(u32::try_from(part).unwrap_or(64)).unwrap_or(0),
-                    Fulfilment::Unknown => {}
+                    Matches::None => out = Some(pruner),
+                    Matches::All => tile.passes |= 1u64.checked_shl(u32::try_from(part).unwrap_or(64)).unwrap_or(0),
+                    Matches::Unknown => {}
                 }
             }
             // A cell that fails the condition may hide an older matching cell.

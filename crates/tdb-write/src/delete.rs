@@ -76,8 +76,8 @@ pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     fragments.sort_by(|a, b| b.entry.name.as_str().cmp(a.entry.name.as_str()));
     let at_once =
         |files: &CommittedFragment| files.commit.as_deref().is_some_and(|path| path.starts_with(COMMITS_FOLDER));
-    let gathered = fragments.iter().any(|files| files.is_gathered);
-    if gathered || fragments.len() > 1 && fragments.iter().all(at_once) {
+    let consolidated = fragments.iter().any(|files| files.is_consolidated);
+    if consolidated || fragments.len() > 1 && fragments.iter().all(at_once) {
         forget_together(&**storage, &fragments, &array.access().environment)?;
     }
     for files in &fragments {

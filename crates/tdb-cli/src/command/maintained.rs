@@ -32,8 +32,8 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
     let mut sheet = Sheet::new(&[("action", false), ("path", false), ("what", false), ("size", true), ("for", true)]);
     let has_left = if only_plan {
         plan.steps().for_each(|step| sheet.push(row(step, &path_of_plan(step))));
-        plan.left().for_each(|left| sheet.push(row_of_left(left)));
-        plan.left().next().is_some()
+        plan.retained().for_each(|left| sheet.push(row_of_left(left)));
+        plan.retained().next().is_some()
     } else {
         let report = plan.run()?;
         past.clone_from(&report.past);
@@ -62,7 +62,7 @@ pub(crate) fn finish(plan: Plan, only_plan: bool, format: RowFormat, terminal: T
 
 fn row(step: &Step, path: &str) -> Vec<Entry> {
     let size = Entry::shown(Bytes(step.bytes).to_string(), step.bytes);
-    let joins = if step.action == Action::Write { (step.joins as u64).into() } else { Entry::none() };
+    let joins = if step.action == Action::Write { (step.supersedes as u64).into() } else { Entry::none() };
     vec![step.action.to_string().into(), path.into(), step.what.into(), size, joins]
 }
 

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use tdb_condition::{BoundCondition, BoundField, CellBounds, Condition, ConditionText, Fulfilment, Nulls, Update};
+use tdb_condition::{BoundCondition, BoundField, CellBounds, Condition, ConditionText, Matches, Nulls, Update};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_types::{ByteReader, ByteWriter, CellValNum, Cells, Datatype, Limits, Offsets, Scalar, Spans, Validity};
 
@@ -134,17 +134,17 @@ fn is_read_again(schema: &ArraySchema, written: &Condition, resolved: &Condition
 fn bounds_are_true(bound: &BoundCondition, columns: &Columns, truth: [bool; CELLS], text: &str) {
     let known: Vec<_> = bound.fields().iter().zip(&columns.0).map(|(field, column)| bounds_of(field, column)).collect();
     for counts_nulls in [true, false] {
-        let fulfilment = bound.over_bounds(|field| {
+        let matches = bound.over_bounds(|field| {
             let (range, nulls) = &known[field];
             let range = range.as_ref().map(|(low, high)| (&low[..], &high[..]));
             CellBounds { range, nulls: if counts_nulls { *nulls } else { Nulls::Unknown } }
         });
-        let is_true = match fulfilment {
-            Fulfilment::None => truth.iter().all(|truth| !truth),
-            Fulfilment::All => truth.iter().all(|truth| *truth),
-            Fulfilment::Unknown => true,
+        let is_true = match matches {
+            Matches::None => truth.iter().all(|truth| !truth),
+            Matches::All => truth.iter().all(|truth| *truth),
+            Matches::Unknown => true,
         };
-        assert!(is_true, "{text:?} is {fulfilment:?} by {known:?}, but {truth:?}");
+        assert!(is_true, "{text:?} is {matches:?} by {known:?}, but {truth:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfilment, Nulls, Operator, Value, field};
+use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Matches, Nulls, Operator, Value, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
 use tdb_types::{CellValNum, Cells, Datatype, Limits, Offsets, Validity};
 
@@ -266,9 +266,9 @@ proptest! {
             CellBounds { range: ranges[index].as_ref().map(|(low, high)| (&low[..], &high[..])), nulls }
         });
         match found {
-            Fulfilment::None => prop_assert!(!rows.iter().any(|row| model(&condition, row) == Some(true)), "{}", condition),
-            Fulfilment::All => prop_assert!(rows.iter().all(|row| model(&condition, row) == Some(true)), "{}", condition),
-            Fulfilment::Unknown => {}
+            Matches::None => prop_assert!(!rows.iter().any(|row| model(&condition, row) == Some(true)), "{}", condition),
+            Matches::All => prop_assert!(rows.iter().all(|row| model(&condition, row) == Some(true)), "{}", condition),
+            Matches::Unknown => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Results over bounds and known values, for all ranges of small numbers. The results must be
 //! correct and as precise as possible.
 
-use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Fulfilment, Nulls, Operator, field};
+use tdb_condition::{BoundCondition, CellBounds, Condition, ConditionError, Matches, Nulls, Operator, field};
 use tdb_schema::{ArraySchema, Attribute, Dimension, SchemaBuilder};
 use tdb_types::{Cells, Datatype};
 
@@ -17,7 +17,7 @@ fn bind(condition: &Condition, datatype: Datatype) -> BoundCondition {
 }
 
 /// Evaluates a condition over cells between two values.
-fn between(condition: &Condition, datatype: Datatype, low: &[u8], high: &[u8], nulls: Nulls) -> Fulfilment {
+fn between(condition: &Condition, datatype: Datatype, low: &[u8], high: &[u8], nulls: Nulls) -> Matches {
     bind(condition, datatype).over_bounds(|_| CellBounds { range: Some((low, high)), nulls })
 }
 
@@ -33,11 +33,11 @@ fn holds(operator: Operator, cell: i32, value: i32) -> bool {
 }
 
 /// Summarizes the results of cells.
-fn of_all(mut truth: impl Iterator<Item = bool> + Clone) -> Fulfilment {
+fn of_all(mut truth: impl Iterator<Item = bool> + Clone) -> Matches {
     match (truth.clone().any(|truth| truth), truth.all(|truth| truth)) {
-        (false, _) => Fulfilment::None,
-        (_, true) => Fulfilment::All,
-        _ => Fulfilment::Unknown,
+        (false, _) => Matches::None,
+        (_, true) => Matches::All,
+        _ => Matches::Unknown,
     }
 }
 
@@ -52,18 +52,18 @@ fn tests_are_decided_exactly_if_bounds_suffice() {
                 let expected = of_all((low..=high).map(|cell| holds(operator, cell, value)));
                 assert_eq!(found(&condition, Nulls::None), expected, "{condition} in {low}..={high}");
                 // Null cells satisfy no condition.
-                let expected = if expected == Fulfilment::All { Fulfilment::Unknown } else { expected };
+                let expected = if expected == Matches::All { Matches::Unknown } else { expected };
                 assert_eq!(found(&condition, Nulls::Unknown), expected, "{condition} in {low}..={high}, or null");
-                assert_eq!(found(&condition, Nulls::All), Fulfilment::None, "{condition} of nulls");
+                assert_eq!(found(&condition, Nulls::All), Matches::None, "{condition} of nulls");
             }
             // Sets are decided only for ranges of a single value and for ranges without members.
             let members = [value, value + 2];
             let is_apart = members.iter().all(|member| *member < low || *member > high);
             for (condition, is_negated) in [(field("a").is_in(members), false), (field("a").not_in(members), true)] {
                 let expected = match () {
-                    () if is_apart == is_negated && (is_apart || low == high) => Fulfilment::All,
-                    () if is_apart || low == high => Fulfilment::None,
-                    () => Fulfilment::Unknown,
+                    () if is_apart == is_negated && (is_apart || low == high) => Matches::All,
+                    () if is_apart || low == high => Matches::None,
+                    () => Matches::Unknown,
                 };
                 assert_eq!(found(&condition, Nulls::None), expected, "{condition} in {low}..={high}");
             }
@@ -77,29 +77,29 @@ fn zeros_are_equal_and_nans_equal_nothing() {
         between(&condition, Datatype::Float64, &low.to_le_bytes(), &high.to_le_bytes(), Nulls::None)
     };
     for zero in [0.0, -0.0] {
-        assert_eq!(within(field("a").eq(0.0), zero, zero), Fulfilment::All);
+        assert_eq!(within(field("a").eq(0.0), zero, zero), Matches::All);
         // Equal floats may differ in bytes, and sets compare bytes.
-        assert_eq!(within(field("a").is_in([0.0]), zero, zero), Fulfilment::Unknown);
-        assert_eq!(within(field("a").not_in([0.0]), zero, zero), Fulfilment::Unknown);
+        assert_eq!(within(field("a").is_in([0.0]), zero, zero), Matches::Unknown);
+        assert_eq!(within(field("a").not_in([0.0]), zero, zero), Matches::Unknown);
     }
     for zero in [0.0, -0.0] {
-        assert_eq!(within(field("a").is_in([zero]), -0.0, 1.0), Fulfilment::Unknown);
-        assert_eq!(within(field("a").not_in([zero]), 0.0, 1.0), Fulfilment::Unknown);
-        assert_eq!(within(field("a").ne(zero), 0.0, 0.0), Fulfilment::None);
-        assert_eq!(within(field("a").ge(zero) & field("a").le(zero), -zero, zero), Fulfilment::All);
+        assert_eq!(within(field("a").is_in([zero]), -0.0, 1.0), Matches::Unknown);
+        assert_eq!(within(field("a").not_in([zero]), 0.0, 1.0), Matches::Unknown);
+        assert_eq!(within(field("a").ne(zero), 0.0, 0.0), Matches::None);
+        assert_eq!(within(field("a").ge(zero) & field("a").le(zero), -zero, zero), Matches::All);
     }
     for (nothing, anything) in [
         (field("a").eq(f64::NAN), field("a").ne(f64::NAN)),
         (field("a").is_in([f64::NAN]), field("a").not_in([f64::NAN])),
     ] {
-        assert_eq!(within(nothing, 0.0, 1.0), Fulfilment::None);
-        assert_eq!(within(anything, 0.0, 1.0), Fulfilment::All);
+        assert_eq!(within(nothing, 0.0, 1.0), Matches::None);
+        assert_eq!(within(anything, 0.0, 1.0), Matches::All);
     }
-    assert_eq!(within(field("a").is_nan(), 0.0, 1.0), Fulfilment::None);
-    assert_eq!(within(field("a").gt(1.0) | field("a").is_nan(), 0.0, 1.0), Fulfilment::None);
-    assert_eq!(within(field("a").is_not_nan(), 0.0, 1.0), Fulfilment::All);
+    assert_eq!(within(field("a").is_nan(), 0.0, 1.0), Matches::None);
+    assert_eq!(within(field("a").gt(1.0) | field("a").is_nan(), 0.0, 1.0), Matches::None);
+    assert_eq!(within(field("a").is_not_nan(), 0.0, 1.0), Matches::All);
     let unknown = bind(&field("a").is_nan(), Datatype::Float64).over_bounds(|_| CellBounds::default());
-    assert_eq!(unknown, Fulfilment::Unknown);
+    assert_eq!(unknown, Matches::Unknown);
 }
 
 /// Characters compare as signed bytes, but their bounds are those of unsigned bytes.
@@ -107,8 +107,8 @@ fn zeros_are_equal_and_nans_equal_nothing() {
 fn bounds_of_signed_characters_are_ignored() {
     for operator in Operator::ALL {
         let condition = field("a").compare(operator, 0_i8);
-        assert_eq!(between(&condition, Datatype::Char, &[1], &[0xff], Nulls::None), Fulfilment::Unknown, "{condition}");
-        assert_eq!(between(&condition, Datatype::Char, &[1], &[0x7f], Nulls::None), Fulfilment::Unknown, "{condition}");
+        assert_eq!(between(&condition, Datatype::Char, &[1], &[0xff], Nulls::None), Matches::Unknown, "{condition}");
+        assert_eq!(between(&condition, Datatype::Char, &[1], &[0x7f], Nulls::None), Matches::Unknown, "{condition}");
     }
 }
 

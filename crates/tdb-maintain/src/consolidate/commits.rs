@@ -39,11 +39,11 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     for path in inventory.paths.iter().map(String::as_str) {
         let kind = CommitKind::of(path);
         // The reference library does not know consolidated updates, and no release has written any.
-        let is_gathered = match kind {
+        let is_consolidated = match kind {
             Some(CommitKind::Write) => !ignored.contains(path),
             kind => kind == Some(CommitKind::Delete),
         };
-        let Some(name) = TimestampedName::parse(file_name(path)).filter(|_| is_gathered) else { continue };
+        let Some(name) = TimestampedName::parse(file_name(path)).filter(|_| is_consolidated) else { continue };
         let bytes = match (kind, inventory.embedded.get(path)) {
             (Some(CommitKind::Delete), Some(embedded)) => Some(embedded.bytes.to_vec()),
             (Some(CommitKind::Delete), None) => Some(files.read_delete(path)?),
@@ -54,7 +54,7 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     commits.sort_by(|a, b| (&a.name, a.path).cmp(&(&b.name, b.path)));
     let ends = commits.iter().map(|commit| commit.name.end()).max();
     let (Some(first), Some(end)) = (commits.first(), ends) else { return Ok(Draft::default()) };
-    if commits.len() < 2 || inventory.gathered.iter().any(|list| is_all(list, &commits)) {
+    if commits.len() < 2 || inventory.consolidated.iter().any(|list| is_all(list, &commits)) {
         return Ok(Draft::default());
     }
     let time = TimeRange { start: first.name.start(), end };
@@ -77,11 +77,11 @@ pub(crate) fn settle(array: &Array, names: &WriteIds, done: &Draft) -> Result<Op
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
     let (new, others): (Vec<&CommitList>, Vec<&CommitList>) =
-        inventory.gathered.iter().partition(|list| list.path == written.step.path);
+        inventory.consolidated.iter().partition(|list| list.path == written.step.path);
     let mut there: HashSet<String> = own_commits(&listing).map(|own| own.path).collect();
     there.extend(others.into_iter().flat_map(|list| &list.names).cloned());
-    let gathered = new.into_iter().flat_map(|list| &list.names);
-    let gone = gathered.filter(|path| CommitKind::of(path) == Some(CommitKind::Write) && !there.contains(*path));
+    let consolidated = new.into_iter().flat_map(|list| &list.names);
+    let gone = consolidated.filter(|path| CommitKind::of(path) == Some(CommitKind::Write) && !there.contains(*path));
     ignoring(array, names, gone.cloned().collect())
 }
 
@@ -96,7 +96,7 @@ fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
 
 /// Returns the savings. After a vacuum, one new file and the separate delete commits remain.
 fn savings(inventory: &CommitInventory, own: impl Iterator<Item = String>) -> Savings {
-    let lists = (inventory.gathered.len() + inventory.ignored.len()) as u64;
+    let lists = (inventory.consolidated.len() + inventory.ignored.len()) as u64;
     let (mut names, mut reads) = (lists, lists);
     for path in own {
         match CommitKind::of(&path) {

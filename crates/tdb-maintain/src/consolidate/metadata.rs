@@ -59,13 +59,13 @@ pub(crate) fn draft(target: &Target, names: &WriteIds, time: TimeRange) -> Resul
         steps.push(Planned::write(path.clone(), bytes, "consolidated metadata", joined.len()));
     }
     let list = list.into_bytes();
-    let joins = joined.len();
+    let supersedes = joined.len();
     steps.push(Planned::write(
         format!("{path}.{VACUUM_EXTENSION}"),
         list,
         "the vacuum file of the consolidated metadata",
-        joins,
+        supersedes,
     ));
-    let saved = (joins - 1) as u64;
+    let saved = (supersedes - 1) as u64;
     Ok(Draft { steps, savings: Savings { names: saved, reads: saved }, ..Draft::default() })
 }

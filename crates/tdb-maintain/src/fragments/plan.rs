@@ -81,7 +81,7 @@ impl FragmentPlan {
 
     /// Returns the fragments that remain after the last step, if a reason prevents a further step.
     #[must_use]
-    pub fn left(&self) -> &[TimestampedName] {
+    pub fn remaining(&self) -> &[TimestampedName] {
         &self.left
     }
 

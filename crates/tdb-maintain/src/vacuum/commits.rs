@@ -47,7 +47,7 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
 
 /// Consolidated commits files and ignore files at paths read by both libraries.
 struct Lists<'a> {
-    gathered: Vec<&'a CommitList>,
+    consolidated: Vec<&'a CommitList>,
     ignored: Vec<&'a CommitList>,
     /// Ignored writes, as listed in the consolidated files.
     taken_back: HashSet<&'a str>,
@@ -59,11 +59,11 @@ impl<'a> Lists<'a> {
     fn of(inventory: &'a CommitInventory) -> Self {
         let looked_at =
             |list: &&CommitList| list.path.strip_prefix(COMMITS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
-        let gathered: Vec<&CommitList> = inventory.gathered.iter().filter(looked_at).collect();
+        let consolidated: Vec<&CommitList> = inventory.consolidated.iter().filter(looked_at).collect();
         let ignored: Vec<&CommitList> = inventory.ignored.iter().filter(looked_at).collect();
         let taken_back = ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
-        let mut lists = Self { gathered, ignored, taken_back, counting: HashSet::new() };
-        lists.counting = lists.gathered.iter().flat_map(|list| lists.live(list)).collect();
+        let mut lists = Self { consolidated, ignored, taken_back, counting: HashSet::new() };
+        lists.counting = lists.consolidated.iter().flat_map(|list| lists.live(list)).collect();
         lists
     }
 
@@ -82,7 +82,7 @@ impl<'a> Lists<'a> {
     /// Returns the files to keep, and the files without further visible commits.
     fn sort_out(&self) -> (Vec<&'a CommitList>, Vec<&'a CommitList>) {
         let disputed = self.disputed();
-        let mut lists = self.gathered.clone();
+        let mut lists = self.consolidated.clone();
         let live: HashMap<&str, usize> =
             lists.iter().map(|list| (list.path.as_str(), self.live(list).count())).collect();
         let order = |list: &CommitList| (live.get(list.path.as_str()).copied().unwrap_or_default(), list.path.clone());
@@ -106,7 +106,7 @@ impl<'a> Lists<'a> {
     fn disputed(&self) -> HashSet<&'a str> {
         let mut said: HashMap<&str, &[u8]> = HashMap::new();
         let mut disputed = HashSet::new();
-        for (path, bytes) in self.gathered.iter().flat_map(|list| &list.deletes) {
+        for (path, bytes) in self.consolidated.iter().flat_map(|list| &list.deletes) {
             if **said.entry(path).or_insert(bytes) != **bytes {
                 disputed.insert(path.as_str());
             }

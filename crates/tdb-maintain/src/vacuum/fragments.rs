@@ -309,7 +309,7 @@ fn planned_to_ignore(
 ) -> Result<Option<Planned>> {
     let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let mut paths = Vec::new();
-    for list in inventory.gathered.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
+    for list in inventory.consolidated.iter().filter(|list| list.path.ends_with(CONSOLIDATED_EXTENSION)) {
         for name in list.names.iter().filter(|name| commits.contains(name.as_str())) {
             let as_written = list.foreign.get(name).unwrap_or(name);
             if !ignored.contains(as_written.as_str()) {

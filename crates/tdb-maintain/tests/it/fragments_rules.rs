@@ -195,7 +195,7 @@ fn nearby_dense_fragments_are_consolidated_in_groups() {
     let storage = filled();
     let before = history(&storage);
     let plan = groups().plan(&open(&storage)).unwrap();
-    let (steps, left, refused) = (plan.steps().to_vec(), plan.left().to_vec(), plan.refused().to_vec());
+    let (steps, left, refused) = (plan.steps().to_vec(), plan.remaining().to_vec(), plan.refused().to_vec());
     let report = plan.run().unwrap();
     let sizes: Vec<usize> = report.steps.iter().map(|step| step.replaced.len()).collect();
     assert_eq!((sizes, report.left.len(), left.len()), (vec![6, 6], 2, 2), "{report}");

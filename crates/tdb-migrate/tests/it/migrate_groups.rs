@@ -134,7 +134,7 @@ fn all_contents_of_a_group_are_migrated() {
     let plan = Migrate::new().to(version(21)).plan_group(&group, None).unwrap();
     assert_eq!(plan.arrays().map(|(path, _)| path).collect::<Vec<_>>(), ["a", "sub/b"]);
     assert_eq!(plan.groups().collect::<Vec<_>>(), ["", "sub"]);
-    assert_eq!(plan.left().len(), 2, "{:?}", plan.left());
+    assert_eq!(plan.unchanged().len(), 2, "{:?}", plan.unchanged());
     let before = nested.files("group");
     let key = EncryptionKey::new([9; 32]);
     for key in [None, Some(&key)] {

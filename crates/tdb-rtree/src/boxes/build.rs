@@ -6,6 +6,9 @@ use super::{Boxes, Cuts};
 use crate::nd_range::check_kind;
 use crate::{DimRange, DimensionKind, RTreeError, Result};
 
+/// Positions in the sorted bounds of a dimension, two per box, are 32-bit numbers.
+const MAX_BOXES: usize = (u32::MAX / 2) as usize;
+
 impl Boxes {
     /// Creates boxes from the range of each box, for each dimension.
     ///
@@ -16,8 +19,11 @@ impl Boxes {
     /// or if there are 2^31 or more boxes.
     pub fn new(kinds: &[DimensionKind], ranges: &[Vec<DimRange>]) -> Result<Self> {
         let len = ranges.first().map_or(0, Vec::len);
-        if ranges.len() != kinds.len() || len > u32::MAX as usize / 2 {
+        if ranges.len() != kinds.len() {
             return Err(RTreeError::DimensionCount { found: ranges.len(), expected: kinds.len() });
+        }
+        if len > MAX_BOXES {
+            return Err(RTreeError::TooManyBoxes { found: len, limit: MAX_BOXES });
         }
         for (dimension, (ranges, kind)) in ranges.iter().zip(kinds).enumerate() {
             if ranges.len() != len {

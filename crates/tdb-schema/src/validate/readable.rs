@@ -92,7 +92,11 @@ fn extent(dimension: &Dimension, low: Scalar, high: Scalar, extent: Scalar) -> R
     if physical.is_float() {
         // Without a tile extent, releases store the width of the domain, which may be zero or
         // overflow to infinity.
-        return if extent.to_f64() >= 0.0 { Ok(()) } else { Err(format!("tile extent {extent} is not positive")) };
+        return if extent.to_f64() >= 0.0 {
+            Ok(())
+        } else {
+            Err(format!("tile extent {extent} is negative or not a number"))
+        };
     }
     match unsigned_bits(extent).checked_sub(1) {
         None => Err("tile extent is 0".to_owned()),

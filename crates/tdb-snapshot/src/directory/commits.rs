@@ -23,7 +23,7 @@ pub(super) struct Commits<'a> {
     /// Paths of committed writes, deletes and updates, sorted and unique.
     pub(super) paths: Vec<Cow<'a, str>>,
     /// Paths in consolidated files in stored form, sorted.
-    gathered: Vec<&'a str>,
+    consolidated: Vec<&'a str>,
     /// The deletes stored in a consolidated file, by path.
     pub(super) embedded: BTreeMap<String, EmbeddedDelete>,
     vacuums: Vec<Vacuum<'a>>,
@@ -50,7 +50,7 @@ impl<'a> Commits<'a> {
                     // The whole file is validated before any commit takes effect.
                     let sound = ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |_| ()).map_err(fail);
                     if findings.of(path, sound)?.is_some() {
-                        commits.take_gathered(path, bytes).map_err(fail)?;
+                        commits.take_consolidated(path, bytes).map_err(fail)?;
                     }
                 }
                 Some(CommitKind::Ignore) => {
@@ -68,20 +68,20 @@ impl<'a> Commits<'a> {
                 _ => {}
             }
         }
-        commits.gathered.sort_unstable();
-        commits.gathered.dedup();
+        commits.consolidated.sort_unstable();
+        commits.consolidated.dedup();
         ignored.sort_unstable();
         let counts = |path: &&&str| {
             CommitKind::of(path) != Some(CommitKind::Write)
                 || ignored.binary_search_by(|other| (**other).cmp(**path)).is_err()
         };
-        commits.paths = commits.gathered.iter().filter(counts).map(|path| as_own(path)).collect();
+        commits.paths = commits.consolidated.iter().filter(counts).map(|path| as_own(path)).collect();
         commits.take_files(listing);
         Ok(commits)
     }
 
     /// Adds the commits in a consolidated file. Skips names without a time.
-    fn take_gathered(&mut self, file: &str, bytes: &'a [u8]) -> Result<(), DecodeError> {
+    fn take_consolidated(&mut self, file: &str, bytes: &'a [u8]) -> Result<(), DecodeError> {
         let file: Arc<str> = file.into();
         ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
             if CommitKind::of(entry.path).is_none_or(CommitKind::lists_files) || !has_time(entry.path) {
@@ -89,7 +89,7 @@ impl<'a> Commits<'a> {
             }
             let delete = |bytes: &[u8]| EmbeddedDelete { file: Arc::clone(&file), bytes: bytes.into() };
             self.embedded.extend(entry.commit.map(|commit| (entry.path.to_owned(), delete(commit))));
-            self.gathered.push(entry.path);
+            self.consolidated.push(entry.path);
         })
     }
 
@@ -114,8 +114,8 @@ impl<'a> Commits<'a> {
     }
 
     /// Returns `true` if the commit is in a consolidated file.
-    pub(super) fn is_gathered(&self, path: &str) -> bool {
-        self.gathered.binary_search(&path).is_ok()
+    pub(super) fn is_consolidated(&self, path: &str) -> bool {
+        self.consolidated.binary_search(&path).is_ok()
     }
 
     /// Returns the paths of committed writes.

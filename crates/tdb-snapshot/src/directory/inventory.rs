@@ -32,7 +32,7 @@ pub struct CommitInventory {
     /// All committed fragments, including superseded fragments.
     pub fragments: Vec<CommittedFragment>,
     /// The files of consolidated commits (`.con`).
-    pub gathered: Vec<CommitList>,
+    pub consolidated: Vec<CommitList>,
     /// The lists of ignored commits (`.ign`).
     pub ignored: Vec<CommitList>,
     /// The vacuum files with lists of fragment folders (`.vac`).
@@ -66,7 +66,7 @@ pub struct CommittedFragment {
     /// commit.
     pub commit: Option<String>,
     /// `true` if the commit is in a consolidated file.
-    pub is_gathered: bool,
+    pub is_consolidated: bool,
 }
 
 impl CommitInventory {
@@ -79,18 +79,18 @@ impl CommitInventory {
         };
         for (name, files) in &listing.legacy_folders {
             let entry = FragmentEntry::without_commit(name, files)?;
-            let committed = |entry| CommittedFragment { entry, commit: None, is_gathered: false };
+            let committed = |entry| CommittedFragment { entry, commit: None, is_consolidated: false };
             inventory.fragments.extend(entry.map(committed));
         }
         for path in commits.fragments() {
-            let is_gathered = commits.is_gathered(path);
-            let committed = |entry| CommittedFragment { entry, commit: Some(path.to_owned()), is_gathered };
+            let is_consolidated = commits.is_consolidated(path);
+            let committed = |entry| CommittedFragment { entry, commit: Some(path.to_owned()), is_consolidated };
             inventory.fragments.extend(FragmentEntry::committed_by(path)?.map(committed));
         }
         for (path, bytes) in &listing.commit_files {
             let fail = |source: DecodeError| ArrayError::Commits { file: path.clone(), source };
             match CommitKind::of(path) {
-                Some(CommitKind::Consolidated) => inventory.gathered.push(gathered(path, bytes).map_err(fail)?),
+                Some(CommitKind::Consolidated) => inventory.consolidated.push(consolidated(path, bytes).map_err(fail)?),
                 Some(CommitKind::Ignore) => {
                     inventory.ignored.push(listed(path, bytes, |path| path).map_err(fail)?);
                 }
@@ -104,7 +104,7 @@ impl CommitInventory {
     }
 }
 
-fn gathered(path: &str, bytes: &[u8]) -> Result<CommitList, DecodeError> {
+fn consolidated(path: &str, bytes: &[u8]) -> Result<CommitList, DecodeError> {
     let mut list = CommitList { path: path.to_owned(), size: bytes.len() as u64, ..CommitList::default() };
     ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
         let path = as_own(entry.path).into_owned();

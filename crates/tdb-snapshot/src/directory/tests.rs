@@ -44,11 +44,11 @@ fn consolidated_fragments_supersede_the_fragments_of_their_vacuum_file() {
 #[test]
 fn consolidated_commits_are_in_effect_unless_ignored() {
     let mut listing = Listing::default();
-    let mut gathered = format!("__commits/{A}.wrt\n__commits/{B}.del\n").into_bytes();
-    gathered.extend_from_slice(&3u64.to_le_bytes());
-    gathered.extend_from_slice(b"xyz");
-    gathered.extend_from_slice(format!("__commits/{B}.wrt\n").as_bytes());
-    listing.commit_files.push((format!("__commits/{C}.con"), gathered.clone()));
+    let mut consolidated = format!("__commits/{A}.wrt\n__commits/{B}.del\n").into_bytes();
+    consolidated.extend_from_slice(&3u64.to_le_bytes());
+    consolidated.extend_from_slice(b"xyz");
+    consolidated.extend_from_slice(format!("__commits/{B}.wrt\n").as_bytes());
+    listing.commit_files.push((format!("__commits/{C}.con"), consolidated.clone()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(A), folder(B)]);
     let directory = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL).unwrap();
     assert_eq!(directory.deletes, [format!("__commits/{B}.del")]);
@@ -57,8 +57,8 @@ fn consolidated_commits_are_in_effect_unless_ignored() {
     listing.commit_files.push((format!("__commits/{C}.ign"), format!("__commits/{A}.wrt\n").into_bytes()));
     assert_eq!(names(&listing, ArrayType::Sparse, TimeRange::ALL), [folder(B)]);
     // A truncated file is an error or yields its first entries, and never panics.
-    for len in 0..gathered.len() {
-        listing.commit_files[0].1 = gathered[..len].to_vec();
+    for len in 0..consolidated.len() {
+        listing.commit_files[0].1 = consolidated[..len].to_vec();
         let _ = ArrayDirectory::resolve(&listing, ArrayType::Sparse, TimeRange::ALL);
     }
 }

@@ -9,7 +9,7 @@ use super::diagnosis::{Diagnosis, Remedy};
 use tdb_job::Result;
 
 const WHAT: &str = "the commit of a missing fragment";
-const WHAT_GATHERED: &str = "consolidated commits of missing fragments";
+const WHAT_CONSOLIDATED: &str = "consolidated commits of missing fragments";
 const WHY: &str = "the fragment was lost, or a deletion was interrupted; readers fail until the repair, and ignore the cells of the fragment afterwards. If a copy of the fragment exists, restore the copy instead";
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
@@ -42,12 +42,12 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             found.push(one.with(Remedy::Reveal));
         }
     }
-    for list in &inventory.gathered {
-        let is_gone = |name: &&String| gone.iter().any(|(fragment, commit)| fragment.is_gathered && commit == name);
+    for list in &inventory.consolidated {
+        let is_gone = |name: &&String| gone.iter().any(|(fragment, commit)| fragment.is_consolidated && commit == name);
         let commits: Vec<String> = list.names.iter().filter(is_gone).cloned().collect();
         if !commits.is_empty() {
             let why = format!("{} of them, first {}: {WHY}", commits.len(), commits[0]);
-            let one = Diagnosis::file(list.path.clone(), list.size, WHAT_GATHERED, why);
+            let one = Diagnosis::file(list.path.clone(), list.size, WHAT_CONSOLIDATED, why);
             found.push(one.with(Remedy::Ignore { commits }));
         }
     }

@@ -52,9 +52,9 @@ pub enum FindingKind {
     /// Two copies that differ.
     Copies,
     /// The minimum of a tile, or of the whole fragment.
-    Least,
+    Minimum,
     /// The maximum of a tile, or of the whole fragment.
-    Greatest,
+    Maximum,
     /// The sum.
     Sum,
     /// The number of nulls.
@@ -88,8 +88,8 @@ impl FindingKind {
             Self::Replacement => "replacement",
             Self::Unused => "unused",
             Self::Copies => "copies",
-            Self::Least => "minimum",
-            Self::Greatest => "maximum",
+            Self::Minimum => "minimum",
+            Self::Maximum => "maximum",
             Self::Sum => "sum",
             Self::NullCount => "null-count",
             Self::Mbr => "mbr",

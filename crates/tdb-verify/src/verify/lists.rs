@@ -33,7 +33,7 @@ pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
 fn check_drafted(array: &Array, found: &mut Vec<Finding>) {
     match Vacuum::fragments().plan(array) {
         Ok(plan) => {
-            let left = plan.left().filter(|left| !matches!(left.why, Reason::Link));
+            let left = plan.retained().filter(|left| !matches!(left.why, Reason::Link));
             found.extend(left.map(|Retained { path, why, .. }| hides(array.storage(), path, why)));
         }
         Err(error) => unread(&array.storage().describe(""), &error, found),

@@ -142,8 +142,8 @@ impl Compared<'_> {
             }
         };
         let bounds = [
-            (FindingKind::Least, sides.each_ref().map(|side| (side.min, side.judged.min))),
-            (FindingKind::Greatest, sides.each_ref().map(|side| (side.max, side.judged.max))),
+            (FindingKind::Minimum, sides.each_ref().map(|side| (side.min, side.judged.min))),
+            (FindingKind::Maximum, sides.each_ref().map(|side| (side.max, side.judged.max))),
         ];
         for (kind, sides) in bounds.into_iter().filter(|_| !is_lossy) {
             wrong(kind, judge(sides, value));

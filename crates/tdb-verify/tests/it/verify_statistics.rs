@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
             assert!(self.finds(FindingKind::NullCount, alter), "nulls of {context}");
             counts.nulls += 1;
         }
-        for (is_min, bound, kind) in [(true, known.min, FindingKind::Least), (false, known.max, FindingKind::Greatest)]
+        for (is_min, bound, kind) in [(true, known.min, FindingKind::Minimum), (false, known.max, FindingKind::Maximum)]
         {
             if bound.trusted().is_none_or(<[u8]>::is_empty) {
                 continue;

@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, path: &Path, key: &Key, new_key: &Key, terminal: 
         None => Some(migration.in_place(path, new_key.bytes(), args.remove_old)?),
     };
     print(&migration, report.as_ref(), format, terminal)?;
-    for uri in migration.left() {
+    for uri in migration.unchanged() {
         session::warn(&format!("the member {uri} is unchanged: it is outside of the group, or missing"), terminal);
     }
     if report.is_some() && args.out.is_none() {
