@@ -17,7 +17,7 @@ pub enum ValueKind {
     Time,
     /// Byte strings, compared byte by byte.
     Bytes,
-    /// Bytes without order and sum: several numbers, wide strings, blobs.
+    /// Values without an order or a sum: several numbers per cell, wide strings, blobs.
     Opaque,
 }
 
@@ -35,14 +35,14 @@ impl ValueKind {
         }
     }
 
-    /// Returns the kind with NaT as an ordinary value, the minimum. Used for coordinates and for
-    /// the order of conditions.
+    /// Returns the kind with NaT as an ordinary value, the minimum. Coordinates and comparisons in
+    /// conditions treat NaT this way.
     #[must_use]
     pub fn without_null(self) -> Self {
         self.number().map_or(self, Self::Number)
     }
 
-    /// Returns the physical type of numbers, or `None` for other values.
+    /// Returns the physical type of numbers, dates and times, or `None` for other values.
     #[must_use]
     pub fn number(self) -> Option<PhysicalType> {
         match self {
@@ -52,13 +52,13 @@ impl ValueKind {
         }
     }
 
-    /// Returns `true` if a valid cell represents a null.
+    /// Returns `true` if a valid cell counts as null because its value is NaT.
     #[must_use]
     pub fn is_null(self, cell: &[u8]) -> bool {
         self == Self::Time && cell == NOT_A_TIME
     }
 
-    /// Returns the number that represents null.
+    /// Returns the number that counts as null, or `None` if every number is an ordinary value.
     pub(crate) fn null<N: Number>(self) -> Option<N> {
         (self == Self::Time).then(|| N::at(&NOT_A_TIME, 0))
     }

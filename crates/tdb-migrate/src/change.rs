@@ -49,7 +49,8 @@ impl Change {
         Ok(definition)
     }
 
-    /// Returns the old schema with the new filters. Replaced filters are no obstacle.
+    /// Returns the old schema with the new filters, so that replaced filters do not count as
+    /// obstacles.
     fn with_filters(&self, schema: &ArraySchema, version: FormatVersion) -> ArraySchema {
         let own = self.filters_of(schema, version);
         let mut builder = SchemaBuilder::from(schema.clone());
@@ -58,7 +59,7 @@ impl Change {
         }
         let replaced = self.filters.iter().any(|(name, _)| schema.field(name).is_some() || SHARED.contains(&&**name));
         match replaced {
-            // Obstacles in the old format also appear when the new schema is built.
+            // `apply` reports the error when it builds the new schema.
             true => self.builder(schema, schema.version()).build().unwrap_or_else(|_| schema.clone()),
             false => builder.build().unwrap_or_else(|_| schema.clone()),
         }
@@ -115,7 +116,7 @@ impl Change {
     fn attribute(&self, old: &Attribute, (from, to): (FormatVersion, FormatVersion)) -> Attribute {
         let mut filters = self.named(old.name()).unwrap_or(old.filters()).clone();
         if !self.tile_extents.is_empty() {
-            // WebP images have the size of tiles.
+            // WebP images have the size of a tile. The builder replaces zeros by the new extents.
             for filter in &mut filters.filters {
                 if let Filter::WebP(options) = filter {
                     (options.y_extent, options.x_extent) = (0, 0);
@@ -158,7 +159,7 @@ impl Change {
     }
 }
 
-/// Filters of all dimensions, and of each dimension.
+/// The common filters of coordinates, and the filters of each dimension.
 struct Coordinates {
     coords: Option<FilterPipeline>,
     dimensions: Vec<FilterPipeline>,

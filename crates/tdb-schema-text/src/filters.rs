@@ -95,7 +95,7 @@ impl Options<'_> {
             format,
             lossless: match self.table.remove("lossless") {
                 None => false,
-                Some(value) => value.as_bool().ok_or_else(|| self.error("requires true or false as lossless"))?,
+                Some(value) => value.as_bool().ok_or_else(|| self.error("requires true or false for lossless"))?,
             },
             y_extent: self.integer("rows", 0)?,
             x_extent: self.integer("bytes_per_row", 0)?,
@@ -107,7 +107,7 @@ impl Options<'_> {
             None => Ok(default),
             Some(value) => {
                 let number = value.as_integer().and_then(|number| T::try_from(number).ok());
-                number.ok_or_else(|| self.error(&format!("requires an integer as {key}, found {value}")))
+                number.ok_or_else(|| self.error(&format!("requires a valid integer for {key}, found {value}")))
             }
         }
     }
@@ -118,19 +118,19 @@ impl Options<'_> {
             Some(Value::Float(value)) => Ok(value),
             #[allow(clippy::cast_precision_loss)] // rounds like any other decimal
             Some(Value::Integer(value)) => Ok(value as f64),
-            Some(value) => Err(self.error(&format!("requires a number as {key}, found {value}"))),
+            Some(value) => Err(self.error(&format!("requires a number for {key}, found {value}"))),
         }
     }
 
     fn datatype(&mut self, key: &str) -> Result<Option<Datatype>> {
         let Some(value) = self.table.remove(key) else { return Ok(None) };
         let datatype = value.as_str().and_then(Datatype::from_name);
-        datatype.map(Some).ok_or_else(|| self.error(&format!("requires a datatype as {key}, found {value}")))
+        datatype.map(Some).ok_or_else(|| self.error(&format!("requires a datatype for {key}, found {value}")))
     }
 
     fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         let Some(value) = self.table.remove(key) else { return Ok(Vec::new()) };
-        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hexadecimal digits as {key}")))
+        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hex digits for {key}")))
     }
 
     #[cold]
@@ -139,13 +139,15 @@ impl Options<'_> {
     }
 }
 
-/// Returns the key of the filters of a part, or of the array's filters with this name.
+/// Returns the key that contains the filters: `what` for filters shared by fields, `filters` for
+/// those of a single field.
 fn key(what: &str) -> &'static str {
     let own = ["coords_filters", "offsets_filters", "validity_filters"];
     own.into_iter().find(|key| *key == what).unwrap_or("filters")
 }
 
-/// Prints a filter as its name, or as a table if some options are not the default.
+/// Prints a filter as its name, or as a table if it has options to print. Levels and windows are
+/// printed only if they differ from the default.
 fn print_filter(filter: &Filter) -> Value {
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);

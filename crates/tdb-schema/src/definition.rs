@@ -167,7 +167,8 @@ impl ArrayDefinition {
     /// Checks that an array can be created from the definition and written to.
     ///
     /// # Errors
-    /// Fails if values of an enumeration are missing, or if an attribute cannot index all of them.
+    /// Fails if the values of an enumeration are missing, or if the datatype of an attribute is too
+    /// small for their indices.
     /// Also fails if a field does not support its dictionary filter.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;
@@ -231,7 +232,7 @@ pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Res
     match schema.attributes().iter().find(is_short) {
         Some(attribute) => {
             let (name, datatype) = (attribute.name(), attribute.datatype());
-            let why = format!("attribute {name:?} of {datatype} cannot represent the positions of {count} values");
+            let why = format!("attribute {name:?} of {datatype} cannot hold the indices of {count} values");
             Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why))
         }
         None => Ok(()),
@@ -259,8 +260,8 @@ fn label_schema(
 }
 
 impl DimensionLabel {
-    /// Creates a label of the dimension at index `dimension`, with a new array below the array's
-    /// folder.
+    /// Creates an internal label of the dimension at index `dimension`. A new array in the folder
+    /// of the labeled array stores the values.
     ///
     /// [`SchemaBuilder::label`](crate::SchemaBuilder::label) assigns the URI of the label's array.
     #[must_use]

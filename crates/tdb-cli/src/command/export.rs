@@ -69,8 +69,8 @@ enum Kind {
 
 /// Options of row formats.
 const ROW_OPTIONS: &[files::FileOption] = &[
-    files::FileOption { name: "null", what: "text of null cells in CSV, instead of nothing" },
-    files::FileOption { name: "raw", what: "true: stored values instead of dates and enumeration values" },
+    files::FileOption { name: "null", what: "text of null cells in CSV, instead of the empty field" },
+    files::FileOption { name: "raw", what: "true exports stored values instead of dates and enumeration values" },
 ];
 
 impl Kind {

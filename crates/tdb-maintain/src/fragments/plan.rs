@@ -28,7 +28,7 @@ pub struct FragmentPlan {
     /// The fragments of that array, oldest first.
     known: Vec<TimestampedName>,
     pub(super) steps: Vec<PlannedStep>,
-    /// The number of first steps that were chosen at once, by the sizes of existing fragments.
+    /// The number of initial steps, chosen together from the sizes of existing fragments.
     pub(super) first_round: usize,
     pub(super) refused: Vec<Refusal>,
     pub(super) left: Vec<TimestampedName>,
@@ -39,7 +39,8 @@ pub struct FragmentPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedStep {
-    /// Names of the fragments, oldest first. Names of earlier steps' results end with zeros.
+    /// Names of the fragments, oldest first. A fragment that an earlier step will write has a
+    /// placeholder name, whose UUID ends with 16 zeros.
     pub fragments: Vec<TimestampedName>,
     /// Total size of the files in bytes.
     pub bytes: u64,
@@ -73,7 +74,7 @@ impl FragmentPlan {
     }
 
     /// Returns the reasons why no further step is planned. Empty if no fragment remains to be
-    /// consolidated.
+    /// consolidated, or if the plan has the maximum number of steps.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
@@ -93,16 +94,16 @@ impl FragmentPlan {
 
     /// Consolidates the fragments. First completes or rolls back an interrupted run.
     ///
-    /// The run executes the steps that were chosen by the sizes of existing fragments as planned. It
-    /// chooses each later step by the sizes of the fragments that the earlier steps wrote, which the
-    /// plan could only estimate. If fragments were written or deleted since the plan, the run plans
-    /// all steps again.
+    /// The initial steps, which consolidate only existing fragments, run as planned. The run
+    /// chooses each later step again, because the plan only estimates the sizes of new fragments.
+    /// If fragments were written or deleted since the plan, the run plans all steps again.
     ///
     /// # Errors
-    /// - [`MaintainError::Refused`] if no fragments can be consolidated. Distant dense fragments
-    ///   are no error and are [reported](FragmentReport::left).
+    /// - [`MaintainError::Refused`] if the first step is not allowed, with the reason. An array
+    ///   with nothing to consolidate is no error. Dense fragments that are too far apart are no
+    ///   error either, but are [reported](FragmentReport::left).
     /// - [`MaintainError::Busy`] if another job holds the lock.
-    /// - [`MaintainError::Conflict`] if another process changed the array.
+    /// - [`MaintainError::Conflict`] if another process changed the array during a step.
     /// - Reading or writing the array fails.
     ///
     /// Completed steps remain.
@@ -168,7 +169,7 @@ impl fmt::Display for FragmentPlan {
             return writeln!(f, "nothing to consolidate");
         }
         for (number, step) in (1..).zip(&self.steps) {
-            writeln!(f, "step {number} consolidates {} fragments of {} bytes:", step.fragments.len(), step.bytes)?;
+            writeln!(f, "step {number} consolidates {} fragments ({} bytes):", step.fragments.len(), step.bytes)?;
             for fragment in &step.fragments {
                 writeln!(f, "  {fragment}")?;
             }
@@ -177,8 +178,8 @@ impl fmt::Display for FragmentPlan {
     }
 }
 
-/// Returns uncommitted fragments with a time range. Only a holder of the lock writes fragments with
-/// a time range.
+/// Returns the uncommitted fragments whose start time is before their end time. Only a holder of
+/// the lock writes such fragments.
 fn uncommitted(array: &Array) -> Result<Vec<String>> {
     let is_of_range =
         |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());

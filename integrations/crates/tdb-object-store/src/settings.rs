@@ -7,7 +7,7 @@ use url::Url;
 /// Query parameters of a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Profile of the AWS tools.
+    /// Name of a profile in the credentials and config files of AWS.
     pub(crate) profile: Option<String>,
     /// Server to use instead of the store's default.
     pub(crate) endpoint: Option<String>,
@@ -16,8 +16,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Parses the query. Fails if the store does not support a parameter. The message contains no
-    /// values.
+    /// Parses the query. Fails if the store does not support a parameter, or if a parameter is
+    /// empty or repeated. The message contains no values, because a value may be a secret.
     pub(crate) fn of(url: &Url) -> Result<Self, String> {
         let known: &[&str] = match url.scheme() {
             "s3" | "s3a" => &["profile", "endpoint", "region"],
@@ -36,7 +36,7 @@ impl Settings {
                 return Err(unknown(&name, known));
             }
             if value.is_empty() || place.replace(value.into_owned()).is_some() {
-                return Err(format!("expected one value of the setting {name:?}"));
+                return Err(format!("expected exactly one non-empty value for the setting {name:?}"));
             }
         }
         Ok(settings)
@@ -44,7 +44,7 @@ impl Settings {
 
     /// Creates a builder for S3 from these settings and the environment.
     ///
-    /// With a profile, the keys and the endpoint of the environment are ignored.
+    /// With a profile, the keys, the region and the endpoint of the environment are ignored.
     pub(crate) fn s3(&self) -> AmazonS3Builder {
         let from_env = AmazonS3Builder::from_env();
         let mut builder = match &self.profile {
@@ -64,8 +64,8 @@ impl Settings {
     }
 }
 
-/// Variables about the form of requests rather than server and credentials. These also apply with a
-/// profile.
+/// Environment variables that also apply with a profile. They control the form of requests, not the
+/// server or the credentials.
 const KEPT: &[AmazonS3ConfigKey] = &[
     AmazonS3ConfigKey::VirtualHostedStyleRequest,
     AmazonS3ConfigKey::UnsignedPayload,
@@ -78,7 +78,7 @@ fn unknown(name: &str, known: &[&str]) -> String {
     // If the user forgot the parameter name, this text may be the secret.
     let shown = name.chars().take(20).all(|letter| letter.is_ascii_lowercase() || letter == '_');
     let name = if shown && name.len() <= 20 { format!("{name:?} ") } else { String::new() };
-    format!("unknown setting {name}for this kind of URL; known settings are {known}")
+    format!("unknown setting {name}for this kind of URL; known settings: {known}")
 }
 
 #[cfg(test)]

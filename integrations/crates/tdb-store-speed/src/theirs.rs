@@ -12,7 +12,7 @@ use crate::outcome::Result;
 use crate::place::Place;
 use crate::task::{Measured, Task, median};
 
-/// Buffer size for the columns of any result.
+/// Size in bytes of each buffer, sufficient for the fields of every result.
 const ROOM: usize = 8 << 20;
 
 pub(crate) struct Theirs {
@@ -74,7 +74,7 @@ fn written(reference: &mut Reference, uri: &str, cells: u32, repeats: usize) -> 
     Ok(())
 }
 
-/// Returns the seconds of a task.
+/// Returns the duration of a task in seconds. Reads exclude the time to open the array.
 fn timed(reference: &mut Reference, uri: &str, task: Task) -> Result<f64> {
     if let Some(cells) = task.written() {
         let timed = reference.time_writes(uri, &write_of(0, cells), 1)?;
@@ -102,7 +102,7 @@ fn query_of(task: Task) -> QuerySpec {
     query
 }
 
-/// Subtracts the records of a part.
+/// Subtracts the requests and round trips of the preparation, `part`.
 fn less(seen: &Seen, part: &Seen) -> Seen {
     let mut rest = seen.clone();
     rest.requests.drain(..part.requests.len().min(rest.requests.len()));

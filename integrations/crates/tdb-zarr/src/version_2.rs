@@ -7,7 +7,7 @@ use crate::object::Attributes;
 /// Converts the metadata of an array to version 3.
 ///
 /// # Errors
-/// Version 3 has no equivalent.
+/// Fails if the metadata is not of version 2, or if version 3 has no equivalent.
 pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Result<Attributes, String> {
     let member = |name: &str| metadata.get(name).cloned().unwrap_or(Value::Null);
     if member("zarr_format") != json!(2) {
@@ -48,7 +48,8 @@ pub(crate) fn converted(metadata: &Attributes, mut attributes: Attributes) -> Re
         };
         codecs.push(codec(&compressor, name));
     }
-    // Dimension names of xarray, in place of `dimension_names` in version 3.
+    // In version 2, xarray stores the dimension names in this attribute. Version 3 has
+    // `dimension_names`.
     let names = attributes.remove("_ARRAY_DIMENSIONS").unwrap_or(Value::Null);
     let separator = member("dimension_separator").as_str().unwrap_or(".").to_owned();
     let converted = json!({

@@ -1,4 +1,4 @@
-//! Consolidations and vacuums on copies of an array in memory.
+//! Consolidations and vacuums on copies of an array in an in-memory file system.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) fn all(scale: f64) -> Vec<Box<dyn Workload>> {
 }
 
 impl Maintain {
-    /// Runs a job on a new copy per run.
+    /// Runs a job several times, each time on a new copy of the prepared array.
     fn repeat(
         &self,
         bench: &Bench,
@@ -96,12 +96,14 @@ impl Workload for Maintain {
     }
 }
 
-/// Runs a job with the library in a separate process. Its startup does not count.
+/// Runs a job with the reference library in a separate process. The time excludes the startup of
+/// the process.
 fn by_them(job: Job, uri: &str, threads: usize, timed: &mut TimedReads) -> Result<()> {
     let mut reference = Reference::start(NEWEST)?;
     reference.patience(std::time::Duration::from_secs(1800));
     set_threads(&mut reference, threads);
-    // All cells that dense fragments cover are written.
+    // A consolidated dense fragment contains all cells of the fragments' MBR. A high limit permits
+    // this for distant fragments too.
     reference.config().insert("sm.consolidation.amplification".to_owned(), "1000".to_owned());
     for setting in ["sm.consolidation.mode", "sm.vacuum.mode"] {
         reference.config().insert(setting.to_owned(), job.mode().to_owned());

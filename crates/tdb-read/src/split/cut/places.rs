@@ -16,19 +16,23 @@ pub(super) enum Cut {
 /// Ascending places to cut, at least one.
 #[derive(Debug)]
 pub(super) enum Places {
-    /// Keys with a constant step. Never between the two zeros.
+    /// Ordered keys at a constant distance. Never between `-0.0` and `0.0`.
     Keys {
         first: u64,
         step: u64,
+        /// The index of the last key, from 0.
         last: u64,
+        /// The key of `0.0`, if the dimension has floats.
         zero: Option<u64>,
     },
     Strings(Vec<Vec<u8>>),
 }
 
 impl Places {
-    /// Returns the places within a window of a dimension. In a dense array, the ends of tiles,
-    /// unless `within_tiles` is set. For strings, the bounds of tiles.
+    /// Returns the places within a window of a dimension, or `None` without any.
+    ///
+    /// Dense arrays have places only between tiles, unless `within_tiles` is set. Strings have
+    /// places only at the bounds of `ranges`.
     pub(super) fn of<'r>(
         schema: &ArraySchema,
         index: usize,
@@ -55,8 +59,8 @@ impl Places {
                     PhysicalType::F64 => Some(Scalar::F64(0.0).key()),
                     _ => None,
                 };
-                // Zeros of both signs are the same coordinate with adjacent keys, and not a place
-                // to cut.
+                // `-0.0` and `0.0` are the same coordinate, but have adjacent keys. A cut must not
+                // separate the keys.
                 let is_between = |key: u64| Some(key) == zero;
                 let first = if is_between(first) { first.checked_add(1)? } else { first };
                 (first <= *hi).then(|| Self::Keys { first, step: 1, last: hi - first, zero })
@@ -84,7 +88,8 @@ impl Places {
     }
 }
 
-/// Returns the starts of ranges, and the strings after the ends, within the window.
+/// Returns the places within the window: the start of each range, and the first string after its
+/// end.
 fn strings<'r>(lo: &[u8], hi: &Bound<Vec<u8>>, ranges: impl Iterator<Item = &'r DimRange>) -> Option<Places> {
     let mut places = Vec::new();
     for range in ranges {
