@@ -12,8 +12,8 @@ use crate::tree::Operator;
 /// Bounds for some cells of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellBounds<'a> {
-    /// The inclusive range of all non-null cells, as bytes of cells. `None` if unknown, or if a
-    /// cell may be a NaN.
+    /// Inclusive lower and upper bounds of all non-null cells, each encoded like a cell. `None` if
+    /// unknown, or if a cell may be a NaN.
     pub range: Option<(&'a [u8], &'a [u8])>,
     /// The presence of nulls.
     pub nulls: Nulls,
@@ -79,7 +79,8 @@ fn over<'a>(node: &Node, fields: &[BoundField], bounds: &dyn Fn(usize) -> CellBo
     }
 }
 
-/// Combines nodes. A `decisive` result ends the evaluation, a `neutral` result has no effect.
+/// Combines the results of child nodes. A `decisive` result ends the evaluation. A `neutral` result
+/// has no effect.
 fn combined<'a>(
     nodes: &[Node],
     fields: &[BoundField],
@@ -126,7 +127,7 @@ fn of_values(test: &Test, datatype: Datatype, (low, high): (&[u8], &[u8])) -> Ma
         }
         // Cells with bounds have no NaNs.
         Test::Nan(_, wanted) => Some(if *wanted { Matches::None } else { Matches::All }),
-        // The bounds are computed for unsigned bytes.
+        // Bounds order bytes as unsigned, but these comparisons are signed.
         Test::Bytes { signed: true, .. } | Test::FirstChar { .. } | Test::Null(_) => None,
         Test::SmallSet { size, negated, values } => {
             let value = |value: &u64| value.to_le_bytes()[..(*size).min(8)].to_vec();
@@ -162,7 +163,7 @@ fn of_set(
 ) -> Option<Matches> {
     let is_apart = |value: &Vec<u8>| match (compare(datatype, low, value), compare(datatype, high, value)) {
         (Some(low), Some(high)) => low.is_gt() || high.is_lt(),
-        // No cell is a NaN.
+        // The value is a NaN, but no cell is.
         _ => datatype.physical().is_float(),
     };
     // Sets compare bytes. A float equal to both bounds may have different bytes, like zeros of

@@ -1,5 +1,5 @@
-//! Variable-length cells. The first pass determines lengths, the second copies bytes to the
-//! resulting positions.
+//! Reads variable-length cells in two passes. The first pass determines the length of each cell.
+//! The second pass copies the bytes to the positions that follow from the lengths.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::fixed::{Reach, each_file, repeat};
 use crate::kept::KeptTiles;
 use crate::work::{Origin, Source, Work};
 
-/// Location of the bytes of a [`Work`]'s cells, by source.
+/// Locations of cell bytes, for each source of a [`Work`].
 #[derive(Debug, Default)]
 pub(super) struct Found {
     sources: Vec<FoundSource>,
@@ -71,8 +71,8 @@ pub(super) fn lengths(
     Ok(found)
 }
 
-/// Writes the values of the cells of `work`. `offsets` returns the start of a cell in `result`, and
-/// the end for the last index.
+/// Writes the values of the cells of `work`. `offsets` maps a cell index to the start of the cell
+/// in `result`, and the number of cells to the end of the last cell.
 pub(super) fn values(
     field: Field<'_>,
     work: &Work,
@@ -177,8 +177,8 @@ impl Finder<'_, '_> {
     ) -> Result<Vec<ByteRun>> {
         let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
-        // Determines the length of the last cell. Must be checked, since memory is allocated before
-        // the bytes are read.
+        // The size of the tile determines the length of the last cell. It is checked here, since
+        // memory for the values is allocated before they are read.
         let size = self.tiles.checked_var_size(tile)?;
         let start = copies.first().map_or(0, |copy| copy.from);
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
@@ -198,8 +198,8 @@ impl Finder<'_, '_> {
         Ok(runs_of(copies, &self.offsets, start, self.lengths))
     }
 
-    /// Finds the cells of a tile of strings with embedded offsets. Partial unfiltering is
-    /// impossible. Therefore the requested bytes are copied.
+    /// Finds the cells of a tile of strings with embedded offsets. Only the entire tile can be
+    /// unfiltered. The requested bytes are copied, so that the second pass need not unfilter again.
     fn embedded(
         &mut self,
         tile: u64,
@@ -236,7 +236,7 @@ impl Finder<'_, '_> {
         Err(ArrayError::Corrupt {
             file: self.tiles.fixed.path.clone(),
             what: format!(
-                "tile {tile} of field {:?}: the offsets do not start at 0, descend or exceed the data",
+                "tile {tile} of field {:?}: expected offsets that start at 0, ascend and stay within the data",
                 self.tiles.name
             ),
         })

@@ -37,7 +37,8 @@ impl GenericTileEncoder {
         Self { work: Work::take(&header), header, key: None }
     }
 
-    /// Sets another pipeline. Readers support any pipeline, although no library writes others.
+    /// Replaces the default pipeline. Readers support any pipeline, but the reference library
+    /// writes only the default.
     #[must_use]
     pub fn with_pipeline(mut self, pipeline: FilterPipeline) -> Self {
         self.header.pipeline = pipeline;
@@ -47,8 +48,8 @@ impl GenericTileEncoder {
 
     /// Encrypts the tiles, as required in an encrypted array.
     ///
-    /// Each chunk takes a few initialization vectors from `ivs`. A vector must never repeat with
-    /// the same key. See [`Scratch::with_ivs`].
+    /// Each part of a chunk takes one initialization vector from `ivs`. A vector must never repeat
+    /// with the same key. See [`Scratch::with_ivs`].
     #[must_use]
     pub fn encrypting(mut self, key: EncryptionKey, ivs: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
         self.header.encryption = Encryption::Aes256Gcm;
@@ -77,7 +78,7 @@ impl GenericTileEncoder {
 
     /// Filters a payload. [`Filtered::tile`] then returns the result.
     fn filter(&mut self, payload: &[u8]) -> StdResult<(), FilterError> {
-        // Encrypted tiles always differ.
+        // Encrypted tiles are never cached, since each needs new initialization vectors.
         let is_kept = self.key.is_none() && payload.len() <= Filtered::LARGEST;
         if is_kept && self.work.filtered.find(payload) {
             return Ok(());

@@ -7,8 +7,8 @@ use toml::de::{DeTable, DeValue};
 
 /// Returns the position of the value of `key` in the part `what`, such as `dimension "rows"`.
 ///
-/// Falls back to the name of the part. If `what` is not a part, returns the position of a key of
-/// the array itself.
+/// Falls back to the name of the part. If `what` is not a named part, returns the position of the
+/// array's `key`, or of the key `what` if `key` is `None`.
 pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let document = document.get_ref();

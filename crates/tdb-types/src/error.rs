@@ -151,7 +151,7 @@ impl fmt::Display for DecodeError {
             }
             DecodeErrorKind::UnsupportedVersion { found, min, max } => write!(
                 f,
-                "unknown format version {found} at {offset:#x}; this library reads versions {min} to {max}, \
+                "unknown format version {found} at {offset:#x}; this library reads versions {min} to {max}; \
                  try a newer release of this library"
             ),
             DecodeErrorKind::BeforeVersions => {

@@ -6,8 +6,8 @@ use crate::{ByteReader, DecodeError, DecodeErrorKind, Result};
 
 /// A version of the storage format, 1 to 23.
 ///
-/// Schemas, fragments and generic tiles have independent versions. The versions differ in an array
-/// appended to by a newer library. Never substitute one version for another. Query features with
+/// Schemas, fragments and generic tiles have independent versions, which differ if a newer library
+/// appends to an array. Never use the version of one for another. Query features with
 /// [`has`](Self::has) instead of comparing numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatVersion(u32);
@@ -17,7 +17,7 @@ pub struct FormatVersion(u32);
 #[error(
     "unknown format version {found}; this library reads versions {min} to {max}{newer}",
     min = FormatVersion::MIN, max = FormatVersion::MAX,
-    newer = if *.found > FormatVersion::MAX.0 { ", try a newer release of this library" } else { "" }
+    newer = if *.found > FormatVersion::MAX.0 { "; try a newer release of this library" } else { "" }
 )]
 pub struct UnsupportedVersion {
     /// The version number.
@@ -29,7 +29,7 @@ impl FormatVersion {
     pub const MIN: Self = Self(1);
     /// The newest known version.
     pub const MAX: Self = Self(23);
-    /// The default version for writing: the version that releases of the reference library write.
+    /// The default version for writing, like current releases of the reference library.
     pub const DEFAULT: Self = Self(22);
 
     /// Returns the version with this number.
@@ -95,7 +95,8 @@ pub struct FeatureRow {
     pub since: u32,
     /// The last version with the feature, or [`FormatVersion::MAX`] if it was never removed.
     pub until: u32,
-    /// The release of the reference library that introduced the feature, or `none`.
+    /// The release of the reference library that introduced the feature, or `"none"` if no release
+    /// has the feature.
     pub release: &'static str,
     /// A one-line description.
     pub what: &'static str,
@@ -123,16 +124,16 @@ macro_rules! features {
 
 features! {
     LegacyFragmentMetadata: 1 ..= 2, "1.4", "Fragment metadata is one generic tile, without a footer.";
-    CombinedCoordinates: 1 ..= 4, "1.4", "One file, `__coords.tdb`, stores all coordinates of a cell; dimensions share one datatype and the coordinate filters.";
+    CombinedCoordinates: 1 ..= 4, "1.4", "Dimensions share one datatype, the coordinate filters and one data file, `__coords.tdb`.";
     UntruncatedFloatTiles: 1 ..= 4, "1.4", "Cells with floating-point coordinates are stored without regard to space tiles.";
-    WrappedTileIndices: 1 ..= 9, "1.4", "Tile indices that order cells overflow in signed domains wider than the datatype's maximum.";
+    WrappedTileIndices: 1 ..= 9, "1.4", "Cells are sorted by tile indices that overflow if a signed domain is wider than the datatype's maximum.";
     NamedAttributes: 1 ..= 4, "1.4", "An attribute without a name is called `__attr`.";
     SplitCoordinates: 2, "1.5", "Tiles of combined coordinates store one dimension after the other even without a compressor.";
     FragmentFooter: 3, "1.6", "Fragment metadata is a sequence of generic tiles and a raw footer.";
     LockFile: 1 ..= 10, "1.4", "An array has an empty file `__lock.tdb`, which its writers lock.";
     TypedRTree: 3 ..= 4, "1.6", "The R-tree stores the number of dimensions and their common datatype.";
     UncomputedDateRanges: 3 ..= 4, "1.6", "Stored ranges of dates are uninitialized memory.";
-    MetadataFolder: 4, "1.7", "A new array has a folder for metadata; older ones get it with their first metadata.";
+    MetadataFolder: 4, "1.7", "A new array has a metadata folder, and an older array gets it with the first metadata.";
     PerDimensionFiles: 5, "2.0", "Each dimension has a separate datatype, cell length, filters and data files.";
     AllowsDuplicates: 5, "2.0", "A schema states whether duplicate coordinates are allowed.";
     UncertainStringRanges: 5 ..= 9, "2.0", "A stored range that begins at the empty string does not bound the strings of a tile or fragment.";
@@ -140,17 +141,17 @@ features! {
     FillValue: 6, "2.1", "An attribute has a fill value.";
     Validity: 7, "2.2", "Attributes may be nullable, with validity tiles and validity filters.";
     OpenHilbertRange: 7 ..= 8, "2.2", "Integer coordinates are scaled along the Hilbert curve as if the domain were one value larger.";
-    SurplusTileEntries: 7 ..= 8, "2.2", "Lists of a fragment with nullable attributes may have more entries than there are tiles.";
+    SurplusTileEntries: 7 ..= 8, "2.2", "Per-tile lists of a fragment with nullable attributes may have surplus entries.";
     RawFileNames: 1 ..= 7, "1.4", "Data files are named by the field's raw name.";
     PercentFileNames: 8 ..= 8, "2.2.3", "Data files are named by the field's percent-encoded name.";
     IndexedFileNames: 9, "2.3", "Data files are named by the field's index in the schema.";
     RelativeFragmentNames: 9, "2.3", "Consolidated fragment metadata names fragments without their folder.";
-    PromotedTileIndices: 9 ..= 13, "2.3", "Tile indices that order cells wrap around if a domain of 8 or 16 bits begins below zero.";
+    PromotedTileIndices: 9 ..= 13, "2.3", "Cells are sorted by tile indices that wrap around if an 8-bit or 16-bit domain begins below zero.";
     SchemaFolder: 10, "2.4", "Schemas are stored in `__schema`; a footer names the fragment's schema.";
-    FooterLength: 10, "2.4", "The footer's length follows it even when all dimensions are of fixed size.";
+    FooterLength: 10, "2.4", "The footer is followed by its length, even if all dimensions are of fixed size.";
     TileStatistics: 11, "2.7", "Tiles have a minimum, a maximum, a sum and a null count.";
-    CellAlignedVarChunks: 11, "2.7", "Chunks of variable-length data end with cells.";
-    OtherHilbertStrings: 11 ..= 12, "2.7", "Strings are placed along the Hilbert curve by bytes beyond their end, too.";
+    CellAlignedVarChunks: 11, "2.7", "Chunks of variable-length data end at cell boundaries.";
+    OtherHilbertStrings: 11 ..= 12, "2.7", "The Hilbert bucket of a string also includes bytes after its end.";
     FragmentStatistics: 12, "2.8", "Fragments have a minimum, a maximum, a sum and a null count per field.";
     CommitsFolder: 12, "2.8", "Fragments are stored in `__fragments` and commits in `__commits`.";
     RleStringOffsets: 12, "2.8", "Run-length encoding of ASCII strings includes their offsets.";
@@ -169,7 +170,7 @@ features! {
     DeltaReinterpret: 19, "2.16", "The delta filter exists and stores the datatype that it processes.";
     Enumerations: 20, "2.17", "Attributes may refer to enumerations.";
     DoubleDeltaReinterpret: 20, "2.17", "The double delta filter stores the datatype that it processes.";
-    BareOldDimensions: 20, "2.17", "In an array whose schema has filters for combined coordinates only, dimensions have no filters.";
+    BareOldDimensions: 20, "2.17", "In an array whose schema has combined coordinates, new fragments store dimensions without filters.";
     TemporalIntegerFilters: 20, "2.17", "Bit-width reduction and positive delta support dates and times.";
     StageDatatypes: 20, "2.17", "A filter processes the output datatype of the previous filter, not the tile's datatype.";
     SoundStringStatistics: 21, "2.19", "Statistics of nullable fixed-size strings are reliable.";

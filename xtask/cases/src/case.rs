@@ -34,11 +34,11 @@ pub enum Step {
     Vacuum(&'static str),
 }
 
-/// A read, with the parameters of tdb's read.
+/// A query for both libraries, with additional parameters for tdb.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     pub query: QuerySpec,
-    /// Selects cells by points, boxes and special ranges.
+    /// Selects cells by points, boxes, prefixes and open-ended ranges.
     pub selection: Selection,
     /// Aggregates to compute in addition to the read.
     pub aggregates: Vec<AggregateSpec>,
@@ -109,7 +109,7 @@ impl Case {
         self.array.attributes.iter().chain(added).cloned().collect()
     }
 
-    /// `true` if the cells are dense.
+    /// Returns `true` if the array is dense.
     pub fn is_dense(&self) -> bool {
         self.array.array_type == ArrayType::Dense
     }

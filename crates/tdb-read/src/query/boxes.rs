@@ -1,4 +1,4 @@
-//! Selections other than products of ranges: points and boxes.
+//! Selections of points and boxes.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -8,8 +8,8 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_snapshot::Result;
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-/// A box of coordinates: ranges on some dimensions, spanning all other dimensions. For
-/// [`Query::boxes`](crate::Query::boxes).
+/// A box of coordinates for [`Query::boxes`](crate::Query::boxes), with a range on some dimensions.
+/// The box spans all other dimensions.
 ///
 /// ```
 /// use tdb_array::QueryBox;
@@ -68,7 +68,7 @@ pub(super) fn add_boxes(
             sides[index] = sides[index].intersection(&range).ok_or_else(|| CellsError::Range {
                 dimension: name,
                 range: given.to_string(),
-                why: format!("in box {number}: no overlap with the other range of the box"),
+                why: format!("in box {number}: no overlap with the other ranges of the box on this dimension"),
             })?;
         }
         all.iter_mut().zip(sides).for_each(|(ranges, side)| ranges.push(side));

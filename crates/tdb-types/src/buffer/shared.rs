@@ -32,7 +32,7 @@ impl SharedBuffer {
     /// If `range` is reversed or ends after the last byte.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        assert!(range.start <= range.end && range.end <= self.len, "bytes {range:?} of {}", self.len);
+        assert!(range.start <= range.end && range.end <= self.len, "invalid range {range:?} of {} bytes", self.len);
         Self { buffer: Arc::clone(&self.buffer), start: self.start + range.start, len: range.end - range.start }
     }
 
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "bytes 0..2 of 1")]
+    #[should_panic(expected = "invalid range 0..2 of 1 bytes")]
     fn slices_end_at_their_last_byte() {
         let _ = SharedBuffer::from(Buffer::zeroed(9)).slice(8..9).slice(0..2);
     }

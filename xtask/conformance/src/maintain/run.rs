@@ -1,4 +1,4 @@
-//! Runs a history and compares the reads of both sides after each turn.
+//! Runs a history of operations, and compares the reads of tdb and the library after each turn.
 
 use std::fs;
 use std::path::Path;
@@ -32,8 +32,8 @@ pub const BY_US: &str = "turns by tdb";
 pub const BY_THEM: &str = "turns by the library";
 pub const TWINS: &str = "purges by both sides";
 pub const CARRIED: &str = "tiles of times and conditions with the same bytes on both sides";
-pub const NOT_PAIRED: &str = "consolidations whose new fragments of one time were not compared";
-pub const TIED: &str = "cells of one time that the library resolves differently";
+pub const NOT_PAIRED: &str = "consolidations into several fragments of one time, not compared";
+pub const TIED: &str = "cells written twice at one time that the library resolves differently";
 pub const LOST: &str = "other cells that the library loses from the same tiles";
 pub const VERIFIED: &str = "arrays verified";
 
@@ -55,7 +55,7 @@ struct Run<'a> {
     cells: u64,
     /// The reason why later reads of both sides may differ, if any.
     tainted: Option<&'static str>,
-    /// Names behind the vacuum files of metadata that existed before the turn.
+    /// Names of the metadata vacuum files before the turn, without `.vac`.
     replaced_metadata: Vec<TimestampedName>,
     /// Time ranges in which the library has deleted fragments.
     deleted: Vec<Window>,
@@ -64,7 +64,8 @@ struct Run<'a> {
 /// Runs a history in a folder.
 ///
 /// # Errors
-/// Fails if the library's process cannot be started.
+/// Returns the failure of a turn or of the final verification. Fails if the library's process
+/// cannot continue.
 pub fn run(history: &History, examination: &mut Examination<'_, Reference>) -> Result<Verdict, End> {
     let Examination { sides: reference, folder, counts, .. } = examination;
     let case = history.case();
@@ -102,7 +103,7 @@ pub fn run(history: &History, examination: &mut Examination<'_, Reference>) -> R
     for (number, turn) in (0..).zip(&history.turns) {
         match run.turn(number, turn, counts) {
             Ok(()) => {}
-            // The array is damaged. Nothing more is compared.
+            // The array may be damaged, or a read does not terminate. Skips the remaining turns.
             Err(End::Excused(reason)) => {
                 run.excuse(&reason);
                 return Ok(run.agreed());
@@ -163,7 +164,7 @@ impl Run<'_> {
                     }
                     Done::Refused(why) => {
                         counts.add(REFUSED, 1);
-                        self.excuse(&format!("tdb refuses to consolidate: {why}"));
+                        self.excuse(&format!("tdb refuses the operation: {why}"));
                         false
                     }
                 }
@@ -213,7 +214,7 @@ impl Run<'_> {
         let known =
             defects::refused(&message).or_else(|| defects::misplaces_footers(self.history, Path::new(&self.uri)));
         match known.map(str::to_owned).or_else(|| their_errors::excuse(&self.case, None, error)) {
-            // A crash may leave a broken array, unless it came before the first write.
+            // A crash may leave a broken array. Only SIGFPE occurs before the first write.
             Some(reason) if matches!(error, Error::Library(_)) || message.contains("SIGFPE") => {
                 self.excuse(&reason);
                 Ok(())
@@ -295,19 +296,19 @@ impl Run<'_> {
             };
             let cells = other_cells(&self.case, &old.cells, &new.cells);
             let differing = cells.as_ref().map(|_| Differing::of(&self.case, &old.cells, &new.cells));
-            // A purge also removes cells from past windows that were deleted later.
+            // A purge also removes deleted cells from windows that end before the delete.
             let is_purged =
                 purges && window.1 != u64::MAX && differing.as_ref().is_some_and(|cells| cells.gained.is_empty());
             let detail = cells.filter(|_| !is_purged).or_else(|| other_metadata(&old.metadata, &new.metadata));
             let Some(detail) = detail else { continue };
             if matches!(turn.deed, Deed::Join(_)) && defects::was_timeless(self.history, before, after, *window) {
                 self.excuse(
-                    "the times of cells of a fragment that was consolidated in a format before 15 are lost, as with tdb",
+                    "dates cells by the start of a fragment that was consolidated in a format before 15, as tdb does",
                 );
                 continue;
             }
             let is_theirs = turn.side == Side::Theirs;
-            // In the window of all times, cells may only be replaced by others.
+            // In windows that end now, other cells must replace all lost cells.
             let back = differing
                 .as_ref()
                 .filter(|cells| is_theirs && is_done && (window.1 != u64::MAX || cells.lost.is_subset(&cells.gained)));
@@ -330,12 +331,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// `true` if the turn must not change what a window shows.
+    /// Returns `true` if the turn must not change the reads of a window.
     fn stays(&self, turn: &Turn, is_done: bool, (start, end): Window) -> bool {
         if !is_done {
             return true;
         }
-        // No fragment spans the end or the start of the window.
+        // A time range is cut if the window covers only a part of it.
         let is_cut = |first: u64, last: u64| {
             let is_whole = start <= first && last <= end;
             !(is_whole || end < first || start > last)
@@ -377,7 +378,7 @@ impl Run<'_> {
             before.iter().map(|counted| counted.name.clone()).filter(|name| !stays(name)).collect()
         };
         if gone(&theirs_now) != gone(&own) {
-            self.excuse("tdb purges other fragments than the library, which also purges fragments that tdb refuses");
+            self.excuse("purges other fragments than tdb, among them fragments that tdb refuses to purge");
             return Ok(());
         }
         self.compare_carried(turn, twin, before, counts)?;
@@ -388,7 +389,7 @@ impl Run<'_> {
         for window in self.windows.clone() {
             let views = [&self.uri, twin].map(|uri| our_view(&self.case, uri, window));
             let [Ok(own), Ok(theirs)] = views else {
-                return Err(Failure::changed(format!("purged, {window:?}: {views:?}")).into());
+                return Err(Failure::changed(format!("in the window {window:?}, after the purge: {views:?}")).into());
             };
             let Some(detail) = other_cells(&self.case, &theirs.cells, &own.cells) else { continue };
             let differing = Differing::of(&self.case, &theirs.cells, &own.cells);
@@ -441,9 +442,10 @@ impl Run<'_> {
     }
 }
 
-/// Copies the array if the library runs the operation on a copy too, and returns the copy's URI.
-/// Reads before an operation do not show how a purge must turn out, or which times the cells of new
-/// fragments must have. The copy does.
+/// Copies the array if the library is to run the same operation, and returns the copy's URI.
+///
+/// The library's result shows which cells a purge must keep, and which times the cells of new
+/// fragments must have. Reads before the operation show neither.
 fn twin_of(history: &History, turn: &Turn, uri: &str, folder: &Path) -> Option<String> {
     let Deed::Join(join) = &turn.deed else { return None };
     // Older formats refer to fragments by absolute URIs.

@@ -14,8 +14,8 @@ use super::submit::Finished;
 use crate::cluster::{Address, Cluster};
 use crate::{Error, Result};
 
-/// Maximum number of result bytes held back before the first row is returned. If an executor
-/// disappears earlier, the query restarts, at the cost of time only.
+/// Maximum number of result bytes held back before the first row is sent. If an executor disappears
+/// earlier, the query restarts without repeating rows.
 const HELD: usize = 64 << 20;
 /// Number of attempts to reach an executor, with pauses.
 const TRIES: u8 = 3;
@@ -23,17 +23,17 @@ const PAUSE_MS: u64 = 200;
 
 /// Outcome of fetching results.
 pub(super) enum Given {
-    /// All rows were returned, or the receiver is gone.
+    /// All rows were sent, or the receiver is gone.
     All,
-    /// No row was returned, because an executor with results is gone.
+    /// No row was sent, because an executor or the location of a partition is lost.
     None(Error),
 }
 
-/// Returns the rows of all partitions, one after the other. `wanted` is the expected number of
-/// partitions.
+/// Sends the rows of all partitions to `to`, one partition after the other. `wanted` is the
+/// expected number of partitions.
 ///
 /// # Errors
-/// An executor disappeared after some rows were returned.
+/// Fails if an executor disappears after some rows were sent.
 pub(super) async fn give(
     cluster: &Cluster,
     finished: &Finished,
@@ -59,7 +59,7 @@ pub(super) async fn give(
     Ok(Given::All)
 }
 
-/// Destination of batches. Holds the first ones back.
+/// Destination of batches. Holds back the first batches, up to [`HELD`] bytes.
 struct Rows<'a> {
     held: Option<(Vec<RecordBatch>, usize)>,
     to: &'a Sender<DataFusionResult<RecordBatch>>,

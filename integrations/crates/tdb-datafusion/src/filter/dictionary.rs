@@ -38,7 +38,7 @@ fn evaluated(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate
     if enumeration.len() > MOST_VALUES {
         return None;
     }
-    // Values at positions beyond the cell type never occur in the column.
+    // The maximum position that a cell can store.
     let most = usize::try_from(cells.datatype.physical().max_integer()?).unwrap_or(usize::MAX);
     let values = enumeration_values(opened, column)?;
     if values.len() != enumeration.len() || values.len() > most.saturating_add(1) {
@@ -84,7 +84,7 @@ fn enumeration_values(opened: &Opened, column: &str) -> Option<ArrayRef> {
     conversion.enumeration_values(0).map(array_with_one_nan)
 }
 
-/// `true` if the expression, or its negation, is true for null.
+/// Returns `true` if the expression is true for null. With `negate`, tests the negated expression.
 fn is_true_of_null(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, negate: bool) -> Option<bool> {
     let data_type = opened.schema.field_with_name(column).ok()?.data_type();
     let truth = evaluate(opened, expr, column, new_null_array(data_type, 1))?;
@@ -101,7 +101,7 @@ fn truths(opened: &Opened, expr: &Arc<dyn PhysicalExpr>, column: &str, values: A
         let keys = PrimitiveArray::<K>::from_iter_values(keys?);
         Some(Arc::new(DictionaryArray::try_new(keys, values).ok()?))
     }
-    // Tables have wide keys.
+    // Tables are opened with wide keys: `Int32` or `Int64`.
     let array = match opened.schema.field_with_name(column).ok()?.data_type() {
         DataType::Dictionary(key, _) if **key == DataType::Int32 => keyed::<Int32Type>(values)?,
         DataType::Dictionary(key, _) if **key == DataType::Int64 => keyed::<Int64Type>(values)?,
