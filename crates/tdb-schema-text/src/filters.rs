@@ -107,7 +107,7 @@ impl Options<'_> {
             None => Ok(default),
             Some(value) => {
                 let number = value.as_integer().and_then(|number| T::try_from(number).ok());
-                number.ok_or_else(|| self.error(&format!("requires an integer as {key}, found {value}")))
+                number.ok_or_else(|| self.error(&format!("requires an integer in range as {key}, found {value}")))
             }
         }
     }
@@ -130,7 +130,7 @@ impl Options<'_> {
 
     fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         let Some(value) = self.table.remove(key) else { return Ok(Vec::new()) };
-        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hexadecimal digits as {key}")))
+        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hex digit pairs as {key}")))
     }
 
     #[cold]
@@ -139,13 +139,15 @@ impl Options<'_> {
     }
 }
 
-/// Returns the key of the filters of a part, or of the array's filters with this name.
+/// Returns the TOML key of the filters of `what`. For the filters of the array, the key is `what`
+/// itself. For a dimension or an attribute, the key is `filters`.
 fn key(what: &str) -> &'static str {
     let own = ["coords_filters", "offsets_filters", "validity_filters"];
     own.into_iter().find(|key| *key == what).unwrap_or("filters")
 }
 
-/// Prints a filter as its name, or as a table if some options are not the default.
+/// Prints a filter as a table of its name and options, without levels and windows at their default.
+/// Prints only the name if no option remains.
 fn print_filter(filter: &Filter) -> Value {
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| table.insert(key.to_owned(), value);
