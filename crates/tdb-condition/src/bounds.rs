@@ -36,7 +36,7 @@ pub enum Nulls {
 pub enum Matches {
     /// The condition is false for all cells.
     None,
-    /// Unknown.
+    /// The bounds do not decide. The condition may be true for some cells and false for others.
     Unknown,
     /// The condition is true for all cells.
     All,
@@ -163,7 +163,7 @@ fn of_set(
 ) -> Option<Matches> {
     let is_apart = |value: &Vec<u8>| match (compare(datatype, low, value), compare(datatype, high, value)) {
         (Some(low), Some(high)) => low.is_gt() || high.is_lt(),
-        // The value is a NaN, but no cell is.
+        // A NaN in the set equals no cell, because cells with bounds have no NaNs.
         _ => datatype.physical().is_float(),
     };
     // Sets compare bytes. A float equal to both bounds may have different bytes, like zeros of

@@ -57,8 +57,8 @@ impl Tiles {
         }
     }
 
-    /// Returns the number of cells of a tile in the fragment's non-empty domain. In a sparse
-    /// fragment, these are all cells.
+    /// Returns how many cells of a tile are inside the fragment's non-empty domain, or `None` if
+    /// the tile does not exist. In a sparse fragment, all cells are inside.
     #[must_use]
     pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
         match self {
@@ -101,14 +101,14 @@ fn sparse(header: &FooterHeader, schema: &ArraySchema) -> Result<Tiles> {
         return Err(FragmentError::inconsistent("last tile's cells", tiles.last_cells, expected));
     }
     if tiles.count.checked_mul(tiles.capacity).is_none() {
-        let expected = format!("fewer than 2^64 cells in tiles of {}", tiles.capacity);
+        let expected = format!("fewer than 2^64 cells at {} cells per tile", tiles.capacity);
         return Err(FragmentError::inconsistent("sparse tile count", tiles.count, expected));
     }
     Ok(Tiles::Sparse(tiles))
 }
 
 /// Rejects dense fragments of sparse arrays. Sparse fragments of dense arrays are allowed, because
-/// old releases wrote them for single cells.
+/// old releases supported writes of individual cells to dense arrays.
 fn check_dense(schema: &ArraySchema) -> Result<()> {
     match schema.array_type() {
         ArrayType::Dense => Ok(()),

@@ -5,8 +5,9 @@
 //! fragments, write the vacuum file, delete the journal.
 //!
 //! Anyone may create a file with this name. The content is therefore not trusted. A valid journal
-//! replaces at least two existing fragments by fragments of exactly the same time range. A rollback
-//! runs only if the original fragments exist. Invalid journals stay untouched and are reported.
+//! replaces at least two fragments with fragments of exactly the same time range. A rollback
+//! deletes new fragments only if the original fragments exist. Invalid journals stay untouched and
+//! are reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -113,7 +114,7 @@ impl Journal {
             listed.extend(known);
         };
         PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
-        // If no cell was left, the list ends with the name of the missing new fragment.
+        // A purge that keeps no cell writes no fragment. The list then ends with an unused name.
         if self.outputs.is_empty() {
             is_sound &= listed.pop().is_some_and(|(last, _)| last == name);
         }
@@ -125,8 +126,8 @@ impl Journal {
         is_meant.then(|| listed.into_iter().map(|(_, folder)| folder).collect())
     }
 
-    /// Returns the name of the vacuum file, if this library uses such names for the file and the
-    /// new fragments.
+    /// Returns the name of the vacuum file. Returns `None` if the vacuum file or a new fragment has
+    /// a path that this library does not create.
     fn name(&self) -> Option<TimestampedName> {
         let (stem, extension) = file_name(&self.vacuum).rsplit_once('.')?;
         let name = name_of(stem)?;
@@ -235,9 +236,9 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         }
         return Ok(is_whole || is_over);
     }
-    // Before format 12, fragments are committed separately, and the commit may be incomplete. The
-    // new fragments may be deleted as long as the original fragments are visible. From format 12 on
-    // the commit is atomic, and a missing commit was deleted later.
+    // Before format 12, fragments are committed one by one, and an interrupted run may have
+    // committed only some. The new fragments may be deleted as long as the original fragments are
+    // visible. From format 12 on the commit is atomic, and a missing commit was deleted later.
     let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
     if are_at_once || !replaced.iter().all(shows) {
         return Ok(false);
@@ -247,8 +248,8 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
 
 /// Deletes the new fragments if the original fragments exist. Returns `false` otherwise.
 ///
-/// If no new fragment exists, no file is deleted and the result is `true`. A purge without
-/// remaining cells has no new fragment, and the outcome of the purge is unknown.
+/// If no new fragment exists, no file is deleted and the result is `true`. This includes a purge
+/// that keeps no cell. Such a purge either had no effect yet or has already been vacuumed.
 fn undo(
     storage: &Arc<dyn Storage>,
     journal: &Journal,

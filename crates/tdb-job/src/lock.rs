@@ -1,10 +1,10 @@
 //! The lock of an array or group: a file ignored by readers and writers. Only one job at a time
 //! holds the lock.
 //!
-//! The lock of a dead process is taken over. Storages cannot replace a file atomically. The new
+//! The lock of a dead process is taken over. A storage has no compare-and-swap of a file. The new
 //! owner therefore first creates a takeover file, named after the digest of the old lock. Only the
-//! creator of the takeover file may delete a lock with this content. All locks differ in content,
-//! and a late process does not touch a different lock.
+//! creator of the takeover file may delete a lock with this content. No two locks have the same
+//! content. A process that is too late thus never deletes the lock of the new owner.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -38,13 +38,13 @@ impl Lock {
     /// `take_over` is set.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`] if another process holds the lock, [`MaintainError::NotALock`] if
-    /// its name is in use.
+    /// [`MaintainError::Busy`] if another process holds the lock, [`MaintainError::NotALock`] if a
+    /// file or folder has the name of the lock but is not a lock.
     pub fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
-        // The locks of these takeover files are deleted. The creators of the files will not touch
-        // the new lock.
+        // These takeover files apply to old locks, which are deleted. Their creators cannot delete
+        // the new lock, because its content differs.
         for entry in storage.list("")? {
             let is_one = entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX);
             if is_one && entry.kind == EntryKind::File {
@@ -54,13 +54,14 @@ impl Lock {
         Ok(Self { claim })
     }
 
-    /// Returns the lock after a move of the array to another storage.
+    /// Updates the storage of the lock after the array or group has moved.
     pub fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
         self.claim.storage = storage;
         self
     }
 
-    /// Checks the lock. Another job may have taken over the lock by request.
+    /// Returns [`MaintainError::Busy`] if this job no longer holds the lock. Another job may have
+    /// taken over the lock on request.
     pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
@@ -99,8 +100,8 @@ fn token() -> String {
     format!("{:016x}-{count}", RandomState::new().hash_one(count))
 }
 
-/// A file with the name of the owner. Dropping the claim deletes the file, unless the owner has
-/// changed.
+/// A lock or takeover file, which contains its owner. Dropping the claim deletes the file, unless
+/// the owner has changed.
 #[derive(Debug)]
 struct Claim {
     storage: Arc<dyn Storage>,
@@ -118,11 +119,11 @@ impl Claim {
         let found = read(&**storage, path)?;
         let busy = |found: Option<Vec<u8>>| Err(busy(&**storage, path, &found.unwrap_or_default()));
         let Some(found) = found else {
-            // The file exists but is unreadable, or it was deleted just now.
+            // The path is a dangling link, or the file was deleted just now.
             return if is_link(&**storage, path) { Err(not_a_lock(&**storage, path, DANGLING)) } else { busy(None) };
         };
         let owner = Owner::parse(&String::from_utf8_lossy(&found));
-        // `take_over` does not apply to a living process during a takeover, which ends soon.
+        // The takeover of a living process ends soon. `take_over` does not interrupt the takeover.
         let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
         if !is_certain && !owner.as_ref().is_some_and(|owner| owner.is_dead(own)) || depth == 0 {
             return busy(Some(found));
@@ -212,7 +213,7 @@ struct Owner {
     process: u32,
     /// Scope of the process number: host name, boot id and PID namespace. Empty if unknown.
     place: String,
-    /// A text unique to this lock. Empty in files of foreign programs.
+    /// A text unique to this lock. Empty if the file has no token.
     token: String,
     /// The machine id. Empty if unknown.
     machine: String,
@@ -255,8 +256,9 @@ impl Owner {
         rest.rsplit_once(' ')
     }
 
-    /// Returns `true` if the machine has certainly rebooted since. Copies of a machine have the
-    /// same id but different host names.
+    /// Returns `true` if the machine of this owner has certainly rebooted after the lock was taken.
+    ///
+    /// Compares host names too, because a cloned machine may have the same machine id.
     fn is_of_former_boot(&self, own: &Self) -> bool {
         let is_one_machine = !self.machine.is_empty() && self.machine == own.machine;
         let both = self.host_and_boot().zip(own.host_and_boot());

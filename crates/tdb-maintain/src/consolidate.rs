@@ -11,7 +11,8 @@ use crate::draft::Draft;
 use crate::plan::{Job, Plan};
 use crate::step::Planned;
 
-/// Consolidation of commit, footer and metadata files. Each function starts one kind.
+/// Consolidation of commit, footer and metadata files. Each function returns one kind of
+/// consolidation.
 ///
 /// Consolidation only adds files. The superseded files remain until a [`Vacuum`](crate::Vacuum)
 /// deletes them.
@@ -104,7 +105,8 @@ impl Consolidation {
     ///
     /// # Errors
     /// The format has no files of this kind, the storage cannot provide the required URIs, or
-    /// reading a file fails.
+    /// reading a file fails. [`MaintainError::Between`](tdb_job::MaintainError::Between) if a
+    /// metadata file was written in between but reaches outside the time range.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), vec![Box::new(self.clone())])
     }

@@ -130,7 +130,10 @@ impl Options<'_> {
 
     fn bytes(&mut self, key: &str) -> Result<Vec<u8>> {
         let Some(value) = self.table.remove(key) else { return Ok(Vec::new()) };
-        value.as_str().and_then(hex::decode).ok_or_else(|| self.error(&format!("requires hex digits for {key}")))
+        value
+            .as_str()
+            .and_then(hex::decode)
+            .ok_or_else(|| self.error(&format!("requires pairs of hex digits for {key}")))
     }
 
     #[cold]

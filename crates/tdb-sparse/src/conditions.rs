@@ -63,7 +63,8 @@ impl Applies {
 pub(super) struct Fulfilled {
     /// `true` for each cell that meets all conditions.
     pub(super) stays: Vec<bool>,
-    /// Selected fields that were unfiltered for the evaluation, with field indices.
+    /// Selected fields that were unfiltered for the evaluation, with indices as in
+    /// `ConditionField::shown`.
     pub(super) fields: Vec<(usize, Held)>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Pick {
 
 impl Pick {
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // slots are files, and tiles have fewer cells than 2^32
+    #[allow(clippy::cast_possible_truncation)] // fewer than 2^32 open tiles and cells per tile
     pub(super) fn new(slot: usize, cells: Range<usize>) -> Self {
         Self { slot: slot as u32, start: cells.start as u32, len: cells.len() as u32 }
     }
@@ -97,8 +97,10 @@ impl<'a, K: Key> Picked<'a, K> {
         (loaded.is_as_stored && pick.len() == cells).then_some(cells)
     }
 
-    /// Unfilters missing fields of the new fragment for stretches of picks. Skips fields that can
-    /// be copied if the stretch copies whole tiles.
+    /// Unfilters the fields that picks need and that are not loaded yet.
+    ///
+    /// A stretch is a range of picks, with `true` if it takes whole tiles. A whole tile does not
+    /// need fields that can be copied in filtered form.
     pub(super) fn load_missing(
         &self,
         fields: usize,

@@ -60,7 +60,7 @@ pub(super) struct VarParts<'a> {
     group_of_slot: Vec<u32>,
     /// Values of each group's cells, in batch order.
     groups: Vec<Vec<u8>>,
-    /// First the length, later the start of each cell.
+    /// Length of each cell in bytes. `finish` replaces the lengths with offsets in values.
     offsets: Buffer,
 }
 
@@ -125,7 +125,7 @@ impl<'a> VarParts<'a> {
     }
 }
 
-/// Returns the tile to gather from, by slot.
+/// Returns the tiles to gather from, by slot.
 fn sources<'t>(
     context: &Context,
     tiles: &'t TileTable,

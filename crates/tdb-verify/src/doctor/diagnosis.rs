@@ -45,10 +45,10 @@ pub enum Remedy {
     },
     /// Completes or rolls back an interrupted job.
     Finish,
-    /// Takes over a lock with a possibly living owner. Runs only on [request](crate::Doctor::only),
-    /// and is only safe after the owner has ended.
+    /// Takes over a lock whose owner may still be running. Runs only on
+    /// [request](crate::Doctor::only), and is only safe after the owner has ended.
     TakeOver,
-    /// Changes a member of a group to a path relative to the group's folder.
+    /// Replaces the absolute URI of a group member with a path relative to the group's folder.
     Relative {
         /// Key of the member: its name or URI.
         key: String,

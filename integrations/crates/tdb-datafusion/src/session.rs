@@ -1,4 +1,4 @@
-//! Sessions with arrays.
+//! DataFusion sessions that query arrays.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,7 +83,8 @@ impl SessionOptions {
         self
     }
 
-    /// Enables tables of other files (Parquet, CSV, JSON) by path. Default: enabled.
+    /// Sets whether queries can read files of other formats (Parquet, CSV, JSON) by path. Default:
+    /// `true`.
     pub fn files(mut self, files: bool) -> Self {
         self.files = files;
         self
@@ -96,7 +97,7 @@ impl SessionOptions {
     }
 }
 
-/// Creates a session with arrays as tables by URI: `SELECT * FROM 'path/to/array'`.
+/// Creates a session that queries arrays by URI: `SELECT * FROM 'path/to/array'`.
 ///
 /// # Errors
 /// The temporary folder is not usable.
