@@ -51,15 +51,15 @@ pub const UPDATE_EXTENSION: &str = "upd";
 pub const CONSOLIDATED_EXTENSION: &str = "con";
 /// Extension of an ignore file, which lists consolidated commits to ignore.
 pub const IGNORE_EXTENSION: &str = "ign";
-/// Extension of a vacuum file, which lists the files superseded by a consolidated fragment or
-/// metadata file.
+/// Extension of a vacuum file, which lists the fragments or files superseded by a consolidated
+/// fragment or metadata file.
 pub const VACUUM_EXTENSION: &str = "vac";
 
 /// The maintenance lock, which names its holder. It exists during maintenance of an array or group.
 ///
 /// Maintenance files are stored in the folder of the array or group. Readers skip them as temporary
 /// files. The names contain no underscore, because some releases of the reference library would
-/// take them for fragments.
+/// mistake them for fragments.
 pub const MAINTENANCE_LOCK: &str = ".tdb-maintain.tmp";
 /// Prefix of takeover files. A takeover file names the process that takes over a dead holder's
 /// lock.
