@@ -41,7 +41,7 @@ pub enum Filter {
         /// 1 to 9. Lower values mean 1.
         level: i32,
     },
-    /// Differences of differences, bit-packed to the width of the largest.
+    /// Differences of differences, bit-packed to the width of the largest difference.
     DoubleDelta {
         /// Stored without effect.
         level: i32,
@@ -152,7 +152,7 @@ impl Filter {
     pub const DEFAULT_BIT_WIDTH_WINDOW: u32 = 256;
     /// The default window of [`Filter::PositiveDelta`], in bytes.
     pub const DEFAULT_POSITIVE_DELTA_WINDOW: u32 = 1024;
-    /// Size of code and option length, in bytes.
+    /// Size of the code and of the options' length field, in bytes.
     pub(super) const MIN_STORED_BYTES: u64 = 5;
 
     /// Returns the code stored in files.
@@ -177,7 +177,7 @@ impl Filter {
         FILTERS.iter().find(|row| row.1 == name).map(|row| row.2.clone())
     }
 
-    /// Returns the row of a known filter.
+    /// Returns the row of a known filter, or `None` for an unknown filter.
     fn row(&self) -> Option<&'static (u8, &'static str, Self)> {
         FILTERS.iter().find(|row| std::mem::discriminant(&row.2) == std::mem::discriminant(self))
     }
@@ -321,7 +321,8 @@ fn signed_integer(bytes: u64) -> Datatype {
     }
 }
 
-/// Reads the datatype of a delta filter. `any` means the incoming datatype.
+/// Reads the datatype of a delta filter. Returns `None` for `any`, which means the incoming
+/// datatype.
 fn parse_reinterpret(options: &mut ByteReader<'_>, has: bool) -> Result<Option<Datatype>, DecodeError> {
     if !has || options.remaining() == 0 {
         return Ok(None);

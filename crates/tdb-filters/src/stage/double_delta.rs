@@ -40,7 +40,8 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
     let [bits, count @ ..] = *header;
     let size = integer.size;
     if bits >= raw_bits(integer) {
-        // All remaining bytes: the length need not be a multiple of the value size.
+        // The raw values are all remaining bytes, whose length need not be a multiple of the value
+        // size.
         if input.len() != out.len() {
             return Err(corrupt("the length of the raw values differs from that of the part"));
         }

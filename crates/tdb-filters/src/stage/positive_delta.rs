@@ -89,8 +89,8 @@ fn encode_window<T: Word<N>, const N: usize>(
         return Ok(());
     }
     let pairs = || followers.iter().zip(values).map(|(value, before)| (T::load(*value), T::load(*before)));
-    // Checks all values first: most windows are valid, and this loop vectorizes because it has no
-    // early exit.
+    // Checks all values first, because most windows are valid. This loop vectorizes because it has
+    // no early exit.
     if pairs().fold(false, |falls, (value, before)| falls | (value < before)) {
         return Err(1 + pairs().take_while(|(value, before)| value >= before).count());
     }
