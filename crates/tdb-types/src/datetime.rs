@@ -5,8 +5,8 @@
 //! [`read`] distinguishes ISO 8601 text from numbers:
 //! - Exactly four digits are a year.
 //! - Digits followed by a NumPy unit are a number of units since 1970: `19724D`.
-//! - A bare number is also a number of units. Numbers that look like a date are rejected: 5 to 8
-//!   digits, or 4 digits with a sign.
+//! - Digits without a unit are also a number of units. Numbers that look like a date are rejected:
+//!   5 to 8 digits, or 4 digits with a sign. Digits with underscores never look like a date.
 //!
 //! A datetime is stored as a number of units since 1970-01-01 00:00, without a time zone. The
 //! minimum `i64` is "not a time" (NumPy's `NaT`). It is also the fill value of these datatypes.

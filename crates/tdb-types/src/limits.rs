@@ -89,8 +89,8 @@ const MOST_IN_MEMORY: u64 = (isize::MAX as u64) >> 20 << 20;
 /// Converts a size in bytes to a length in memory. Returns `None` if the size exceeds the largest
 /// allocation, which is about 2 GiB on 32-bit targets.
 ///
-/// Sizes in files have 64 bits. Check a size against [`Limits`] and convert it with this function
-/// before allocating.
+/// Files store sizes of up to 64 bits. Check a size against [`Limits`] and convert it with this
+/// function before allocating.
 ///
 /// ```
 /// use tdb_types::memory_len;

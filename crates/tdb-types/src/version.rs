@@ -65,8 +65,8 @@ impl FormatVersion {
     /// Reads a `u32` version.
     ///
     /// # Errors
-    /// Fails if the bytes are truncated or the version is 0, or with
-    /// [`DecodeErrorKind::UnsupportedVersion`] if it is too new.
+    /// Fails if the bytes are truncated or the version is 0. Fails with
+    /// [`DecodeErrorKind::UnsupportedVersion`] if the version is greater than [`MAX`](Self::MAX).
     pub fn read(reader: &mut ByteReader<'_>) -> Result<Self> {
         let offset = reader.offset();
         let found = reader.u32("format version")?;
