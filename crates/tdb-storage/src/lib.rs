@@ -17,9 +17,10 @@
 //! - [`coalesce`] merges neighboring ranges into fewer reads. [`locate`] finds a range in the
 //!   merged ranges.
 //!
-//! Reading never changes or locks files. A file of [`Storage::create_new`] is durable when the call
-//! returns. A file of [`Storage::create_file`] is durable after [`WriteFile::finish`] and
-//! [`Storage::sync_folder`]. The caller orders these calls so that commits are safe.
+//! Reading never changes or locks files. A file created by [`Storage::create_new`] is durable when
+//! the call returns. A file created by [`Storage::create_file`] is durable after
+//! [`WriteFile::finish`] and [`Storage::sync_folder`]. The caller orders these calls so that
+//! commits are safe.
 //!
 //! ```
 //! use std::sync::Arc;

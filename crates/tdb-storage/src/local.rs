@@ -58,7 +58,7 @@ impl LocalStorage {
         let path = self.describe(path);
         match error.kind() {
             // A component of the path is a file, so the path does not exist. Other storages also
-            // report this.
+            // report a missing path.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
         }
@@ -208,7 +208,7 @@ impl Storage for LocalStorage {
         check_path(path)?;
         match fs::metadata(self.place(path)) {
             Ok(metadata) => Ok(kind(&metadata)),
-            // A path below a file does not exist. Other storages also report this.
+            // A path below a file does not exist. Other storages also report a missing path.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(error) => Err(self.error(path, error)),
         }

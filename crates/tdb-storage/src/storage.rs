@@ -122,7 +122,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Returns the storage rooted at `folder`, which need not exist yet.
     ///
     /// # Errors
-    /// [`BadPath`](StorageError::BadPath).
+    /// [`BadPath`](StorageError::BadPath) if the path is invalid.
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>>;
 
     /// Returns the complete path as shown to users, for messages. Accepts any text, even invalid
