@@ -145,8 +145,8 @@ impl Cuts {
 
 /// Returns `true` if the filters require a single chunk. WebP does so for any data. Run-length and
 /// dictionary encoding do so for strings, from the format version on that stores offsets of ASCII
-/// strings in the filtered data. This rule includes UTF-8 strings, even before their offsets are
-/// stored there.
+/// strings in the filtered data. The rule includes UTF-8 strings, even in format versions that do
+/// not store their offsets there.
 fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     let has = |matches: fn(&Filter) -> bool| pipeline.filters.iter().any(matches);
     let strings = kind.role == TileRole::VarData && is_text(kind.datatype);

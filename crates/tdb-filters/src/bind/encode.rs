@@ -15,7 +15,7 @@ impl BoundPipeline {
     /// offsets, chunks end at cell boundaries, as in current releases of the reference library.
     /// Without offsets, chunks ignore cell boundaries, as before
     /// [`CellAlignedVarChunks`](tdb_types::Feature::CellAlignedVarChunks). Tiles that carry offsets
-    /// require them.
+    /// require `offsets`.
     ///
     /// # Errors
     /// Fails if a filter is unavailable, if offsets or initialization vectors are required but

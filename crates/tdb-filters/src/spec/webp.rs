@@ -7,7 +7,7 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 /// Options of [`Filter::WebP`](crate::Filter::WebP).
 #[derive(Clone, Copy, Debug)]
 pub struct WebPOptions {
-    /// 0.0 to 100.0, for lossy images.
+    /// The quality of lossy images, 0.0 to 100.0.
     pub quality: f32,
     /// The channels of a pixel.
     pub format: WebPFormat,

@@ -6,7 +6,8 @@ use super::checksum::{Algorithm, LANES, digests};
 #[cfg(feature = "checksum")]
 use crate::ChunkHeader;
 
-/// MD5 digests for encoding, computed for several chunks before the first passes the filters.
+/// MD5 digests for encoding, computed for several chunks before the first of these chunks passes
+/// the filters.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     #[cfg(feature = "checksum")]

@@ -1,5 +1,5 @@
-//! Delta: `u64` count, the first value, and the difference of each value to the previous, all
-//! wrapping.
+//! Delta: the `u64` number of values, the first value, and the difference of each further value to
+//! the previous value. Differences wrap around.
 
 use crate::FilterError;
 use crate::stage::tail::Tail;

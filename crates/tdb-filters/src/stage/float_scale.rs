@@ -1,4 +1,5 @@
-//! Float scale: floats as integers, in units of `scale` from `offset`. Loses precision.
+//! Float scale: floats stored as integers, in units of `scale` from `offset`. The filter loses
+//! precision.
 //!
 //! Values are read as `f32` if the incoming datatype has 4 bytes, and as `f64` if it has 8,
 //! regardless of the datatype.

@@ -71,7 +71,8 @@ pub(crate) fn encode(
     })
 }
 
-/// Appends the differences. Returns the index of the first descending value as error.
+/// Appends the differences. The error is the index of the first value that is less than the
+/// previous value.
 fn encode_window<T: Word<N>, const N: usize>(
     window: &[u8],
     header: &mut Vec<u8>,
