@@ -14,9 +14,9 @@ use crate::{DimRange, DimensionKind, NdRange};
 /// Boxes are prepared for comparison with many tiles
 /// ([`RTree::search_boxes`](crate::RTree::search_boxes)) and many cells. In each dimension, the
 /// first coordinate of every box, and the first coordinate after every box, are *cuts*. The *place*
-/// of a coordinate is the number of cuts up to the coordinate, so all coordinates between two
-/// neighboring cuts share a place. Boxes, tiles and cells of numbers and strings are compared by
-/// place.
+/// of a coordinate is the number of cuts at or before the coordinate. All coordinates from one cut
+/// up to the next therefore share a place. Boxes, tiles and cells of numbers and strings are
+/// compared by place.
 ///
 /// ```
 /// use tdb_rtree::{Boxes, DimRange, DimensionKind};

@@ -155,8 +155,8 @@ impl RTree {
         self.columns.iter().map(|column| column.get(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// Checks that every inner node contains its children. The bounds are still in the cache after
-    /// parsing.
+    /// Checks that every inner node contains its children. Called right after the nodes were added,
+    /// while the bounds are still in the cache.
     fn check_covering(&mut self) {
         self.covering = (1..self.level_count()).all(|level| {
             let (parents, children) = (self.level(level - 1), self.level(level));

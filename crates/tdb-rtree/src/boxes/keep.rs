@@ -62,8 +62,8 @@ impl Boxes {
         }
     }
 
-    /// Returns for each cell `true` if it is inside one of the given boxes. `places` contains the
-    /// place of each cell, for each dimension.
+    /// Returns a value for each cell, which is `true` if the cell is inside one of the given boxes.
+    /// `places` contains the place of each cell, for each dimension.
     ///
     /// The function divides the cells at the middle place of a dimension, together with the boxes,
     /// until few comparisons remain.
