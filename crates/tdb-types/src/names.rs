@@ -28,7 +28,7 @@ pub const METADATA_FOLDER: &str = "__meta";
 pub const GROUP_FOLDER: &str = "__group";
 /// An empty file that marks a folder as a group. Before release 2.8, groups had no other mark.
 pub const GROUP_MARKER: &str = "__tiledb_group.tdb";
-/// An empty file that releases up to 2.6 locked during consolidation.
+/// An empty file in an array, which releases up to 2.6 locked during changes such as consolidation.
 pub const LOCK_FILE: &str = "__lock.tdb";
 /// The metadata file inside a fragment's folder.
 pub const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
