@@ -34,11 +34,12 @@ pub struct BoundPipeline {
 impl BoundPipeline {
     /// Binds `pipeline` to tiles of `kind`.
     ///
-    /// Filters that this library or build cannot run are rejected when cells are filtered, not
-    /// here.
+    /// Filters that this library or build cannot run are rejected when tiles are encoded or
+    /// decoded, not here.
     ///
     /// # Errors
-    /// Fails if a filter does not support the datatype at its position, or an option is invalid.
+    /// Fails if a filter does not support the datatype at its position, an option is invalid, or
+    /// the cell size of `kind` is invalid.
     pub fn bind(pipeline: &FilterPipeline, kind: TileKind) -> Result<Self, FilterError> {
         Self::bind_with_key(pipeline, kind, None)
     }
@@ -46,7 +47,7 @@ impl BoundPipeline {
     /// Binds `pipeline` to tiles of `kind` in an array encrypted with `key`.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind).
+    /// The errors of [`bind`](Self::bind).
     pub fn bind_with_key(
         pipeline: &FilterPipeline,
         kind: TileKind,
@@ -66,7 +67,8 @@ impl BoundPipeline {
         })
     }
 
-    /// Enables or disables the comparison of checksums. Enabled by default.
+    /// Enables or disables the verification of checksums during decoding. Verification is enabled
+    /// by default.
     #[must_use]
     pub fn verifying_checksums(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -75,8 +77,8 @@ impl BoundPipeline {
 
     /// Adapts the pipeline to writing into an array whose schema has this version.
     ///
-    /// To decide if strings [carry their offsets](Self::carries_offsets), the reference library's
-    /// readers use the version of the schema instead of the fragment.
+    /// The reference library's readers use the version of the schema, not of the fragment, to
+    /// decide if tiles of strings [carry their offsets](Self::carries_offsets).
     #[must_use]
     pub fn in_array_of(mut self, schema: FormatVersion) -> Self {
         self.carries_offsets &= self.strings.is_some_and(|codec| carries_offsets(codec, self.kind.datatype, schema));
@@ -89,8 +91,9 @@ impl BoundPipeline {
         &self.kind
     }
 
-    /// Returns `true` if the format version requires offsets inside the filtered data tile. Then
-    /// use [`decode_strings`](Self::decode_strings), and write offsets tiles without chunks.
+    /// Returns `true` if the format version requires offsets inside the filtered data tile. Readers
+    /// then use [`decode_strings`](Self::decode_strings), and writers write offsets tiles without
+    /// chunks.
     #[must_use]
     pub fn carries_offsets(&self) -> bool {
         self.carries_offsets
@@ -99,8 +102,9 @@ impl BoundPipeline {
     /// Returns `true` if the pipeline can store offsets inside the filtered data tile.
     ///
     /// Some releases of the reference library wrote such tiles against the rule of the format
-    /// version. Their offsets tile has no chunks. A reader with cells but an offsets tile without
-    /// chunks must call [`decode_strings`](Self::decode_strings) if this function returns `true`.
+    /// version. The offsets tile then has no chunks. If this function returns `true`, and the
+    /// offsets tile of at least one cell has no chunks, a reader must call
+    /// [`decode_strings`](Self::decode_strings).
     #[must_use]
     pub fn can_carry_offsets(&self) -> bool {
         self.strings.is_some()
@@ -148,7 +152,8 @@ fn chunk_unit(kind: &TileKind, cell_size: usize) -> usize {
     }
 }
 
-/// Returns the string codec of the first filter, if the tile holds strings.
+/// Returns the string codec of the first active filter. Returns `None` if this filter is not a
+/// string codec, or if the tile does not hold strings.
 fn string_codec(pipeline: &FilterPipeline, kind: &TileKind) -> Option<StringCodec> {
     if kind.role != TileRole::VarData || !is_text(kind.datatype) {
         return None;
@@ -169,7 +174,7 @@ fn carries_offsets(codec: StringCodec, datatype: Datatype, version: FormatVersio
 }
 
 /// Returns value size and number of dimensions if coordinates are stored dimension by dimension.
-/// Format version 1 does so only with a compressor.
+/// Format version 1 stores them in this order only with a compressor.
 fn transposed(pipeline: &FilterPipeline, kind: &TileKind) -> Option<(usize, usize)> {
     let TileRole::Coordinates { dimensions } = kind.role else { return None };
     let splits = kind.version.has(Feature::SplitCoordinates) || pipeline.filters.iter().any(Filter::is_compressor);

@@ -69,7 +69,8 @@ impl ChunkHeader {
         /// Maximum ratio of the stored to the unfiltered length. Positive delta with windows of a
         /// single byte reaches 6. Three such filters with compressors between them reach about 216.
         const GROWTH: u64 = 512;
-        /// Maximum overhead of initialization vectors, checksums and headers for small chunks.
+        /// Minimum bound, which leaves small chunks room for initialization vectors, checksums and
+        /// headers.
         const LEAST: u64 = 64 << 10;
         let most = unfiltered.saturating_mul(GROWTH).min(tile_bytes.saturating_mul(2));
         most.max(LEAST)
@@ -79,7 +80,8 @@ impl ChunkHeader {
     /// the offsets stored with the data, in bytes.
     ///
     /// # Errors
-    /// [`ImplausibleChunk`](FilterError::ImplausibleChunk).
+    /// [`ImplausibleChunk`](FilterError::ImplausibleChunk) if the stored size exceeds
+    /// [`most_payload`](Self::most_payload).
     pub fn check_payload(self, offsets: u64, tile_bytes: u64) -> Result<(), FilterError> {
         let unfiltered = u64::from(self.original).saturating_add(offsets);
         let max = Self::most_payload(unfiltered, tile_bytes);
@@ -134,14 +136,14 @@ impl Chunk {
     }
 }
 
-/// The positions of all chunks of a tile, found by walking the headers only.
+/// The positions of all chunks of a tile, derived from the headers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkIndex {
     chunks: Vec<Chunk>,
 }
 
 impl ChunkIndex {
-    /// Walks an entire filtered tile.
+    /// Reads the headers of all chunks of a filtered tile.
     ///
     /// # Errors
     /// Fails if the tile is truncated or has trailing bytes.
@@ -170,7 +172,7 @@ impl ChunkIndex {
         self.chunks.last().map_or(0, |chunk| chunk.unfiltered.end)
     }
 
-    /// Returns the chunks that contain the bytes `range` of the unfiltered tile.
+    /// Returns the chunks that overlap `range`, a byte range of the unfiltered tile.
     #[must_use]
     pub fn covering(&self, range: Range<u64>) -> &[Chunk] {
         if range.is_empty() {

@@ -57,7 +57,8 @@ impl Chunking {
         Self { rule, limit, cell_size, drop_empty }
     }
 
-    /// Splits a tile of `len` bytes. Splits variable-size data without cell offsets evenly.
+    /// Splits a tile of `len` bytes. Variable-size data without cell offsets are split like cells
+    /// of fixed size.
     pub(crate) fn cut(self, len: usize, cells: Option<Cells<'_>>) -> Cuts {
         let mut starts = match (self.rule, cells) {
             (Rule::Whole, _) => vec![0],
@@ -142,9 +143,10 @@ impl Cuts {
     }
 }
 
-/// Returns `true` if the filters require a single chunk: WebP for any data, and run-length or
-/// dictionary encoding for strings. This includes UTF-8 strings in format versions that do not
-/// store the offsets of UTF-8 strings in the filtered data.
+/// Returns `true` if the filters require a single chunk. WebP does so for any data. Run-length and
+/// dictionary encoding do so for strings, from the format version on that stores offsets of ASCII
+/// strings in the filtered data. The rule includes UTF-8 strings, even in format versions that do
+/// not store their offsets there.
 fn is_whole(pipeline: &FilterPipeline, kind: &TileKind) -> bool {
     let has = |matches: fn(&Filter) -> bool| pipeline.filters.iter().any(matches);
     let strings = kind.role == TileRole::VarData && is_text(kind.datatype);

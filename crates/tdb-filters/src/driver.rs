@@ -113,7 +113,8 @@ impl<'f, 'b> Unwinding<'f, 'b> {
         }
     }
 
-    /// Reverses one filter. The `last` filter that rewrites data writes into `out`.
+    /// Reverses one filter. If `last` is `true`, no later step rewrites the data, so the filter
+    /// writes into `out`.
     fn step(&mut self, stage: &Stage, out: Option<&mut [u8]>, last: bool) -> Result<(), FilterError> {
         let Between { front, back, meta_front, meta_back, contexts, .. } = &mut *self.between;
         let mut metadata = match &self.file_metadata {

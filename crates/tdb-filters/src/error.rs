@@ -80,12 +80,12 @@ pub enum FilterError {
         /// The actual size, in bytes.
         found: u64,
     },
-    /// The number of strings in a tile differs from the number of cells in the fragment.
+    /// The number of strings in a tile differs from the expected number of cells.
     #[error("{filter}: expected {expected} cells, found {found}")]
     WrongCellCount {
         /// Name of the filter.
         filter: &'static str,
-        /// The number of cells in the fragment.
+        /// The expected number of cells of the tile.
         expected: u64,
         /// The number of strings found, or the number at which decoding stopped.
         found: u64,
@@ -100,7 +100,7 @@ pub enum FilterError {
         /// The limit, in bytes.
         max: u64,
     },
-    /// The stored size of a chunk is larger than any filters can produce.
+    /// The stored size of a chunk is larger than realistic filters can produce.
     #[error(
         "a chunk of {unfiltered} bytes stored in {stored} exceeds the maximum of {max} that its filters can produce; \
          the tile is damaged, or the limit on tiles is too low"
@@ -113,7 +113,8 @@ pub enum FilterError {
         /// Maximum size, in bytes.
         max: u64,
     },
-    /// The claimed size between two filters is larger than any chunk of this size can need.
+    /// The claimed size between two filters is larger than realistic filters need for a chunk of
+    /// this size.
     #[error(
         "{asked} bytes between two filters exceed the maximum of {max} for a chunk of this size; \
          the tile is damaged, or the limit on tiles is too low"

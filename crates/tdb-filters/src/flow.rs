@@ -30,8 +30,8 @@ impl Sink<'_> {
     }
 }
 
-/// Returns the first `len` bytes of a buffer. The buffer never shrinks, so that bytes are zeroed
-/// only once.
+/// Returns the first `len` bytes of a buffer, which grows if necessary. The buffer never shrinks,
+/// so that bytes are zeroed only once.
 pub(crate) fn room(buffer: &mut Vec<u8>, len: u64, budget: u64) -> Result<&mut [u8], FilterError> {
     let exceeded = FilterError::ImplausibleGrowth { asked: len, max: budget };
     if len > budget {
@@ -66,7 +66,7 @@ impl<'a> Metadata<'a> {
         self.ends.clear();
     }
 
-    /// Adds a part appended by `write`.
+    /// Adds the bytes that `write` appends, as one part.
     pub(crate) fn add<T>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<T, FilterError>,

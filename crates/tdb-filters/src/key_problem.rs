@@ -5,7 +5,7 @@ use std::fmt;
 /// Length of a key, in bytes.
 pub(crate) const KEY_LEN: usize = 32;
 
-/// A mismatch between a key and the bytes to decrypt.
+/// A problem with the given key, or with the lack of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyProblem {

@@ -31,7 +31,8 @@ pub enum TileRole {
 /// datatype differs from their input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ElementTypes {
-    /// The output datatype of the preceding filter. Always correct for writing.
+    /// The output datatype of the preceding filter, or the datatype of the tile for the first
+    /// filter. Always correct for writing.
     #[default]
     Stage,
     /// The datatype of the tile.
@@ -63,7 +64,7 @@ pub struct TileKind {
     pub role: TileRole,
     /// Format version of the fragment, or of the generic tile's header.
     pub version: FormatVersion,
-    /// The datatype seen by each filter.
+    /// The rule for the datatype seen by each filter.
     pub element_types: ElementTypes,
 }
 
@@ -80,7 +81,7 @@ impl TileKind {
     /// Creates a kind for cells of `cell_val_num` values.
     #[must_use]
     pub fn fixed(datatype: Datatype, cell_val_num: u32, version: FormatVersion) -> Self {
-        // Neither factor exceeds 32 bits.
+        // Neither factor exceeds 32 bits, so the product cannot overflow.
         let cell_size = datatype.size() as u64 * u64::from(cell_val_num);
         Self::new(datatype, cell_size, TileRole::Fixed, version)
     }

@@ -4,13 +4,12 @@
 //! each chunk passes through the filters of a pipeline. The crate has three layers:
 //!
 //! 1. [`FilterPipeline`] and [`Filter`] describe a pipeline. Parsing, comparing, printing and
-//!    writing need no codec.
-//! 2. [`BoundPipeline`] binds a pipeline to a [`TileKind`]. Binding checks the pipeline and decides
-//!    the datatype at each filter, the filters to skip, and the chunking. The result is shared
-//!    between threads.
-//! 3. Each filter has a module with encoder and decoder, dispatched once per chunk.
+//! writing need no codec. 2. [`BoundPipeline`] binds a pipeline to a [`TileKind`]. Binding checks
+//! the pipeline and decides the datatype at each filter, the filters to skip, and the chunking. The
+//! result is shared between threads. 3. Each filter has a module with an encoder and a decoder,
+//! dispatched once per chunk.
 //!
-//! A [`Scratch`] holds all memory between filters and the contexts of the codecs. Each thread uses
+//! A [`Scratch`] holds the buffers between filters and the contexts of the codecs. Each thread uses
 //! a separate scratch. Decoding reads the file's bytes in place and writes directly into the
 //! caller's memory.
 //!
@@ -46,12 +45,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each codec is a Cargo feature. `zstd`, `zlib`, `lz4`, `bzip2` and `checksum` are on by default.
-//! `aes` (encryption), `webp` (images) and `webp-lossy` (lossy image encoding, requires Rust 1.92)
-//! are off by default. Only `zstd` contains C code. A build without a codec parses all pipelines,
-//! and rejects tiles with an error that names the missing feature.
+//! Filters that need another crate are Cargo features. `zstd`, `zlib`, `lz4`, `bzip2` and
+//! `checksum` are on by default. `aes` (encryption), `webp` (images) and `webp-lossy` (lossy image
+//! encoding, requires Rust 1.92) are off by default. Only `zstd` contains C code. A build without a
+//! feature still parses all pipelines. It rejects the tiles that need the feature, with an error
+//! that names it.
 //!
-//! Hostile bytes neither cause panics nor allocations beyond [`Limits`](tdb_types::Limits). The
+//! Hostile bytes cause neither panics nor allocations beyond [`Limits`](tdb_types::Limits). The
 //! crate is independent of schemas and files.
 
 mod bind;

@@ -5,8 +5,8 @@ use tdb_types::Limits;
 use crate::ivs::IvSource;
 use crate::stage::Contexts;
 
-/// Buffers between filters and contexts of codecs, reused for any number of tiles. Use one per
-/// thread. No data of a tile affect later tiles.
+/// Buffers between filters and contexts of codecs, reused for any number of tiles. Use one scratch
+/// per thread. Data of one tile never affect later tiles.
 #[derive(Debug, Default)]
 pub struct Scratch {
     limits: Limits,
@@ -18,10 +18,10 @@ pub struct Scratch {
 /// Buffers between two filters.
 #[derive(Debug, Default)]
 pub(crate) struct Between {
-    /// The input of the current filter, and its output.
+    /// The input of the current filter. `back` receives the output.
     pub(crate) front: Vec<u8>,
     pub(crate) back: Vec<u8>,
-    /// The same for metadata.
+    /// The metadata before and after the current filter.
     pub(crate) meta_front: Vec<u8>,
     pub(crate) meta_back: Vec<u8>,
     /// End offsets of metadata parts during encoding.

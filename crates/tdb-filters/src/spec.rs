@@ -27,7 +27,7 @@ use crate::FilterError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterPipeline {
     /// Stored chunk size, in bytes. Readers ignore it. Current writers only distinguish 0, which
-    /// means one chunk per tile. See [`DEFAULT_MAX_CHUNK_SIZE`](Self::DEFAULT_MAX_CHUNK_SIZE).
+    /// means one chunk per tile, from other values.
     pub max_chunk_size: u32,
     /// The filters in writing order.
     pub filters: Vec<Filter>,
@@ -109,7 +109,9 @@ impl FilterPipeline {
     /// Writes the pipeline as stored by `version`, the inverse of [`parse`](Self::parse).
     ///
     /// # Errors
-    /// [`FilterError::NotInVersion`] if `version` cannot represent a filter or option.
+    /// [`FilterError::NotInVersion`] if `version` cannot represent a filter or option, and
+    /// [`FilterError::TooLong`] if a length exceeds 32 bits. An incomplete pipeline is then in
+    /// `writer`.
     pub fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), FilterError> {
         writer.u32(self.max_chunk_size);
         writer.u32(crate::length_u32("number of filters", self.filters.len())?);

@@ -1,4 +1,4 @@
-//! Implementations of the filters, one module each with decoder and encoder.
+//! Implementations of the filters. Each filter has a module with a decoder and an encoder.
 //!
 //! Stages treat data and metadata in three ways (see `docs/reference/filters.md`):
 //!
@@ -122,7 +122,7 @@ impl Stage {
             #[cfg(feature = "webp")]
             Self::WebP(images) => images.decode(meta, data, sink),
             Self::Refused(why) => Err(why.clone()),
-            // The driver runs these stages directly, with another treatment of metadata.
+            // The driver runs these stages directly, because they treat metadata differently.
             Self::Codec(_) => Ok(()),
             #[cfg(feature = "aes")]
             Self::Encryption(_) => Ok(()),

@@ -25,8 +25,9 @@ impl StorableValues {
     /// Returns the range of values for a datatype, or `None` if the pipeline stores all values.
     ///
     /// # Errors
-    /// [`FilterError::UnsupportedDatatype`] if float scale receives bytes other than floats, so
-    /// that the pipeline can store no values.
+    /// [`FilterError::UnsupportedDatatype`] if float scale receives bytes other than floats or
+    /// occurs twice, so that values would be lost. [`FilterError::InvalidOption`] if an option of
+    /// float scale is invalid.
     pub fn of(pipeline: &FilterPipeline, datatype: Datatype) -> Result<Option<Self>, FilterError> {
         let filters = &pipeline.filters;
         let Some(place) = filters.iter().position(|filter| matches!(filter, Filter::FloatScale { .. })) else {
@@ -45,7 +46,7 @@ impl StorableValues {
     /// Checks little-endian values.
     ///
     /// # Errors
-    /// [`FilterError::OutOfRange`] for the first value out of range. Rounding is not an error.
+    /// [`FilterError::OutOfRange`] for the first value outside the range. Rounding is not an error.
     pub fn check(&self, values: &[u8]) -> Result<(), FilterError> {
         self.0.check(values)
     }

@@ -14,7 +14,7 @@ pub(crate) trait Word<const N: usize>: Copy + Default + Ord {
     fn checked_minus(self, other: Self) -> Option<Self>;
     /// Returns the low bytes of `value`.
     fn truncate(value: u64) -> Self;
-    /// Sign-extends the value.
+    /// Extends the value to 64 bits, with the sign for signed types.
     fn widen(self) -> u64;
 }
 

@@ -12,10 +12,11 @@ use crate::{DimRange, DimensionKind, NdRange};
 /// count once.
 ///
 /// Boxes are prepared for comparison with many tiles
-/// ([`RTree::search_boxes`](crate::RTree::search_boxes)) and many cells. The start and end of every
-/// box are *cuts* in each dimension. The *place* of a coordinate is the number of cuts up to the
-/// coordinate, so all coordinates between two neighboring cuts share a place. Boxes, tiles and
-/// cells of numbers and strings are compared by place.
+/// ([`RTree::search_boxes`](crate::RTree::search_boxes)) and many cells. In each dimension, the
+/// first coordinate of every box, and the first coordinate after every box, are *cuts*. The *place*
+/// of a coordinate is the number of cuts at or before the coordinate. All coordinates from one cut
+/// up to the next therefore share a place. Boxes, tiles and cells of numbers and strings are
+/// compared by place.
 ///
 /// ```
 /// use tdb_rtree::{Boxes, DimRange, DimensionKind};
@@ -31,18 +32,18 @@ use crate::{DimRange, DimensionKind, NdRange};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Boxes {
-    /// For each dimension.
+    /// The cuts of each dimension.
     cuts: Vec<Cuts>,
     /// For each dimension, the first place of each box. Boxes are sorted by these places.
     starts: Vec<Vec<u32>>,
     /// For each dimension, the first place after each box.
     ends: Vec<Vec<u32>>,
     len: usize,
-    /// `true` if the ends in the first dimension ascend.
+    /// `true` if the ends of the sorted boxes ascend in the first dimension.
     ascending: bool,
 }
 
-/// Distinct starts and ends of boxes, ascending.
+/// The cuts of a dimension, distinct and ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cuts {
     Keys(Vec<u64>),
@@ -75,7 +76,7 @@ impl Boxes {
         cuts.sum::<usize>().saturating_add(self.len.saturating_mul(8).saturating_mul(self.cuts.len()))
     }
 
-    /// Returns the range of a box in a dimension, or `None` if the box does not exist.
+    /// Returns the range of a box in a dimension, or `None` if the box or dimension does not exist.
     #[must_use]
     pub fn range(&self, dimension: usize, number: usize) -> Option<DimRange> {
         let start = *self.starts.get(dimension)?.get(number)?;
@@ -95,14 +96,16 @@ impl Boxes {
         ranges.collect::<Option<_>>().map(NdRange)
     }
 
-    /// Returns the indices of the boxes that intersect a tile's bounds, ascending.
+    /// Returns the indices of the boxes that intersect a tile's bounds, ascending. Excluded ends of
+    /// `bounds` count as included.
     #[must_use]
     pub fn meeting(&self, bounds: &NdRange) -> Vec<u32> {
         let places = self.cuts.iter().zip(&bounds.0).map(|(cuts, range)| cuts.places_of(range)).collect();
         self.meeting_places(&places, None)
     }
 
-    /// Returns `true` if one of the given boxes contains a tile's bounds.
+    /// Returns `true` if one of the given boxes contains a tile's bounds. Excluded ends of `bounds`
+    /// count as included.
     #[must_use]
     pub fn cover(&self, bounds: &NdRange, some: &[u32]) -> bool {
         let places = self.cuts.iter().zip(&bounds.0).map(|(cuts, range)| cuts.places_of(range)).collect();
@@ -150,7 +153,8 @@ impl Boxes {
         })
     }
 
-    /// Returns `true` if the boxes have these dimensions.
+    /// Returns `true` if the boxes have as many dimensions as `kinds`, with strings in the same
+    /// dimensions.
     pub(crate) fn are_of(&self, kinds: &[DimensionKind]) -> bool {
         let is_of = |(cuts, kind): (&Cuts, &DimensionKind)| matches!(cuts, Cuts::Strings(_)) == kind.var;
         self.cuts.len() == kinds.len() && self.cuts.iter().zip(kinds).all(is_of)
@@ -200,7 +204,7 @@ impl Cuts {
         }
     }
 
-    /// Returns the first and last place of a range.
+    /// Returns the first and last place of a range, as if its end were included.
     fn places_of(&self, range: &DimRange) -> (u32, u32) {
         match range {
             DimRange::Fixed { lo, hi } => (self.place_of_key(*lo), self.place_of_key(*hi)),

@@ -21,8 +21,8 @@ pub(crate) struct FixedColumn {
     kind: DimensionKind,
     lo: Vec<u64>,
     hi: Vec<u64>,
-    /// `true` if the stored bounds of any node are meaningless: a bound is NaN, or the writer did
-    /// not compute the range.
+    /// `true` if the stored bounds of any node are meaningless, because a bound is NaN or the
+    /// writer did not compute the range.
     pub(super) has_nan: bool,
     /// `true` if writers of the format version did not compute the bounds. No bound can be trusted.
     uncertain: bool,
@@ -69,7 +69,7 @@ impl Column {
         }
     }
 
-    /// Appends the bounds of a node. The caller must check the range's kind.
+    /// Appends the bounds of a node. The caller must check the range's kind and inclusive end.
     pub(crate) fn push(&mut self, range: &DimRange) {
         match (self, range) {
             (Self::Fixed(column), DimRange::Fixed { lo, hi }) => column.push(*lo, *hi),
@@ -220,7 +220,7 @@ impl FixedColumn {
             return children.all(|child| lo <= child.0 && child.1 <= hi);
         }
         // Queries treat `0.0` and `-0.0` as equal. A parent with one zero as a bound therefore
-        // contains children with the other.
+        // contains children with the other zero as a bound.
         let (lo, hi) = self.kind.widen_zeros(lo, hi);
         lo <= lowest && highest <= hi
     }

@@ -2,13 +2,13 @@
 
 use crate::{DimRange, NdRange};
 
-/// The low and high end in a dimension.
+/// The keys of the lowest and highest coordinate in a dimension.
 type Ends = (u64, u64);
 /// The ends of a subarray in each dimension.
 type Sides = Vec<Ends>;
 
 /// Converts subarrays of a dense array to disjoint subarrays with the same cells, sorted by the
-/// first dimension, then the second, and so on.
+/// first dimension, then the second, and so on. Returns no subarrays if a range is of strings.
 #[must_use]
 pub fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     let sides = boxes.into_iter().map(|NdRange(ranges)| {
@@ -27,13 +27,13 @@ pub fn disjoint(boxes: Vec<NdRange>) -> Vec<NdRange> {
     cut(&views).into_iter().map(fixed).collect()
 }
 
-/// Converts subarrays given by their ends.
+/// Converts subarrays, given by their ends in the remaining dimensions.
 fn cut(boxes: &[&[Ends]]) -> Vec<Sides> {
     if boxes.is_empty() || boxes.iter().any(|sides| sides.is_empty()) {
         // No dimensions remain to be cut.
         return boxes.first().map(|_| Vec::new()).into_iter().collect();
     }
-    // The starts of subarrays, and the positions after the ends, except after the maximum.
+    // The starts of subarrays, and the keys after their ends. No key follows the maximum.
     let starts = boxes.iter().map(|sides| sides[0].0);
     let mut starts: Vec<u64> = starts.chain(boxes.iter().filter_map(|sides| sides[0].1.checked_add(1))).collect();
     starts.sort_unstable();

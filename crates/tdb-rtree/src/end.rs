@@ -12,7 +12,7 @@ pub(crate) fn borrow(end: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     }
 }
 
-/// Returns `true` if the string is before the end.
+/// Returns `true` if the string is not beyond the end.
 pub(crate) fn reaches(end: Bound<&[u8]>, string: &[u8]) -> bool {
     match end {
         Bound::Included(end) => string <= end,
@@ -49,8 +49,8 @@ pub(crate) fn touches(end: Bound<&[u8]>, start: &[u8]) -> bool {
     }
 }
 
-/// Returns the end of the strings with a prefix: the prefix with the last byte incremented,
-/// excluded. Trailing bytes of 255 are dropped. Returns `Unbounded` if all bytes are 255.
+/// Returns the excluded end of the strings with a prefix, which is the prefix with the last byte
+/// incremented. Trailing bytes of 255 are dropped first. Returns `Unbounded` if all bytes are 255.
 pub(crate) fn of_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     let Some(last) = prefix.iter().rposition(|byte| *byte < u8::MAX) else { return Bound::Unbounded };
     let mut end = prefix.get(..=last).unwrap_or_default().to_vec();

@@ -40,7 +40,7 @@ pub enum RTreeError {
         /// Number of ranges in the first dimension.
         expected: usize,
     },
-    /// More boxes than a search supports.
+    /// The number of boxes exceeds the number that a search supports.
     #[error("found {found} boxes, the limit is {limit}")]
     TooManyBoxes {
         /// Number of boxes.

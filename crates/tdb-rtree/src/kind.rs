@@ -2,8 +2,8 @@
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-/// The datatype of a dimension's coordinates, and their kind: fixed size or strings of variable
-/// length.
+/// The datatype of a dimension's coordinates, and their kind, which is fixed size or strings of
+/// variable length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimensionKind {
     /// Datatype of the dimension.
@@ -32,8 +32,8 @@ impl DimensionKind {
         self.datatype.physical()
     }
 
-    /// Returns the minimum size of a stored range, in bytes: both coordinates, or two string
-    /// lengths.
+    /// Returns the minimum size of a stored range, in bytes. A range consists of at least two
+    /// coordinates, or of two lengths for strings.
     pub(crate) const fn min_stored_len(self) -> u64 {
         if self.var { 16 } else { 2 * self.datatype.size() as u64 }
     }
@@ -62,7 +62,7 @@ impl DimensionKind {
     /// Returns `true` if a stored range is meaningless.
     ///
     /// A range with a NaN bound is meaningless, because a writer's comparisons with NaN are always
-    /// false. A descending range of dates is meaningless too, because the first writers of dates
+    /// false. A descending range of dates is also meaningless, because the first writers of dates
     /// never computed ranges.
     #[inline]
     pub(crate) fn bounds_nothing(self, lo: u64, hi: u64) -> bool {
@@ -86,8 +86,8 @@ impl DimensionKind {
         key < nans || key > self.max_key() - nans
     }
 
-    /// Returns `true` if `lo` exceeds `hi` by value. Zeros are equal, and NaNs do not compare.
-    /// Uncomputed ranges return `false`.
+    /// Returns `true` if the value of `lo` exceeds the value of `hi`. The two zeros are equal.
+    /// Returns `false` for NaNs and for uncomputed ranges.
     pub(crate) fn is_backwards(self, lo: u64, hi: u64) -> bool {
         let above = !self.physical().is_float() || self.scalar(lo) > self.scalar(hi);
         lo > hi && above && !self.is_uncomputed(lo, hi)

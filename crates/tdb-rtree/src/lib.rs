@@ -1,17 +1,19 @@
 //! Ranges, minimum bounding rectangles (MBRs) and R-trees of the TileDB array storage format.
 //!
-//! - [`DimensionKind`]: a dimension's datatype and kind of coordinates, fixed size or strings.
-//! - [`DimRange`] and [`NdRange`]: a range in one dimension, and in all dimensions. Non-empty
-//!   domains, current domains and MBRs are stored in this form, see [`NdRange::parse`]. [`Boxes`]:
-//!   a set of subarrays or points.
+//! - [`DimensionKind`]: a dimension's datatype, and the kind of its coordinates, which is fixed
+//!   size or strings.
+//! - [`DimRange`] and [`NdRange`]: a range in one dimension, and in all dimensions. Files store
+//!   non-empty domains, current domains and MBRs as ranges in all dimensions (see
+//!   [`NdRange::parse`]).
+//! - [`Boxes`]: a set of subarrays or points.
 //! - [`RTree`]: the MBRs of a sparse fragment's tiles, with inner nodes that speed up
 //!   [search](RTree::search).
 //!
-//! Bounds of fixed-size types are stored as [ordered keys](tdb_types::ordered_key): `u64` values
-//! with the order of the coordinates. All types thus share the same comparison. Keys convert back
-//! to the exact stored bytes, including `-0.0` and NaN.
+//! In memory, bounds of fixed-size types are [ordered keys](tdb_types::ordered_key), which are
+//! `u64` values with the order of the coordinates. All types thus share the same comparison. Keys
+//! convert back to the exact stored bytes, including `-0.0` and NaN.
 //!
-//! The crate is independent of files and filters.
+//! The crate does no I/O and runs no filters.
 //!
 //! ```
 //! use tdb_rtree::{Coverage, DimRange, DimensionKind, NdRange, RTree};

@@ -55,8 +55,8 @@ impl NdRange {
         Ok(())
     }
 
-    /// Returns `true` if the ranges have a common cell. Ranges with different dimensions do not
-    /// intersect.
+    /// Returns `true` if the ranges have a common cell. Ranges with different numbers of dimensions
+    /// do not intersect.
     ///
     /// For the stored range of a fragment, use the [`widened`](Self::widened) form.
     #[must_use]
@@ -64,13 +64,14 @@ impl NdRange {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.intersects(b))
     }
 
-    /// Returns `true` if this range contains every cell of `other`.
+    /// Returns `true` if this range contains every cell of `other`, which must not be empty.
+    /// Returns `false` if the numbers of dimensions differ.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.contains(b))
     }
 
-    /// Returns the common cells, or `None` without common cells.
+    /// Returns the common cells, or `None` if the ranges do not [intersect](Self::intersects).
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         if self.0.len() != other.0.len() {
@@ -89,8 +90,9 @@ impl NdRange {
     /// Widens a stored range to contain every cell that a writer may have included.
     ///
     /// A bound of `0.0` or `-0.0` includes both zeros. A dimension with a NaN bound becomes
-    /// unbounded, because writers compare according to IEEE 754. Use this form to decide if a
-    /// stored range is relevant to a query.
+    /// unbounded, because writers compare according to IEEE 754. A descending range of dates
+    /// becomes unbounded too, because its writer did not compute the range. Use this form to decide
+    /// if a stored range is relevant to a query.
     #[must_use]
     pub fn widened(&self, kinds: &[DimensionKind]) -> Self {
         let widen = |(range, kind): (&DimRange, &DimensionKind)| match range {

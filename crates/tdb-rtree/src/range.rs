@@ -88,7 +88,8 @@ impl DimRange {
     }
 
     /// Returns the range from the minimum to the maximum of these coordinates, or `None` without
-    /// cells. If the zeros `0.0` and `-0.0` tie, the first one counts.
+    /// cells. If the zeros `0.0` and `-0.0` tie, the first zero counts. NaNs are ignored, unless
+    /// the first coordinate is NaN: both bounds are then NaN.
     #[must_use]
     pub fn of_cells(cells: &Cells<'_>, kind: DimensionKind) -> Option<Self> {
         if kind.var {
@@ -139,7 +140,7 @@ impl DimRange {
         self.intersection(other).is_some()
     }
 
-    /// Returns `true` if this range contains every coordinate of `other`.
+    /// Returns `true` if this range contains every coordinate of `other`, which must not be empty.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         match (self, other) {
@@ -167,7 +168,8 @@ impl DimRange {
         (!both.is_empty()).then_some(both)
     }
 
-    /// Extends the bounds to include `other`. Ranges of another kind are ignored.
+    /// Extends the bounds to include `other`. Does nothing if one range is of strings and the other
+    /// of numbers.
     pub fn expand(&mut self, other: &Self) {
         match (self, other) {
             (Self::Fixed { lo, hi }, Self::Fixed { lo: other_lo, hi: other_hi }) => {
@@ -186,7 +188,7 @@ impl DimRange {
         }
     }
 
-    /// Formats the range as `[1, 4]`, `["a", "cc"]` or `["a", "b")`.
+    /// Formats the range as `[1, 4]`, `["a", "cc"]`, `["a", "b")` or `["a", …)`.
     #[must_use]
     pub fn display(&self, kind: DimensionKind) -> impl fmt::Display {
         struct Shown<'a>(&'a DimRange, DimensionKind);

@@ -13,9 +13,9 @@ use crate::{DimRange, RTree, RTreeError, Result};
 /// The part of a tile selected by a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coverage {
-    /// The query contains the tile's MBR: every cell is selected without comparison.
+    /// The query contains the tile's MBR, so every cell is selected without comparison.
     Full,
-    /// The query intersects the MBR: some cells may be selected.
+    /// The query intersects the MBR but does not contain it, so some cells may be selected.
     Partial,
 }
 
@@ -56,7 +56,7 @@ pub struct Search<'a> {
     stack: Vec<Siblings>,
     /// Remaining tiles below a fully selected node.
     whole: Range<usize>,
-    /// Number of nodes that may still be compared.
+    /// Number of nodes that remain until the limit.
     left: u64,
 }
 
@@ -76,22 +76,22 @@ struct Siblings {
 
 impl<'a> Search<'a> {
     fn new(tree: &'a RTree, selections: Vec<Selection<'a>>) -> Self {
-        // Inner nodes that do not contain their children would hide tiles. In this case every tile
-        // is compared.
+        // Inner nodes that do not contain their children would hide tiles, so every tile is
+        // compared instead.
         let level = if tree.is_covering() { 0 } else { tree.level_count().saturating_sub(1) };
         let mut search = Self { tree, selections, stack: Vec::new(), whole: 0..0, left: u64::MAX };
         search.push(level, 0..tree.level(level).len());
         search
     }
 
-    /// Stops the search after comparing this number of nodes. Nodes may overlap arbitrarily, so
-    /// even a search without results may compare all nodes.
+    /// Stops the search before the number of compared nodes reaches `nodes`. Nodes may overlap
+    /// arbitrarily, so even a search without results may compare all nodes.
     #[must_use]
     pub fn limited_to(self, nodes: u64) -> Self {
         Self { left: nodes, ..self }
     }
 
-    /// Returns the number of nodes that may still be compared, or 0 after the search stopped at the
+    /// Returns the number of nodes that remain until the limit, or 0 if the search stopped at the
     /// limit.
     #[must_use]
     pub fn left(&self) -> u64 {

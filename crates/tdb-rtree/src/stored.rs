@@ -55,8 +55,8 @@ impl DimensionKind {
     }
 }
 
-/// Reads a range of strings: the total length, the length of the first string, and the bytes of
-/// both.
+/// Reads a range of strings, stored as the total length, the length of the first string, and the
+/// bytes of both strings.
 pub(crate) fn read_strings<'a>(reader: &mut ByteReader<'a>) -> Result<(&'a [u8], &'a [u8]), DecodeError> {
     let total = reader.u64("range length")?;
     let offset = reader.offset();

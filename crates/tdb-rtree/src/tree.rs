@@ -25,8 +25,8 @@ pub struct RTree {
     covering: bool,
 }
 
-/// Trees are equal if their stored form is equal. The version they were read from, which also
-/// affects searches, is ignored.
+/// Trees are equal if their stored form is equal. The comparison ignores the format version that a
+/// tree was read from, although it also affects searches.
 impl PartialEq for RTree {
     fn eq(&self, other: &Self) -> bool {
         let same_shape = self.kinds == other.kinds && self.fanout == other.fanout && self.starts == other.starts;
@@ -57,7 +57,8 @@ impl RTree {
         self.fanout
     }
 
-    /// Returns the number of levels, including the tiles. Returns 0 for a dense fragment.
+    /// Returns the number of levels, including the tiles. Returns 0 for an empty tree, as in dense
+    /// fragments.
     #[must_use]
     pub fn level_count(&self) -> usize {
         self.starts.len().saturating_sub(1)
@@ -78,8 +79,9 @@ impl RTree {
     /// Returns bounds guaranteed to contain all cells of a tile, or `None` if the tile does not
     /// exist.
     ///
-    /// These are the [widened](NdRange::widened) MBR. String dimensions are unbounded above where
-    /// writers are known to have stored no end.
+    /// The bounds are the [widened](NdRange::widened) MBR. Where writers of the format version
+    /// stored unreliable ranges, dimensions of dates are unbounded, and dimensions of strings are
+    /// unbounded above if the lower bound is empty.
     #[must_use]
     pub fn bounds(&self, tile: u64) -> Option<NdRange> {
         let node = self.leaves().nth(usize::try_from(tile).ok()?)?;
@@ -106,7 +108,7 @@ impl RTree {
         self.covering
     }
 
-    /// Returns the memory used by the tree, in bytes.
+    /// Returns the memory used by the nodes of the tree, in bytes.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         self.columns.iter().map(Column::memory).sum::<usize>().saturating_add(size_of_val(&*self.starts))
@@ -153,8 +155,8 @@ impl RTree {
         self.columns.iter().map(|column| column.get(node)).collect::<Option<Vec<DimRange>>>().map(NdRange)
     }
 
-    /// Checks that every inner node contains its children. The bounds are still in the cache after
-    /// parsing.
+    /// Checks that every inner node contains its children. Called right after the nodes were added,
+    /// while the bounds are still in the cache.
     fn check_covering(&mut self) {
         self.covering = (1..self.level_count()).all(|level| {
             let (parents, children) = (self.level(level - 1), self.level(level));

@@ -13,11 +13,12 @@ use queue::Queue;
 
 pub use planned::PlannedFile;
 
-/// A wrapper for a storage with high latency. Loads bytes ahead of reads.
+/// A wrapper that loads bytes ahead of reads, for a storage with high latency.
 ///
 /// The caller announces future reads with [`read_ahead`](Self::read_ahead), or
 /// [supplies](Self::supply) bytes. Later reads copy bytes already in memory and wait for bytes in
-/// flight. All remaining bytes are read from the wrapped storage, so a wrong guess only costs time.
+/// flight. All remaining bytes are read from the wrapped storage, so a wrong announcement only
+/// costs time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,7 +42,8 @@ pub struct AheadStorage {
     files: Arc<Mutex<HashMap<String, Weak<Queues>>>>,
 }
 
-/// A handle to read-ahead or supplied bytes. Dropping the handle frees the memory.
+/// A handle to read-ahead or supplied bytes. Dropping the handle frees the memory once requests in
+/// flight have ended.
 #[must_use = "dropping the handle at once frees the bytes unread"]
 pub struct ReadAhead {
     queue: Arc<Queue>,
@@ -52,8 +54,8 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Also ends the read-ahead when `token` is cancelled. Requests in flight are then dropped, and
-    /// waiting readers issue their own reads.
+    /// Also ends the read-ahead when `token` is cancelled. Requests in flight are then aborted if
+    /// the storage supports this, and waiting readers issue their own reads.
     pub fn until(mut self, token: &CancelToken) -> Self {
         let left = self.queue.left.clone();
         self.until = Some(token.on_cancel(move || left.cancel()));
@@ -75,7 +77,8 @@ impl AheadStorage {
         Self { inner, files: Arc::default() }
     }
 
-    /// Loads ranges of files ahead of reads, approximately in the given order.
+    /// Loads ranges of files ahead of reads, approximately in the given order. Returns without
+    /// waiting for bytes.
     ///
     /// At most about `budget` bytes are held at once. The call requests the first `budget` bytes.
     /// Reading them makes room for further requests.
@@ -85,8 +88,9 @@ impl AheadStorage {
         ahead
     }
 
-    /// Adds bytes that the caller already holds, such as a file chosen in a browser. `bytes` start
-    /// at offset `start` in a file of `size` bytes.
+    /// Adds bytes that the caller already holds, such as a file chosen in a browser. Reads use the
+    /// bytes until the returned handle is dropped. `bytes` start at offset `start` in a file of
+    /// `size` bytes.
     pub fn supply(&self, path: &str, size: u64, start: u64, bytes: Vec<u8>) -> ReadAhead {
         self.add(Queue::supplied(self.inner.clone(), path, size, start, bytes))
     }
@@ -138,8 +142,8 @@ impl Queues {
         list.iter().filter_map(|(queue, place)| Some((queue.upgrade()?, *place))).collect()
     }
 
-    /// Copies bytes in memory or in flight to the start of `buffer`. Returns the number of bytes
-    /// copied.
+    /// Copies bytes to the start of `buffer`, waiting for bytes in flight. Returns the number of
+    /// bytes copied, which is 0 if no queue has the byte at `offset`.
     fn take(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let taken = self.current().into_iter().map(|(queue, place)| queue.take(place, offset, buffer));
         taken.into_iter().find(|taken| *taken > 0).unwrap_or(0)
@@ -159,7 +163,7 @@ impl fmt::Debug for ReadAhead {
     }
 }
 
-/// A file whose bytes may already be in memory.
+/// A file that reads bytes from the queues first, and the remaining bytes from the wrapped storage.
 #[derive(Debug)]
 struct AheadFile {
     inner: Arc<dyn Storage>,

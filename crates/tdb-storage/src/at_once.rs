@@ -7,8 +7,8 @@ use std::thread;
 /// Runs `job` for each item, with up to `in_flight` jobs at once, and returns the results in the
 /// order of the items.
 ///
-/// Intended for waiting rather than computing. If no thread can be created, the calling thread runs
-/// all jobs.
+/// Intended for jobs that wait for I/O. If no thread can be created, the calling thread runs all
+/// jobs.
 ///
 /// ```
 /// let squares = tdb_storage::at_once(3, &[1, 2, 3, 4], |number| number * number);

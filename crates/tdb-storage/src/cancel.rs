@@ -34,7 +34,8 @@ struct Hooks {
     waiting: Vec<(u64, Hook)>,
 }
 
-/// A hook registered on a [token](CancelToken). Dropping it removes the hook.
+/// The registration of a hook on a [token](CancelToken). Dropping the registration removes the
+/// hook.
 #[derive(Debug)]
 #[must_use = "dropping the registration at once removes the hook"]
 pub struct OnCancel {
@@ -70,8 +71,8 @@ impl CancelToken {
         let mut hooks = self.hooks();
         let number = hooks.next;
         hooks.next += 1;
-        // `cancel` sets the flag before taking the hooks: either this check or `cancel` sees the
-        // hook.
+        // `cancel` sets the flag before it takes the hooks. Either this check sees the flag, or
+        // `cancel` takes the hook.
         if self.0.is_cancelled.load(Ordering::SeqCst) {
             drop(hooks);
             hook();

@@ -32,8 +32,8 @@ pub fn coalesce(ranges: &[Range<u64>], gap: u64) -> Vec<Range<u64>> {
     merged
 }
 
-/// Returns the index of the `merged` range around `range`, and the position inside the merged
-/// range. Returns `None` if no merged range contains `range`.
+/// Returns the index of the `merged` range that contains `range`, and the position of `range`
+/// inside it. Returns `None` if no merged range contains `range`.
 ///
 /// `merged` must be sorted and disjoint, as returned by [`coalesce`]. An empty range is found if it
 /// touches a merged range.

@@ -1,4 +1,4 @@
-//! A request-counting storage wrapper.
+//! A storage wrapper that counts requests.
 
 mod waiting;
 
@@ -13,8 +13,8 @@ use crate::{
     forward_storage,
 };
 
-/// A wrapper for counting the requests to a storage. Clones and [`sub`](Storage::sub) storages
-/// share the counts.
+/// A wrapper that counts the requests to a storage. Clones and [`sub`](Storage::sub) storages share
+/// the counts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,17 +45,17 @@ pub struct Counters {
     pub reads: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Files and folders created, deleted or renamed, appends to files, finished files, and sync
-    /// calls.
+    /// Calls that create, delete or rename a file or folder, append to a file, finish a file, or
+    /// sync a folder.
     pub writes: u64,
     /// Bytes written.
     pub bytes_written: u64,
     /// Requests to a [remote](ReadProfile::is_remote) storage: lists, opens, checks, reads, and
-    /// files created or deleted. Deleted folders, renames, and parts of large files are not
-    /// counted.
+    /// files created or deleted. Opens of files of known size, changes of folders, renames, and
+    /// parts of large files are not counted.
     pub requests: u64,
-    /// Reads answered from the storage's [cache](Fetched::is_cached), which count neither as opens,
-    /// reads or requests nor in `bytes`.
+    /// Reads answered from the storage's [cache](Fetched::is_cached). No other counter includes
+    /// these reads.
     pub kept: u64,
     /// Time during which at least one request to a remote storage was pending. Always zero on
     /// WebAssembly.
@@ -82,7 +82,7 @@ impl CountingStorage {
         Self { inner, counts: Arc::default() }
     }
 
-    /// Wraps `other` and adds the requests to the counts of this storage.
+    /// Wraps `other`, and counts its requests together with the requests of this storage.
     #[must_use]
     pub fn alongside(&self, other: Arc<dyn Storage>) -> Self {
         Self { inner: other, counts: Arc::clone(&self.counts) }
@@ -114,8 +114,8 @@ impl CountingStorage {
         }
     }
 
-    /// Counts an answer. A request opens a file and reads from it. A range of a file of known size
-    /// needs no open.
+    /// Counts an answered request as an open and a read. A range of a file of known size needs no
+    /// open.
     fn counted(&self, request: &Request, answer: Result<Fetched>) -> Result<Fetched> {
         if answer.as_ref().is_ok_and(|fetched| fetched.is_cached) {
             self.counts.kept.fetch_add(1, Relaxed);
@@ -132,12 +132,12 @@ impl CountingStorage {
         Ok(Fetched { file, ..fetched })
     }
 
-    /// Runs a job and measures the waiting time.
+    /// Runs a job and measures the waiting time if the storage is remote.
     fn waiting<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.waiting(self.inner.profile(), job)
     }
 
-    /// Counts a request, runs the job and measures the waiting time.
+    /// Runs a job, counts it as a request and measures the waiting time if the storage is remote.
     fn request<T>(&self, job: impl FnOnce() -> T) -> T {
         self.counts.request(self.inner.profile(), job)
     }

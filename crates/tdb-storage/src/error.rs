@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// A result of a storage operation.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
-/// The error of a storage operation. Paths are complete, as shown to users
-/// ([`Storage::describe`](crate::Storage::describe)).
+/// The error of a storage operation. Except in [`BadPath`](Self::BadPath), paths are complete, as
+/// shown to users ([`Storage::describe`](crate::Storage::describe)).
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
@@ -35,22 +35,23 @@ pub enum StorageError {
         /// The complete path.
         path: String,
     },
-    /// A path to be removed leads through a symbolic link. The target may belong to another user.
+    /// A path to be removed or renamed leads through a symbolic link. The target may belong to
+    /// another user.
     #[error("{path}: cannot remove through a symbolic link")]
     ThroughLink {
         /// The complete path.
         path: String,
     },
-    /// The operating system denies access.
+    /// The operating system or the object store denies access.
     #[error("{path}: permission denied")]
     PermissionDenied {
         /// The complete path.
         path: String,
     },
-    /// The path may leave the storage's root or is malformed.
+    /// The path is malformed, may leave the storage's root, or is unsuitable for the operation.
     #[error("path {path:?} is rejected: {why}")]
     BadPath {
-        /// The path as given.
+        /// The rejected path.
         path: String,
         /// The violated rule.
         why: &'static str,
@@ -102,7 +103,7 @@ pub enum StorageError {
     Io {
         /// The complete path.
         path: String,
-        /// The error of the operating system.
+        /// The underlying error, usually of the operating system.
         source: Arc<io::Error>,
     },
 }

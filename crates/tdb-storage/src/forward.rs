@@ -1,7 +1,7 @@
 //! A macro that forwards methods of [`Storage`](crate::Storage).
 
-/// Implements the named methods of [`Storage`](crate::Storage) by calling another storage. For
-/// wrapper types that customize only some methods.
+/// Implements the named methods of [`Storage`](crate::Storage) by calling another storage. Use the
+/// macro for wrapper types that customize few methods.
 ///
 /// ```
 /// use std::sync::Arc;

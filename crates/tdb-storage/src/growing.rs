@@ -1,14 +1,14 @@
 //! Reads into memory that grows with the bytes actually read.
 //!
 //! File sizes reported by a storage, and ranges found in files, are not trusted for allocation. A
-//! large read proceeds in steps, each as large as all previous steps together.
+//! large read proceeds in steps, each at most as large as all previous steps together.
 
 use std::ops::Range;
 
 use crate::file::check_end;
 use crate::{ReadAt, Result, StorageError};
 
-/// Maximum allocation of the first read of a range, in bytes. Most ranges fit in a single step.
+/// Maximum size of the first step of a read, in bytes. Most ranges fit in a single step.
 const STEP: usize = 4 << 20;
 
 /// Reads a range of a file, of at most `limit` bytes. `path` names the file in errors.

@@ -1,25 +1,26 @@
 //! Storage of array files: list, read ranges, write and delete, in local folders or in memory.
 //!
-//! This crate is independent of the format. A [`Storage`] is rooted at a folder. Paths are
+//! This crate does not depend on the array format. A [`Storage`] is rooted at a folder. Paths are
 //! relative, with `/` as separator, and are [checked](check_path) so that they cannot leave the
 //! root. [`ReadAt`] is a handle for positional reads, shared between threads.
 //!
 //! - [`LocalStorage`]: a folder of the local file system.
 //! - [`MemoryStorage`]: a folder in memory, for tests and for targets without files.
 //! - [`CountingStorage`]: a wrapper that counts requests and bytes. On an object store each request
-//!   costs money and about 20 ms. Tests use the counts to bound the number of requests.
+//!   costs money and about 20 ms. Tests use the counts to limit the number of requests.
 //! - [`read_range`] and [`read_behind`]: reads into memory that grows with the bytes actually read,
 //!   whatever the reported file size.
 //! - [`Storage::fetch`]: many ranges of many files in one call. The storage's [`ReadProfile`] sets
 //!   the number of concurrent requests.
 //! - [`AheadStorage`]: a wrapper for storages with high latency that loads bytes before they are
 //!   read.
-//! - [`coalesce`] and [`locate`]: merge neighboring ranges into fewer reads, and find the parts
-//!   again.
+//! - [`coalesce`] merges neighboring ranges into fewer reads. [`locate`] finds a range in the
+//!   merged ranges.
 //!
-//! Reading never writes, locks or touches files. Writes are durable when the call returns
-//! ([`Storage::create_new`], or [`Storage::create_file`] for incremental writes). The caller orders
-//! these calls so that commits are safe.
+//! Reading never changes or locks files. A file created by [`Storage::create_new`] is durable when
+//! the call returns. A file created by [`Storage::create_file`] is durable after
+//! [`WriteFile::finish`] and [`Storage::sync_folder`]. The caller orders these calls so that
+//! commits are safe.
 //!
 //! ```
 //! use std::sync::Arc;

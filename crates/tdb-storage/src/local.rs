@@ -21,12 +21,14 @@ use crate::{Entry, EntryKind, Fetched, ReadAt, Request, Result, Storage, Storage
 
 /// A folder of the local file system.
 ///
-/// Symbolic links are followed, so a link inside the folder may lead outside: write access to the
-/// folder implies control over the files read. Paths read from files cannot leave the root (see
-/// [`check_path`](crate::check_path)). Removals through a link below the root are rejected.
+/// Symbolic links are followed, so a link inside the folder may lead outside. Write access to the
+/// folder therefore gives control over the files that are read. Paths read from files cannot leave
+/// the root (see [`check_path`](crate::check_path)). Removals and renames through a link below the
+/// root are rejected.
 ///
-/// Listings show the targets of links. They omit dangling links, names that are not UTF-8, and
-/// special files (pipes, sockets, devices). [`open`](Storage::open) rejects special files too.
+/// Listings show a link with the kind and size of its target. They omit dangling links, names that
+/// are not UTF-8, and special files (pipes, sockets, devices). [`open`](Storage::open) rejects
+/// special files too.
 #[derive(Clone, Debug)]
 pub struct LocalStorage {
     root: PathBuf,
@@ -55,7 +57,8 @@ impl LocalStorage {
     fn error(&self, path: &str, error: io::Error) -> StorageError {
         let path = self.describe(path);
         match error.kind() {
-            // A component of the path is a file: the path does not exist, as on all storages.
+            // A component of the path is a file, so the path does not exist. Other storages also
+            // report a missing path.
             io::ErrorKind::NotADirectory => StorageError::NotFound { path },
             _ => StorageError::from_io(path, error),
         }
@@ -94,7 +97,7 @@ impl LocalStorage {
                 Ok(metadata) if metadata.is_symlink() => {
                     return Err(StorageError::ThroughLink { path: self.describe(path) });
                 }
-                // A missing folder is harmless: the later operation on the path fails.
+                // A missing folder is harmless, because the later operation on the path fails.
                 Ok(_) | Err(_) => above = parent(folder),
             }
         }
@@ -122,7 +125,7 @@ impl LocalStorage {
         fs::remove_dir_all(&place).map_err(|error| self.error(folder, error))
     }
 
-    /// Deletes the paths durably. Consecutive paths of the same folder share a sync.
+    /// Deletes the paths durably. Consecutive paths in the same folder share a sync.
     fn remove_each(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>) -> Vec<Result<()>> {
         let mut removed = Vec::with_capacity(paths.len());
         for some in paths.chunk_by(|one, next| parent(one) == parent(next)) {
@@ -131,7 +134,7 @@ impl LocalStorage {
         removed
     }
 
-    /// Deletes paths of the same folder.
+    /// Deletes paths in the same folder and syncs the folder.
     fn remove_of_folder(&self, paths: &[&str], remove: impl Fn(&str) -> Result<()>, removed: &mut Vec<Result<()>>) {
         let Some(first) = paths.first() else { return };
         // A link above the first path is above all paths.
@@ -205,7 +208,7 @@ impl Storage for LocalStorage {
         check_path(path)?;
         match fs::metadata(self.place(path)) {
             Ok(metadata) => Ok(kind(&metadata)),
-            // A path below a file does not exist, as on all storages.
+            // A path below a file does not exist. Other storages also report a missing path.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(error) => Err(self.error(path, error)),
         }
@@ -259,7 +262,7 @@ impl Storage for LocalStorage {
         let file = self.create(path)?;
         sync_file(&file).and_then(|()| sync_parent(&place)).map_err(|error| {
             drop(file);
-            // The first error is the one to report.
+            // Only the first error is reported.
             let _ = fs::remove_file(&place);
             self.error(path, error)
         })
@@ -312,7 +315,7 @@ impl Storage for LocalStorage {
         self.check_no_links_above(to)?;
         let (place, new) = (self.place(from), self.place(to));
         fs::symlink_metadata(&place).map_err(|error| self.error(from, error))?;
-        // The operating system would overwrite the target. The check is sufficient, because
+        // The operating system would overwrite the target. This check is sufficient, because
         // maintenance has exclusive access to the array.
         if fs::symlink_metadata(&new).is_ok() {
             return Err(StorageError::AlreadyExists { path: self.describe(to) });
@@ -326,7 +329,8 @@ impl Storage for LocalStorage {
     }
 }
 
-/// Creates a folder and its missing parents. Each is durable in its parent before use.
+/// Creates a folder and its missing parents. Each new folder is durable in its parent before the
+/// next is created in it.
 fn create_folders(folder: &Path) -> io::Result<()> {
     let missing: Vec<_> = folder.ancestors().take_while(|ancestor| is_missing(ancestor)).collect();
     for folder in missing.into_iter().rev() {
@@ -337,7 +341,7 @@ fn create_folders(folder: &Path) -> io::Result<()> {
             Ok(()) => sync_parent(folder)?,
         }
     }
-    // The existing path may be a file.
+    // An existing path may be a file.
     if fs::metadata(folder)?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 

@@ -7,7 +7,8 @@ use crate::file::check_end;
 use crate::path::{check_below_root, check_path, join, parent};
 use crate::{Entry, EntryKind, ReadAt, ReadProfile, Result, Storage, StorageError, WriteFile};
 
-/// Files and folders in memory. Clones and [`sub`](Storage::sub) storages share them.
+/// A storage of files and folders in memory. Clones and [`sub`](Storage::sub) storages share the
+/// files and folders.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStorage {
     tree: Arc<RwLock<Tree>>,
@@ -40,8 +41,8 @@ impl MemoryStorage {
         Self::default()
     }
 
-    /// Inserts or replaces a file and creates missing parent folders. For tests, and for programs
-    /// without files.
+    /// Inserts or replaces a file and creates missing parent folders. Intended for tests, and for
+    /// targets without a file system.
     ///
     /// # Errors
     /// Fails if the path is invalid, a parent is a file, or the path is a folder.
@@ -147,7 +148,8 @@ impl Storage for MemoryStorage {
         check_path(folder)?;
         let whole = self.whole(folder);
         let mut tree = self.write();
-        // Top down, to detect a file in the way before creating any folder below.
+        // Folders are created from the top down. A file in the way is therefore found before any
+        // folder below it is created.
         let ends = whole.match_indices('/').map(|(at, _)| at).chain([whole.len()]);
         for part in ends.filter_map(|end| whole.get(..end)).filter(|part| !part.is_empty()) {
             match tree.get(part) {
@@ -252,7 +254,7 @@ impl ReadAt for MemoryFile {
 
     fn read_into(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         check_end(self.size(), offset, buffer.len(), || self.path.clone())?;
-        // The check limits the offset to `usize`.
+        // The check ensures that the offset fits in `usize`.
         let start = usize::try_from(offset).ok();
         if let Some(bytes) = start.and_then(|start| self.bytes.get(start..)).and_then(|rest| rest.get(..buffer.len())) {
             buffer.copy_from_slice(bytes);

@@ -2,7 +2,7 @@
 
 use crate::{Result, StorageError};
 
-/// Checks a path inside a storage: relative, with `/` as separator, and unable to leave the root.
+/// Checks that a path is relative, uses `/` as separator, and cannot leave the root of its storage.
 /// The empty path is the root.
 ///
 /// Rejects empty components (leading, trailing and doubled slashes), `.`, `..`, backslashes and
@@ -44,7 +44,7 @@ fn broken_rule(path: &str) -> Option<&'static str> {
     })
 }
 
-/// Joins `folder` and `name`.
+/// Joins `folder` and `name`, either of which may be empty.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     match (folder, name) {
         ("", only) | (only, "") => only.to_owned(),

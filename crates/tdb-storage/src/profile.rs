@@ -7,10 +7,11 @@ pub struct ReadProfile {
     /// Maximum gap, in bytes, between ranges that are better read as one (see
     /// [`coalesce`](crate::coalesce)).
     pub gap: u64,
-    /// Maximum size of one request, in bytes. A larger range arrives sooner as several requests.
+    /// Preferred maximum size of one request, in bytes. A larger range arrives sooner as several
+    /// requests.
     pub largest: u64,
-    /// Maximum number of requests in flight. With 1, as for local files, latency is negligible and
-    /// no bytes are read ahead.
+    /// Maximum number of requests in flight. A value of 1, as for local files, states that latency
+    /// is negligible, and no bytes are read ahead.
     pub in_flight: usize,
 }
 

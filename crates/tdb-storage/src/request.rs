@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::ReadAt;
 
-/// A read of one file, as part of a [`Storage::fetch`](crate::Storage::fetch).
+/// A request to read a file, for [`Storage::fetch_one`](crate::Storage::fetch_one) and
+/// [`Storage::fetch`](crate::Storage::fetch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The path of the file.
@@ -21,7 +22,7 @@ pub struct Request {
 pub enum Part {
     /// The entire file.
     All,
-    /// The last bytes, up to this number.
+    /// At most this number of bytes, at the end of the file.
     Last(u64),
     /// A range of a file of known size.
     Range {
@@ -37,7 +38,7 @@ pub enum Part {
 pub struct Fetched {
     /// The file, for further reads.
     pub file: Arc<dyn ReadAt>,
-    /// The offset of the first byte.
+    /// The offset of `bytes` in the file.
     pub start: u64,
     /// The bytes.
     pub bytes: Vec<u8>,

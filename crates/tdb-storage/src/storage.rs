@@ -22,14 +22,14 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// # Errors
     /// [`NotFound`](StorageError::NotFound), [`NotAFolder`](StorageError::NotAFolder),
     /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
-    /// I/O.
+    /// and other I/O errors.
     fn list(&self, folder: &str) -> Result<Vec<Entry>>;
 
     /// Lists names and kinds like [`list`](Self::list), without sizes. On a local disk this saves a
     /// system call per file.
     ///
     /// # Errors
-    /// As [`list`](Self::list).
+    /// The errors of [`list`](Self::list).
     fn names(&self, folder: &str) -> Result<Vec<(String, EntryKind)>> {
         Ok(self.list(folder)?.into_iter().map(|entry| (entry.name, entry.kind)).collect())
     }
@@ -38,14 +38,16 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// call.
     ///
     /// # Errors
-    /// As [`list`](Self::list), but [`NotAFile`](StorageError::NotAFile) if the path is a folder.
+    /// [`NotFound`](StorageError::NotFound), [`NotAFile`](StorageError::NotAFile) if the path is a
+    /// folder or a special file, [`PermissionDenied`](StorageError::PermissionDenied),
+    /// [`BadPath`](StorageError::BadPath), and other I/O errors.
     fn open(&self, path: &str) -> Result<Arc<dyn ReadAt>>;
 
-    /// Opens a file of known size, for example from a listing. An object store then needs no
+    /// Opens a file of known size, for example from a listing. An object store then sends no
     /// request. The implementation may ignore `size`.
     ///
     /// # Errors
-    /// As [`open`](Self::open), possibly delayed until bytes are read.
+    /// The errors of [`open`](Self::open). A storage may delay them until bytes are read.
     fn open_sized(&self, path: &str, size: u64) -> Result<Arc<dyn ReadAt>> {
         let _ = size;
         self.open(path)
@@ -59,28 +61,30 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Opens a file and reads from it. An object store combines both in a single request.
     ///
     /// # Errors
-    /// As [`open`](Self::open), [`UnexpectedEnd`](StorageError::UnexpectedEnd), and errors for
-    /// exceeded limits.
+    /// The errors of [`open`](Self::open), [`UnexpectedEnd`](StorageError::UnexpectedEnd),
+    /// [`TooLarge`](StorageError::TooLarge), [`OverLimit`](StorageError::OverLimit), and
+    /// [`RangeOverLimit`](StorageError::RangeOverLimit).
     fn fetch_one(&self, request: &Request) -> Result<Fetched> {
         fetch_one(self, request)
     }
 
-    /// Answers many requests in order, with as much concurrency as the storage prefers.
+    /// Answers many requests, as concurrently as the storage prefers. The answers have the order of
+    /// the requests.
     ///
     /// # Errors
-    /// For each request, as [`fetch_one`](Self::fetch_one).
+    /// Each answer has the errors of [`fetch_one`](Self::fetch_one).
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         at_once(self.profile().in_flight, requests, |request| self.fetch_one(request))
     }
 
-    /// Answers many requests and passes each answer to `take` on arrival, with the index of the
-    /// request.
+    /// Answers many requests and passes each answer to `take`, with the index of the request.
+    /// Answers are passed on arrival if the storage supports this, and otherwise in groups.
     ///
     /// After cancellation no further requests are issued. Requests in flight are aborted if the
-    /// storage supports this, and `take` is not called for missing answers.
+    /// storage supports this. `take` is not called for requests without an answer.
     ///
     /// # Errors
-    /// Passed to `take` for each request, as in [`fetch_one`](Self::fetch_one).
+    /// `take` receives the errors of [`fetch_one`](Self::fetch_one) for each request.
     fn fetch_each(&self, requests: &[Request], cancel: &CancelToken, take: &mut dyn FnMut(usize, Result<Fetched>)) {
         let at_once = self.profile().in_flight.max(1);
         for (group, requests) in requests.chunks(at_once).enumerate() {
@@ -94,17 +98,19 @@ pub trait Storage: Send + Sync + fmt::Debug {
         }
     }
 
-    /// Returns the kind of a path, or `None` if it does not exist.
+    /// Returns the kind of a path, following links. Returns `None` if the path does not exist or is
+    /// a special file.
     ///
     /// # Errors
-    /// Bad path, permission denied, I/O.
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// and other I/O errors.
     fn kind(&self, path: &str) -> Result<Option<EntryKind>>;
 
     /// Returns the size of a file in bytes, following links. Returns `None` if the path does not
     /// exist or is not a file.
     ///
     /// # Errors
-    /// As [`kind`](Self::kind).
+    /// The errors of [`kind`](Self::kind).
     fn file_size(&self, path: &str) -> Result<Option<u64>> {
         match self.open(path) {
             Ok(file) => Ok(Some(file.size())),
@@ -116,7 +122,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Returns the storage rooted at `folder`, which need not exist yet.
     ///
     /// # Errors
-    /// Bad path.
+    /// [`BadPath`](StorageError::BadPath) if the path is invalid.
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>>;
 
     /// Returns the complete path as shown to users, for messages. Accepts any text, even invalid
@@ -140,23 +146,25 @@ pub trait Storage: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Creates a folder and its missing parents. Does nothing if the folder exists.
+    /// Creates a folder and its missing parents, durably. Does nothing if the folder exists.
     ///
     /// # Errors
-    /// [`NotAFolder`](StorageError::NotAFolder) if a file is in the way, bad path, permission
-    /// denied, I/O.
+    /// [`NotAFolder`](StorageError::NotAFolder) if the path or a parent is a file,
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// and other I/O errors.
     fn create_folder(&self, folder: &str) -> Result<()>;
 
-    /// Creates a file with `bytes` in an existing folder. When this returns, bytes and name survive
-    /// a crash of the machine.
+    /// Creates a file with `bytes` in an existing folder. When the call returns, bytes and name
+    /// survive a crash of the machine.
     ///
     /// Creation is atomic for all readers. If it fails, no file is left. A crash may leave a
     /// [temporary](crate::is_temporary) file, usually in the root of the storage.
     ///
     /// # Errors
     /// [`AlreadyExists`](StorageError::AlreadyExists), because files are never overwritten.
-    /// [`NotFound`](StorageError::NotFound) if the folder does not exist. Bad path, permission
-    /// denied, I/O.
+    /// [`NotFound`](StorageError::NotFound) or [`NotAFolder`](StorageError::NotAFolder) if the
+    /// parent folder is missing or is a file. [`PermissionDenied`](StorageError::PermissionDenied),
+    /// [`BadPath`](StorageError::BadPath), and other I/O errors.
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
 
     /// Creates a file for incremental writing, in an existing folder. The file exists immediately.
@@ -166,25 +174,31 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// of files.
     ///
     /// # Errors
-    /// As [`create_new`](Self::create_new).
+    /// The errors of [`create_new`](Self::create_new).
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>>;
 
     /// Makes the names of the files in a folder durable.
     ///
     /// # Errors
-    /// Not found, not a folder, bad path, permission denied, I/O.
+    /// [`NotFound`](StorageError::NotFound), [`NotAFolder`](StorageError::NotAFolder),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// and other I/O errors.
     fn sync_folder(&self, folder: &str) -> Result<()>;
 
     /// Deletes a file, durably.
     ///
     /// # Errors
-    /// Not found, not a file, bad path, permission denied, I/O.
+    /// [`NotFound`](StorageError::NotFound), [`NotAFile`](StorageError::NotAFile) if the path is a
+    /// folder, [`ThroughLink`](StorageError::ThroughLink),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// and other I/O errors.
     fn remove_file(&self, path: &str) -> Result<()>;
 
-    /// Deletes files, durably and in any order, and returns a result for each.
+    /// Deletes files, durably and in any order. Returns a result for each file, with the errors of
+    /// [`remove_file`](Self::remove_file).
     ///
-    /// A crash or an error may leave any of the files. A local disk syncs each folder once instead
-    /// of once per file.
+    /// A crash or an error may leave any of the files. A local disk syncs once for consecutive
+    /// files in the same folder instead of once per file.
     ///
     /// ```
     /// use tdb_storage::{MemoryStorage, Storage};
@@ -203,14 +217,18 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Deletes a folder and its contents, durably. Symbolic links inside are deleted, not followed.
     ///
     /// # Errors
-    /// Not found, not a folder, bad path (the root cannot be deleted), permission denied, I/O.
-    /// After an error, part of the contents may be deleted.
+    /// [`NotFound`](StorageError::NotFound), [`NotAFolder`](StorageError::NotAFolder),
+    /// [`ThroughLink`](StorageError::ThroughLink),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath)
+    /// also for the root, and other I/O errors. After an error, part of the contents may be
+    /// deleted.
     fn remove_folder(&self, folder: &str) -> Result<()>;
 
-    /// Deletes folders and their contents, durably and in any order, and returns a result for each.
+    /// Deletes folders and their contents, durably and in any order. Returns a result for each
+    /// folder, with the errors of [`remove_folder`](Self::remove_folder).
     ///
-    /// A crash or an error may leave any of the folders. A local disk syncs each parent folder
-    /// once, as with [`remove_files`](Self::remove_files).
+    /// A crash or an error may leave any of the folders. A local disk saves syncs as in
+    /// [`remove_files`](Self::remove_files).
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
         at_once(self.profile().in_flight.min(FOLDERS_AT_ONCE), folders, |folder| self.remove_folder(folder))
     }
@@ -218,8 +236,9 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Moves a file or a folder with contents, durably. The new parent folder must exist. Never
     /// overwrites.
     ///
-    /// A local disk renames atomically. Object stores copy everything before deleting the original,
-    /// and a crash may leave both.
+    /// A local disk renames atomically. Object stores, and moves between local disks, copy
+    /// everything before deleting the original. A crash may then leave the original and a complete
+    /// or incomplete copy.
     ///
     /// ```
     /// use tdb_storage::{MemoryStorage, Storage};
@@ -233,8 +252,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// ```
     ///
     /// # Errors
-    /// [`AlreadyExists`](StorageError::AlreadyExists) if the new path exists. Not found, bad path,
-    /// permission denied, I/O.
+    /// [`AlreadyExists`](StorageError::AlreadyExists) if the new path exists,
+    /// [`NotFound`](StorageError::NotFound) if the old path or the new parent folder does not
+    /// exist, [`NotAFolder`](StorageError::NotAFolder) if the new parent is a file,
+    /// [`ThroughLink`](StorageError::ThroughLink),
+    /// [`PermissionDenied`](StorageError::PermissionDenied), [`BadPath`](StorageError::BadPath),
+    /// and other I/O errors.
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         rename_by_copying(self, from, to)
     }
@@ -242,16 +265,17 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Reads an entire file.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`TooLarge`](StorageError::TooLarge).
+    /// The errors of [`open`](Self::open), [`TooLarge`](StorageError::TooLarge), and
+    /// [`UnexpectedEnd`](StorageError::UnexpectedEnd) if the file shrinks meanwhile.
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.read_up_to(path, u64::MAX)
     }
 
-    /// Reads an entire file of at most `limit` bytes. The limit matters for sparse files: a few
-    /// bytes on disk may represent terabytes.
+    /// Reads an entire file of at most `limit` bytes. The limit matters for sparse files, where a
+    /// few bytes on disk may represent terabytes.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and [`OverLimit`](StorageError::OverLimit).
+    /// The errors of [`read`](Self::read), and [`OverLimit`](StorageError::OverLimit).
     fn read_up_to(&self, path: &str, limit: u64) -> Result<Vec<u8>> {
         Ok(self.fetch_one(&Request::all(path, limit))?.bytes)
     }
@@ -259,7 +283,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Returns `true` if a file or folder has this path.
     ///
     /// # Errors
-    /// As [`kind`](Self::kind).
+    /// The errors of [`kind`](Self::kind).
     fn exists(&self, path: &str) -> Result<bool> {
         Ok(self.kind(path)?.is_some())
     }
@@ -349,13 +373,14 @@ pub(crate) fn read_part<S: Storage + ?Sized>(
 /// Bytes per read when copying from a storage that is not remote.
 const STEP: u64 = 1 << 20;
 
-/// Maximum nesting depth of folders, because links may form cycles.
+/// Maximum nesting depth of copied folders, because links may form cycles.
 const DEPTH: usize = 64;
 
 /// Copies a file in pieces and returns its size in bytes.
 ///
 /// The bytes are durable when this returns. The name is durable after [`Storage::sync_folder`] on
-/// its folder. `passed` is called with the size of each piece and may stop the copy with an error.
+/// its folder. The function calls `passed` with the size of each piece. An error of `passed` stops
+/// the copy.
 ///
 /// ```
 /// use tdb_storage::{MemoryStorage, Storage, copy_file};
@@ -369,7 +394,7 @@ const DEPTH: usize = 64;
 ///
 /// # Errors
 /// Fails if the source cannot be read or the copy cannot be written, and with the errors of
-/// `passed`. The copy does not exist then.
+/// `passed`. An unfinished copy is then removed if possible.
 pub fn copy_file<E: From<StorageError>>(
     from: &(impl Storage + ?Sized),
     path: &str,
@@ -393,7 +418,7 @@ pub fn copy_file<E: From<StorageError>>(
     Ok(size)
 }
 
-/// The fallback for [`Storage::rename`]: copies, then removes the source.
+/// The fallback for [`Storage::rename`], which copies the source and then removes it.
 pub(crate) fn rename_by_copying<S: Storage + ?Sized>(storage: &S, from: &str, to: &str) -> Result<()> {
     check_below_root(from)?;
     check_below_root(to)?;

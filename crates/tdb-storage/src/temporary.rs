@@ -5,8 +5,9 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".tdb-";
 /// Suffix of a temporary file's name.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// Returns `true` if the name is that of a temporary file: left by a crash, or part of a write in
-/// progress. See [`Storage::create_new`](crate::Storage::create_new).
+/// Returns `true` for names of temporary files, which belong to a write in progress or were left by
+/// a crash (see [`Storage::create_new`](crate::Storage::create_new)). Maintenance locks and
+/// journals have such names too.
 ///
 /// ```
 /// assert!(tdb_storage::is_temporary(".tdb-4711-0.tmp"));

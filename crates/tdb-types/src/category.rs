@@ -1,6 +1,6 @@
-//! Categories of errors by remedy.
+//! Categories of errors.
 
-/// The remedy for an error, from the caller's point of view.
+/// The category of an error, which determines the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorCategory {
@@ -8,7 +8,8 @@ pub enum ErrorCategory {
     Usage,
     /// The bytes are damaged. Restore or repair the file.
     Corrupt,
-    /// The file needs a newer version of this library, or a build with more features.
+    /// The file needs a newer release of this library, a build with more features, or, if it is
+    /// older than format version 1, an old release of the reference library.
     Unsupported,
     /// The encryption key is missing, wrong, or given for an unencrypted array. Correct the key.
     Key,

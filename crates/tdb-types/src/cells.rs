@@ -10,12 +10,12 @@ pub use validity::Validity;
 
 /// A borrowed view of the cells of one field: values, and optionally offsets and validity.
 ///
-/// The view covers two memory layouts. In an unfiltered **tile**, offsets count bytes and validity
-/// takes one byte per cell. In a **column**, offsets count values and validity takes one bit per
-/// cell, as in Arrow. Conditions, statistics and the tile writer accept either layout.
+/// The view supports two memory layouts. In an unfiltered **tile**, offsets count bytes and
+/// validity takes one byte per cell. In a **column**, offsets count values and validity takes one
+/// bit per cell, as in Arrow. Conditions, statistics and the tile writer accept either layout.
 ///
-/// A view does not check its parts. A cell outside the values reads as empty, and a range beyond
-/// the last cell selects no cells.
+/// The constructors do not check offsets and validity. A cell with invalid offsets, or beyond the
+/// values, reads as empty. A range that ends beyond the last cell selects no cells.
 ///
 /// ```
 /// use tdb_types::{Cells, Offsets, Validity};
@@ -45,7 +45,8 @@ enum Extents<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Creates a view of contiguous cells of `size` bytes, in little-endian order.
+    /// Creates a view of contiguous cells of `size` bytes, in little-endian order. A `size` of 0
+    /// counts as 1.
     #[must_use]
     pub fn fixed(values: &'a [u8], size: usize) -> Self {
         Self { values, extents: Extents::Size(size.max(1)), validity: None }
@@ -57,7 +58,7 @@ impl<'a> Cells<'a> {
         Self { values, extents: Extents::Offsets(offsets), validity: None }
     }
 
-    /// Sets the validity, which marks null cells.
+    /// Sets the validity, which marks null cells. Without a validity (`None`), all cells are valid.
     #[must_use]
     pub fn with_validity(self, validity: impl Into<Option<Validity<'a>>>) -> Self {
         Self { validity: validity.into(), ..self }
@@ -85,7 +86,7 @@ impl<'a> Cells<'a> {
         self.values
     }
 
-    /// Returns the bytes of the cells only.
+    /// Returns the bytes of this view's cells, or no bytes if the offsets are invalid.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         match self.extents {
@@ -112,20 +113,22 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Returns the validity, or `None` if the field is not nullable.
+    /// Returns the validity, or `None` if all cells are valid because no validity was set.
     #[must_use]
     pub fn validity(&self) -> Option<Validity<'a>> {
         self.validity
     }
 
     /// Returns `true` if the cell is not null. Cells beyond the end of the validity are null.
+    /// Without a validity, all cells are valid.
     #[inline]
     #[must_use]
     pub fn is_valid(&self, cell: usize) -> bool {
         self.validity.is_none_or(|validity| validity.is_valid(cell))
     }
 
-    /// Returns the bytes of a cell, null or not.
+    /// Returns the bytes of a cell, even if it is null. Returns no bytes if the cell does not
+    /// exist.
     #[inline]
     #[must_use]
     pub fn cell(&self, cell: usize) -> &'a [u8] {

@@ -1,4 +1,4 @@
-//! Enumerations of the format with one-byte codes.
+//! Coded values of the format: enumerations with one-byte codes, and the number of values per cell.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ macro_rules! codes {
             /// All values, in ascending order of code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns the value with this code.
+            /// Returns the value with this code, or `None` if the code is unknown.
             #[must_use]
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)* _ => None }
@@ -36,7 +36,7 @@ macro_rules! codes {
             /// Reads a code.
             ///
             /// # Errors
-            /// Fails if the bytes are truncated or the code is unknown.
+            /// Fails if the byte is missing or the code is unknown.
             pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
                 reader.code(field, $expected, Self::from_code)
             }
@@ -95,7 +95,7 @@ codes! {
 }
 
 codes! {
-    /// The encryption of an array's tiles.
+    /// The encryption algorithm of an array's tiles.
     Encryption, "0 (none) or 1 (AES-256-GCM)" {
         /// No encryption.
         None = 0, "none";

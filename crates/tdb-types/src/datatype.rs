@@ -16,7 +16,7 @@ macro_rules! datatypes {
             /// All datatypes, in ascending order of code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns the datatype with this code.
+            /// Returns the datatype with this code, or `None` if the code is unknown.
             #[must_use]
             pub const fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)* _ => None }
@@ -91,7 +91,8 @@ datatypes! {
     GeomWkt = 43, U8, "geom_wkt";
 }
 
-/// The datatype of plain numbers, such as [`Int64`](Datatype::Int64) for [`PhysicalType::I64`].
+/// Returns the datatype of plain numbers, such as [`Int64`](Datatype::Int64) for
+/// [`PhysicalType::I64`].
 impl From<PhysicalType> for Datatype {
     fn from(physical: PhysicalType) -> Self {
         match physical {
@@ -116,14 +117,14 @@ impl Datatype {
         self.physical().size()
     }
 
-    /// Returns the datatype with this [`name`](Self::name).
+    /// Returns the datatype with this [`name`](Self::name), or `None` if the name is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|datatype| datatype.name() == name)
     }
 
-    /// Returns `true` for datetimes, `datetime_year` to `datetime_as`: `i64` units since
-    /// 1970-01-01.
+    /// Returns `true` for datetimes, `datetime_year` to `datetime_as`. Their values count units
+    /// since 1970-01-01 as `i64`.
     #[must_use]
     pub const fn is_datetime(self) -> bool {
         let code = self.code();
@@ -150,8 +151,8 @@ impl Datatype {
         matches!(self, Self::Blob | Self::GeomWkb | Self::GeomWkt)
     }
 
-    /// Returns `true` for integers, including `bool` but not datetimes, times, `char` and opaque
-    /// bytes.
+    /// Returns `true` for `bool` and the datatypes `int8` to `uint64`. Datetimes, times and `char`
+    /// are not integers.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         matches!(
@@ -186,9 +187,9 @@ impl Datatype {
 
     /// Returns the default fill value, in little-endian order.
     ///
-    /// Signed integers are filled with the minimum, unsigned integers with the maximum, and floats
-    /// with NaN. Datetimes, times and `char` count as signed integers. Strings, opaque bytes, `any`
-    /// and `bool` are filled with zero bytes.
+    /// The fill value is the minimum for signed integers, the maximum for unsigned integers, and
+    /// NaN for floats. Datetimes, times and `char` count as signed integers. The fill value of
+    /// strings, opaque bytes, `any` and `bool` is zero.
     #[must_use]
     pub fn default_fill(self) -> Vec<u8> {
         if self.is_string() || self.is_bytes() || matches!(self, Self::Any | Self::Bool) {
@@ -205,7 +206,7 @@ impl Datatype {
     /// Reads a code.
     ///
     /// # Errors
-    /// Fails if the bytes are truncated or the code is unknown.
+    /// Fails if the byte is missing or the code is unknown.
     pub fn read(reader: &mut ByteReader<'_>, field: &'static str) -> Result<Self> {
         let offset = reader.offset();
         let code = reader.u8(field)?;

@@ -1,15 +1,15 @@
-//! Conversion between ISO 8601 text and the stored integers of dates and times of day.
+//! Conversion between ISO 8601 text and the stored integers of datetimes.
 //!
 //! This module needs the feature `datetime`, which adds the crate `jiff`.
 //!
-//! [`read`] defines the accepted text:
+//! [`read`] distinguishes ISO 8601 text from numbers:
 //! - Exactly four digits are a year.
 //! - Digits followed by a NumPy unit are a number of units since 1970: `19724D`.
-//! - A bare number is also a number of units. Numbers that look like a date are rejected: 5 to 8
-//!   digits, or 4 digits with a sign.
+//! - Digits without a unit are also a number of units. Numbers that look like a date are rejected:
+//!   5 to 8 digits, or 4 digits with a sign. Digits with underscores never look like a date.
 //!
-//! A date is a number of units since 1970-01-01 00:00, without a time zone. The minimum `i64` is
-//! "not a time" (NumPy's `NaT`). It is also the fill value of these datatypes.
+//! A datetime is stored as a number of units since 1970-01-01 00:00, without a time zone. The
+//! minimum `i64` is "not a time" (NumPy's `NaT`). It is also the fill value of these datatypes.
 
 mod count;
 mod plain;
@@ -35,8 +35,9 @@ fn unit(datatype: Datatype) -> Option<Unit> {
     count::row(datatype).map(|(_, unit, ..)| *unit)
 }
 
-/// Formats a date in ISO 8601, to the precision of its unit. Returns `None` if the year is not in
-/// 0000 to 9999, or if the datatype is not a datetime.
+/// Formats a datetime in ISO 8601, to the precision of its unit. Formats the minimum `i64` as
+/// [`NOT_A_TIME`]. Returns `None` if the year is not in 0000 to 9999, or if the datatype is not a
+/// datetime.
 #[must_use]
 pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     let unit = unit(datatype)?;
@@ -63,16 +64,17 @@ pub fn format(datatype: Datatype, value: i64) -> Option<String> {
     }
 }
 
-/// Formats a date as [`read`] accepts it: in ISO 8601, or as a number of units if the date has no
-/// ISO form. Returns `None` for datatypes other than datetimes.
+/// Formats a datetime as [`read`] accepts it: in ISO 8601, or as a number of units if the year is
+/// not in 0000 to 9999. Returns `None` for datatypes other than datetimes.
 #[must_use]
 pub fn display(datatype: Datatype, value: i64) -> Option<String> {
     let (.., suffix, _) = count::row(datatype)?;
     Some(format(datatype, value).unwrap_or_else(|| format!("{value}{suffix}")))
 }
 
-/// Returns the datatype for which [`display`] produces this text, if the text is a number of units
-/// without an ISO form.
+/// Returns the datatype for which [`display`] prints this number of units, such as `datetime_year`
+/// for `8030Y`. Returns `None` for all other text, including numbers of units that have an ISO
+/// form.
 #[must_use]
 pub fn unit_of_far(text: &str) -> Option<Datatype> {
     let datatype = count::datatype(text)?;
@@ -80,25 +82,28 @@ pub fn unit_of_far(text: &str) -> Option<Datatype> {
     (format(datatype, value).is_none() && display(datatype, value)? == text).then_some(datatype)
 }
 
-/// Formats a number of seconds since 1970 in ISO 8601, with or without the time of day.
+/// Formats a number of seconds since 1970 in ISO 8601, with or without the time of day. Returns
+/// `None` if the year is not in 0000 to 9999.
 fn text(second: i64, has_time: bool) -> Option<String> {
     let mut text = String::with_capacity("2024-05-01T12:00:00".len());
     plain::push(second, has_time, &mut text).then_some(text)
 }
 
-/// Formats milliseconds since 1970 in UTC, as in fragment names: `2024-05-01T12:00:00.123Z`.
+/// Formats a timestamp of a fragment name, in milliseconds since 1970, as ISO 8601 in UTC:
+/// `2024-05-01T12:00:00.123Z`. Returns `None` if the year exceeds 9999.
 #[must_use]
 pub fn timestamp(milliseconds: u64) -> Option<String> {
     let milliseconds = i64::try_from(milliseconds).ok()?;
     format(Datatype::DatetimeMs, milliseconds).map(|text| format!("{text}Z"))
 }
 
-/// Parses a year, a month, a day, or a time of day with up to 18 fractional digits.
+/// Parses an ISO 8601 year, month or day, or a day with a time of up to 18 fractional digits.
 ///
 /// Returns the first and the last value of the datatype within the period. The first is greater
 /// than the last if no value begins within the period.
 ///
-/// Returns `None` if `text` is not a date or exceeds the range of the datatype.
+/// Returns `None` if `text` is not a date or exceeds the range of the datatype, or if the datatype
+/// is not a datetime.
 #[must_use]
 pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
     let unit = unit(datatype)?;
@@ -118,18 +123,18 @@ pub fn parse(datatype: Datatype, text: &str) -> Option<(i64, i64)> {
 /// Parses any date, like [`parse`] but without the fast path.
 fn parse_any(unit: Unit, text: &str) -> Option<(i64, i64)> {
     let (first, last) = period(text)?;
-    // The first unit to begin at or after an instant follows the unit with the preceding
-    // attosecond.
+    // The first unit that begins at or after an instant follows the unit that contains the
+    // preceding attosecond.
     Some((unit_at(unit, first - 1)?.checked_add(1)?, unit_at(unit, last)?))
 }
 
 /// The values of a datatype denoted by a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Written {
-    /// A single value: a number, a boolean, or a date to the precision of its unit.
+    /// A single value: a number, a boolean, or a date that denotes a single unit.
     One(Scalar),
-    /// The first and the last value within a date coarser or finer than the unit, such as a month
-    /// in an array of days.
+    /// The first and the last value within a period coarser or finer than the unit, such as a month
+    /// for `datetime_day`.
     ///
     /// The first is greater than the last if no value begins within the period.
     Period(i64, i64),
@@ -151,8 +156,9 @@ pub enum Written {
 /// ```
 ///
 /// # Errors
-/// Fails if the text is not a date, exceeds the range of the datatype, or could be either a date or
-/// a number.
+/// Fails if the datatype is not a datetime, or if the text is not a date or exceeds the range of
+/// the datatype. Also fails if the text could be either a date or a number, or counts units of
+/// another datatype.
 pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> {
     if !datatype.is_datetime() {
         return Err(WrittenError::NotAValue);
@@ -168,8 +174,8 @@ pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> 
 
 /// Reads a value of any datatype.
 ///
-/// Accepts decimal numbers with optional underscores between the digits, `true` and `false`, and
-/// dates as in [`read`].
+/// Accepts decimal numbers, `true` and `false` for `bool`, and dates as in [`read`]. Underscores in
+/// numbers are ignored.
 ///
 /// ```
 /// use tdb_types::datetime::{Written, WrittenError, written};
@@ -182,7 +188,8 @@ pub fn read(datatype: Datatype, text: &str) -> Result<(i64, i64), WrittenError> 
 /// ```
 ///
 /// # Errors
-/// Fails if the text is not a value of the datatype, or is ambiguous.
+/// Fails if the text is not a value of the datatype, and with the other errors of [`read`] for
+/// datetimes.
 pub fn written(datatype: Datatype, text: &str) -> Result<Written, WrittenError> {
     if datatype.is_datetime() {
         let (first, last) = read(datatype, text)?;
@@ -195,7 +202,8 @@ pub fn written(datatype: Datatype, text: &str) -> Result<Written, WrittenError> 
     value.map(Written::One).ok_or(WrittenError::NotAValue)
 }
 
-/// Returns the unit that contains an instant.
+/// Returns the number of the unit that contains an instant, counted from 1970. Returns `None` on
+/// overflow.
 fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
     let second = i64::try_from(instant.div_euclid(PER_SECOND)).ok()?;
     match unit {
@@ -215,12 +223,14 @@ fn unit_at(unit: Unit, instant: i128) -> Option<i64> {
 fn civil_any(seconds: i64) -> Option<DateTime> {
     match Timestamp::from_second(seconds) {
         Ok(timestamp) => Some(TimeZone::UTC.to_datetime(timestamp)),
-        // `Timestamp` ends a day early, for a valid date in every time zone.
+        // `Timestamp` omits about a day at each end of the range of `DateTime`, so that its date is
+        // valid in every time zone.
         Err(_) => EPOCH.to_datetime(Time::midnight()).checked_add(SignedDuration::from_secs(seconds)).ok(),
     }
 }
 
-/// Returns the first and the last attosecond of the period that `text` denotes.
+/// Returns the first and the last attosecond of the period that `text` denotes, or `None` if `text`
+/// is not a date.
 fn period(text: &str) -> Option<(i128, i128)> {
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let (date, time) = match text.split_once(['T', 't', ' ']) {

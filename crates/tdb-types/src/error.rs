@@ -15,7 +15,7 @@ struct Inner {
     kind: DecodeErrorKind,
     field: &'static str,
     offset: u64,
-    /// Innermost first: each enclosing structure appends its name as the error propagates.
+    /// The enclosing structures, innermost first. Each appends its name as the error propagates.
     context: Vec<String>,
 }
 
@@ -42,11 +42,12 @@ pub enum DecodeErrorKind {
         /// The number of surplus bytes.
         count: u64,
     },
-    /// A size in the file exceeds a limit set by the caller.
+    /// A size, depth or count in the file exceeds one of the caller's limits.
     LimitExceeded {
         /// The exceeded field of [`Limits`](crate::Limits).
         limit: &'static str,
-        /// The size in the file.
+        /// The value that exceeds the limit. For depths and counts, reading stops at the limit plus
+        /// 1.
         asked: u64,
         /// The value of the limit.
         max: u64,
@@ -64,7 +65,8 @@ pub enum DecodeErrorKind {
     BeforeVersions,
 }
 
-/// The explanation and remedy for files older than format version 1. Follows "this is" in messages.
+/// The explanation and remedy for files older than format version 1. Messages put "is" before this
+/// text.
 pub const BEFORE_VERSIONS: &str = "older than format version 1 and readable only by releases of the \
                                    reference library before 1.4; read the cells with such a release and write them into a new array";
 
@@ -110,8 +112,8 @@ impl DecodeError {
         self.0.offset
     }
 
-    /// Returns `true` if the bytes may be sound but this library cannot read them: a newer format
-    /// version, or a file that predates format versions.
+    /// Returns `true` if the bytes may be sound but this library cannot read them, because the
+    /// format version is newer or the file predates format versions.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self.0.kind, DecodeErrorKind::UnsupportedVersion { .. } | DecodeErrorKind::BeforeVersions)

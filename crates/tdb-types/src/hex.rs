@@ -1,4 +1,4 @@
-//! Hexadecimal digits to bytes and back.
+//! Conversion between bytes and hexadecimal digits.
 
 /// Formats each byte as two lower-case digits.
 #[must_use]
@@ -22,14 +22,15 @@ pub fn decode(digits: &str) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
-/// Decodes two digits.
+/// Decodes two digits. Returns `None` if either is not a hexadecimal digit.
 #[must_use]
 pub fn byte([high, low]: &[u8; 2]) -> Option<u8> {
     let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some(digit(*high)? << 4 | digit(*low)?)
 }
 
-/// Parses hexadecimal digits as a number. Rejects a sign, unlike `from_str_radix`.
+/// Parses hexadecimal digits as a number. Returns `None` for empty text, other characters and
+/// numbers of more than 128 bits. Rejects a sign, unlike `from_str_radix`.
 #[must_use]
 pub fn number(digits: &str) -> Option<u128> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u128::from_str_radix(digits, 16).ok())?

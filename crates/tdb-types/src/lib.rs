@@ -1,26 +1,27 @@
 //! Basic types of the TileDB array storage format, shared by all other crates of the workspace.
 //!
-//! - [`FormatVersion`] and [`Feature`]: one table of the features of each format version.
-//! - [`ByteReader`] and [`ByteWriter`]: the only conversion between bytes and integers. The reader
-//!   is bounded, names each field, and tracks absolute offsets for [`DecodeError`].
+//! - [`FormatVersion`] and [`Feature`]: the format versions and a table of their features.
+//! - [`ByteReader`] and [`ByteWriter`]: the parser and writer of binary fields. The reader is
+//!   bounded, names each field, and tracks absolute offsets for [`DecodeError`].
 //! - [`Datatype`], [`PhysicalType`], [`CellValNum`], [`Layout`], [`ArrayType`] and the other codes
 //!   of the format.
-//! - [`Scalar`] and the [ordered keys](ordered_key): coordinates of every fixed-size type,
-//!   comparable as plain `u64`.
-//! - [`ErrorCategory`]: the remedy for an error of any crate.
+//! - [`Scalar`] and the [ordered keys](ordered_key): single values of every fixed-size type, and
+//!   `u64` keys that compare like the values.
+//! - [`ErrorCategory`]: the categories of errors of all crates, by remedy.
 //! - [`TimestampedName`]: the names of fragments, commits, schemas and metadata files.
-//! - [`hex`]: bytes as hexadecimal digits.
+//! - [`hex`]: conversion between bytes and hexadecimal digits.
 //! - [`names`]: the names of files and folders in arrays and groups.
-//! - [`Limits`]: bounds on the memory that a hostile file can make a reader allocate.
+//! - [`Limits`]: bounds on the memory and work that a hostile file can demand of a reader.
 //! - [`Spans`]: an optional record of every field read, for `tdb inspect` and for triage.
 //! - [`Buffer`]: aligned column memory. [`SharedBuffer`]: a shared slice of a buffer.
 //! - [`Cells`]: a borrowed view of the cells of one field, in a tile or a column.
 //!
 //! The crate does no I/O and implements no filters.
 //!
-//! The feature `serde`, off by default, serializes the following types as their `Display` text:
-//! [`Datatype`], [`Layout`], [`ArrayType`], [`DataOrder`], [`Encryption`], [`CellValNum`],
-//! [`FormatVersion`] and [`TimestampedName`]. A [`Scalar`] is serialized with its type.
+//! The feature `serde`, off by default, serializes and deserializes the following types as their
+//! `Display` text: [`Datatype`], [`Layout`], [`ArrayType`], [`DataOrder`], [`Encryption`],
+//! [`CellValNum`], [`FormatVersion`] and [`TimestampedName`]. A [`Scalar`] is serialized with its
+//! type.
 //!
 //! ```
 //! use tdb_types::{ByteReader, Datatype, FormatVersion, Feature};

@@ -1,6 +1,7 @@
-//! Bounds on the memory that a file can make a reader allocate.
+//! Bounds on the memory and work that a file can demand of a reader.
 
-/// Upper bounds on a reader's allocations, beyond a small multiple of the file's own size.
+/// Upper bounds on the memory and work that a file can demand of a reader. The reader may also
+/// allocate a small multiple of the file's own size.
 ///
 /// The defaults admit every array that the reference library writes with its default settings.
 /// Lower them to read untrusted files on a small machine. Raise them for unusually large tiles.
@@ -19,12 +20,14 @@ pub struct Limits {
     /// Maximum nesting depth of conditions. Default: 64.
     pub depth: u32,
     /// Maximum number of comparisons and combinations in one condition, each evaluated for every
-    /// cell. Default: 65,536. All delete conditions of an array together may have 16 times as many.
+    /// cell. Default: 65,536. All delete conditions of an array together may have up to 16 times
+    /// this number.
     pub condition_nodes: u32,
 }
 
 impl Limits {
-    /// Small limits for fuzzing and untrusted files: 16 MiB tiles, 4 MiB generic tiles.
+    /// Small limits for fuzzing and untrusted files, such as 16 MiB per tile and 4 MiB per generic
+    /// tile.
     pub const SMALL: Self = Self {
         tile_bytes: 16 << 20,
         generic_tile_bytes: 4 << 20,
@@ -47,21 +50,22 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum total size of the files that list commits, in bytes.
+    /// Sets the maximum total size of consolidated commits, ignore and vacuum files, in bytes.
     #[must_use]
     pub const fn with_commit_bytes(mut self, bytes: u64) -> Self {
         self.commit_bytes = bytes;
         self
     }
 
-    /// Sets the maximum number of nodes in one condition.
+    /// Sets the maximum number of comparisons and combinations in one condition.
     #[must_use]
     pub const fn with_condition_nodes(mut self, nodes: u32) -> Self {
         self.condition_nodes = nodes;
         self
     }
 
-    /// Lowers the limits to the largest possible allocation: 2 GiB less 1 MiB on 32-bit targets.
+    /// Lowers the limits in bytes to the largest possible allocation, which is 2 GiB minus 1 MiB on
+    /// 32-bit targets.
     ///
     /// Every reader of files applies this function to its limits, so that each accepted size fits
     /// in `usize`.
@@ -85,8 +89,8 @@ const MOST_IN_MEMORY: u64 = (isize::MAX as u64) >> 20 << 20;
 /// Converts a size in bytes to a length in memory. Returns `None` if the size exceeds the largest
 /// allocation, which is about 2 GiB on 32-bit targets.
 ///
-/// Sizes in files have 64 bits. Check a size against [`Limits`] and convert it with this function
-/// before allocating.
+/// Files store sizes of up to 64 bits. Check a size against [`Limits`] and convert it with this
+/// function before allocating.
 ///
 /// ```
 /// use tdb_types::memory_len;

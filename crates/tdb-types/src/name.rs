@@ -18,8 +18,8 @@ pub enum NameForm {
 /// A name with the timestamps of its file or fragment: `__t1_t2_uuid_v` and older forms, without
 /// extension.
 ///
-/// Timestamps are milliseconds since 1970-01-01 00:00 UTC. The range is inclusive. It covers more
-/// than one millisecond only for results of consolidation.
+/// Timestamps are milliseconds since 1970-01-01 00:00 UTC. The time range includes both ends. It
+/// covers more than one millisecond only in names of consolidated fragments and files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimestampedName {
     name: String,
@@ -31,7 +31,8 @@ pub struct TimestampedName {
 impl TimestampedName {
     /// Parses the last component of a path. Strips the extension (from the last `.`) first.
     ///
-    /// Returns `None` if a number is missing or out of range, or if `t1` exceeds `t2`.
+    /// Returns `None` if the prefix `__` or a number is missing, if a number is out of range, or if
+    /// `t1` exceeds `t2`.
     #[must_use]
     pub fn parse(file_name: &str) -> Option<Self> {
         let (name, start, end, form) = parts(file_name)?;
@@ -47,7 +48,7 @@ impl TimestampedName {
 
     /// Creates a name for the time range from `start` to `end`, made unique by `uuid`.
     ///
-    /// `start` must not exceed `end`: readers reject such names.
+    /// `start` must not exceed `end`, because readers reject a name with a reversed range.
     ///
     /// ```
     /// use tdb_types::{NameForm, TimestampedName};
@@ -131,11 +132,11 @@ impl TimestampedName {
     }
 }
 
-/// Orders names by first millisecond, then bytewise. Fragments, schemas and metadata apply in this
-/// order.
+/// Orders names by first millisecond, then by bytes. Fragments, schemas and metadata take effect in
+/// this order.
 impl Ord for TimestampedName {
     fn cmp(&self, other: &Self) -> Ordering {
-        // All fields follow from the name.
+        // The name determines the other fields, so this order is consistent with `Eq`.
         (self.start, &self.name).cmp(&(other.start, &other.name))
     }
 }
@@ -152,8 +153,8 @@ impl std::fmt::Display for TimestampedName {
     }
 }
 
-/// Returns `true` if `name` is a valid path component: not empty, `.` or `..`, and without
-/// separators and NUL.
+/// Returns `true` if `name` is safe as a single path component. Rejects the empty name, `.`, `..`,
+/// and names with a slash, backslash or NUL.
 ///
 /// Names read from a file must pass this check before use in a path.
 #[must_use]
@@ -173,7 +174,8 @@ fn parts(file_name: &str) -> Option<(&str, u64, u64, NameForm)> {
         (Some(start), Some(end), None, None) if last.len() == 32 => {
             (number(start)?, number(end)?, NameForm::Unversioned)
         }
-        // Consolidated fragments of release 1.x end with two timestamps. The second applies.
+        // Names of consolidated fragments from releases 1.x end with two timestamps. The second
+        // applies.
         _ => (number(last)?, number(last)?, NameForm::UuidFirst),
     };
     (start <= end).then_some((name, start, end, form))

@@ -5,9 +5,10 @@
 
 /// The folder of schemas, from format 10 on.
 pub const SCHEMA_FOLDER: &str = "__schema";
-/// The schema of an array written by release 1.0 or 1.1, which no later release reads.
+/// The schema file of arrays written by releases 1.0 and 1.1. No later release reads these arrays.
 pub const FIRST_SCHEMA: &str = "__array_metadata.tdb";
-/// The schema of a key-value store, a kind of store distinct from arrays in releases 1.2 to 1.7.
+/// The schema file of a key-value store. Releases 1.2 to 1.7 offered key-value stores in addition
+/// to arrays.
 pub const KEY_VALUE_SCHEMA: &str = "__kv_schema.tdb";
 /// The folder of enumerations, inside the folder of schemas.
 pub const ENUMERATIONS_FOLDER: &str = "__enumerations";
@@ -19,20 +20,20 @@ pub const FRAGMENTS_FOLDER: &str = "__fragments";
 pub const COMMITS_FOLDER: &str = "__commits";
 /// The folder of consolidated fragment metadata, from format 12 on.
 pub const FRAGMENT_META_FOLDER: &str = "__fragment_meta";
-/// The folder of the arrays of dimension labels, from format 18 on.
+/// The folder with the arrays that store dimension labels, from format 18 on.
 pub const LABELS_FOLDER: &str = "__labels";
 /// The folder of array or group metadata.
 pub const METADATA_FOLDER: &str = "__meta";
 /// The folder of group details. A folder that contains it is a group.
 pub const GROUP_FOLDER: &str = "__group";
-/// An empty file that marks a folder as a group. Before release 2.8 it was the only mark.
+/// An empty file that marks a folder as a group. Before release 2.8, groups had no other mark.
 pub const GROUP_MARKER: &str = "__tiledb_group.tdb";
-/// An empty file that releases up to 2.6 locked during consolidation.
+/// An empty file in an array, which releases up to 2.6 locked during changes such as consolidation.
 pub const LOCK_FILE: &str = "__lock.tdb";
 /// The metadata file inside a fragment's folder.
 pub const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
-/// The file of combined coordinates in a fragment of formats 1 to 4, without the extension
-/// [`DATA_EXTENSION`].
+/// The data file of combined coordinates, in fragments of formats 1 to 4. The constant omits the
+/// extension [`DATA_EXTENSION`].
 pub const COORDINATES: &str = "__coords";
 
 /// Extension of data files.
@@ -51,15 +52,15 @@ pub const UPDATE_EXTENSION: &str = "upd";
 pub const CONSOLIDATED_EXTENSION: &str = "con";
 /// Extension of an ignore file, which lists consolidated commits to ignore.
 pub const IGNORE_EXTENSION: &str = "ign";
-/// Extension of a vacuum file, which lists the files superseded by a consolidated fragment or
-/// metadata file.
+/// Extension of a vacuum file, which lists the fragments or files superseded by a consolidated
+/// fragment or metadata file.
 pub const VACUUM_EXTENSION: &str = "vac";
 
 /// The maintenance lock, which names its holder. It exists during maintenance of an array or group.
 ///
 /// Maintenance files are stored in the folder of the array or group. Readers skip them as temporary
 /// files. The names contain no underscore, because some releases of the reference library would
-/// take them for fragments.
+/// mistake them for fragments.
 pub const MAINTENANCE_LOCK: &str = ".tdb-maintain.tmp";
 /// Prefix of takeover files. A takeover file names the process that takes over a dead holder's
 /// lock.

@@ -1,9 +1,9 @@
 //! Order-preserving `u64` keys for coordinates of every fixed-size type.
 //!
-//! Ranges, R-trees, sorters and mergers compare keys instead of datatypes. The difference of two
-//! integer keys is the distance of the values. Floats follow the total order of IEEE 754, which
-//! deviates from `<` in two ways: `-0.0` sorts before `0.0`, and NaNs sort beyond the infinities.
-//! Code that accepts ranges from users must handle both.
+//! Ranges, R-trees, sorters and mergers compare keys instead of typed values. The difference of two
+//! integer keys is the distance between the values. Floats follow the total order of IEEE 754,
+//! which deviates from `<` in two ways: `-0.0` sorts before `0.0`, and NaNs sort beyond the
+//! infinities. Code that accepts ranges from users must handle both.
 
 use crate::{PhysicalType, ScalarBytes, with_physical};
 
@@ -71,8 +71,8 @@ const fn key_of_bits(physical: PhysicalType, bits_of_value: u64) -> u64 {
     let width = bits(physical);
     let value = bits_of_value & mask(width);
     if physical.is_float() {
-        // Negative floats decrease with growing magnitude: flip all bits. Positive floats only move
-        // above the negative floats.
+        // Negative floats decrease with growing magnitude, so all bits are flipped. The sign bit
+        // moves positive floats above the negative floats.
         if value & sign(width) != 0 { !value & mask(width) } else { value | sign(width) }
     } else if physical.is_signed_integer() {
         value ^ sign(width)

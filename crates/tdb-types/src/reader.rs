@@ -45,7 +45,7 @@ impl<'a> ByteReader<'a> {
         Self { base, ..Self::new(bytes) }
     }
 
-    /// Attaches a record. Offsets are recorded in `space` (see [`Spans::new_space`]).
+    /// Attaches a record of fields. Offsets are recorded in `space` (see [`Spans::new_space`]).
     #[must_use]
     pub fn recording(mut self, spans: &'a Spans, space: u32) -> Self {
         self.spans = Some(spans);
@@ -59,7 +59,7 @@ impl<'a> ByteReader<'a> {
         self.spans
     }
 
-    /// Returns the offset space of this reader's bytes.
+    /// Returns the number of the offset space of this reader's bytes.
     #[must_use]
     pub fn space(&self) -> u32 {
         self.space
@@ -155,7 +155,7 @@ impl<'a> ByteReader<'a> {
     /// Reads a `u32` length followed by as many bytes of UTF-8.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn string_u32(&mut self, field: &'static str) -> Result<String> {
         let len = self.u32(field)?;
         self.explain(|| "length".to_owned());
@@ -165,20 +165,20 @@ impl<'a> ByteReader<'a> {
     /// Reads a `u64` length followed by as many bytes of UTF-8.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn string_u64(&mut self, field: &'static str) -> Result<String> {
         let len = self.u64(field)?;
         self.explain(|| "length".to_owned());
         self.string(field, len)
     }
 
-    /// Checks that `count` items of at least `min_item` bytes each fit in the remaining bytes. Call
-    /// this before allocating.
+    /// Checks that `count` items of at least `min_item` bytes each fit in the remaining bytes, and
+    /// returns `count` as `usize`. Call this before allocating.
     ///
     /// A `min_item` of 0 counts as 1, so that the remaining bytes always bound the count.
     ///
     /// # Errors
-    /// Fails with a truncation error if the items do not fit.
+    /// [`DecodeErrorKind::Truncated`] if the items do not fit.
     pub fn count(&self, field: &'static str, count: u64, min_item: u64) -> Result<usize> {
         let need = count.saturating_mul(min_item.max(1));
         if need > self.remaining() as u64 {
@@ -201,7 +201,8 @@ impl<'a> ByteReader<'a> {
         Ok(values)
     }
 
-    /// Splits off a reader over the next `len` bytes. It keeps absolute offsets and the record.
+    /// Consumes the next `len` bytes and returns a reader over them. The returned reader keeps
+    /// absolute offsets and the record.
     ///
     /// # Errors
     /// Fails if the bytes are truncated.
@@ -233,7 +234,7 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// Ends the parse.
+    /// Checks that no bytes remain. `field` names the structure in the error.
     ///
     /// # Errors
     /// Fails if bytes remain.

@@ -59,13 +59,14 @@ impl Scalar {
         Some(with_physical!(physical, T => T::from_le_bytes(bytes.try_into().ok()?).into()))
     }
 
-    /// Encodes the value in little-endian order, in as many bytes as the type has.
+    /// Encodes the value in little-endian order, in the size of its type.
     #[must_use]
     pub fn to_le_bytes(self) -> ScalarBytes {
         with_value!(self, value => ScalarBytes::new(&value.to_le_bytes()))
     }
 
-    /// Parses decimal text. Returns `None` if the text is not a value of the type.
+    /// Parses decimal text, or a word such as `inf` or `NaN` for floats. Returns `None` if the text
+    /// is not a value of the type. Floats reject digits that overflow to infinity.
     #[must_use]
     pub fn parse(physical: PhysicalType, text: &str) -> Option<Self> {
         let value: Self = with_physical!(physical, T => text.parse::<T>().ok()?.into());
@@ -107,8 +108,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// Returns `true` if a float is spelled as a word, such as `inf`. Digits that overflow to infinity
-/// are rejected.
+/// Returns `true` if a float is spelled as a word, such as `inf`, and not in digits.
 fn is_word(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_digit())
 }

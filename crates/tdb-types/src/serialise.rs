@@ -1,4 +1,4 @@
-//! Serde implementations. Names and versions are serialized as their `Display` text.
+//! Serde implementations for types that are serialized as their `Display` text.
 
 use std::borrow::Cow;
 

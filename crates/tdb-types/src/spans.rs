@@ -30,13 +30,13 @@ impl Span {
     pub const PREVIEW: usize = 16;
 }
 
-/// A recorder of [`Span`]s, attached to [`ByteReader`](crate::ByteReader)s.
+/// A record of [`Span`]s, attached to [`ByteReader`](crate::ByteReader)s.
 ///
 /// The number of spans (see [`Spans::MOST`]) and the length of values are bounded, because a small
 /// file can unfilter to millions of fields.
 ///
-/// All readers of a parse share the record through interior mutability. The record is not `Sync`: a
-/// recorded parse runs on a single thread.
+/// All readers of a parse share the record through interior mutability. The record is not `Sync`,
+/// so a recorded parse runs on a single thread.
 #[derive(Debug)]
 pub struct Spans {
     inner: RefCell<Inner>,
@@ -72,7 +72,7 @@ impl Spans {
         self
     }
 
-    /// Returns `true` if the record is full, and counts the field as dropped.
+    /// Returns `true` if the record is full. In this case, counts one dropped span.
     pub(crate) fn leaves_out(&self) -> bool {
         let mut inner = self.inner.borrow_mut();
         let is_full = inner.spans.len() >= self.most;
@@ -86,7 +86,8 @@ impl Spans {
         self.inner.borrow().left_out
     }
 
-    /// Adds a span and returns the index, or counts the span as dropped if the record is full.
+    /// Adds a span and returns its index. If the record is full, counts the span as dropped and
+    /// returns `None`.
     fn keep(
         &self,
         inner: &mut Inner,
@@ -117,7 +118,9 @@ impl Spans {
         Self::default()
     }
 
-    /// Opens a new offset space, such as an unfiltered payload, and returns its number.
+    /// Opens a new offset space, such as an unfiltered payload, and returns its number. If the
+    /// number of spaces has reached the maximum number of spans, returns the number of the last
+    /// space.
     pub fn new_space(&self, name: impl Into<String>) -> u32 {
         let mut inner = self.inner.borrow_mut();
         if inner.spaces.len() < self.most {
@@ -126,7 +129,7 @@ impl Spans {
         u32::try_from(inner.spaces.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the name of a space. Space 0 is `file`.
+    /// Returns the name of a space. Space 0 and unknown spaces are named `file`.
     #[must_use]
     pub fn space_name(&self, space: u32) -> String {
         let inner = self.inner.borrow();
@@ -148,7 +151,7 @@ impl Spans {
         self.inner.borrow().spans.clone()
     }
 
-    /// Records a field at the current depth.
+    /// Records a field at the current depth, or counts it as dropped if the record is full.
     pub fn field(&self, space: u32, offset: u64, len: u64, name: impl Into<Cow<'static, str>>, value: String) {
         self.keep(&mut self.inner.borrow_mut(), (space, offset, len), name, value);
     }
@@ -163,17 +166,19 @@ impl Spans {
         }
     }
 
-    /// Stores the first bytes of a field in the last recorded span.
+    /// Stores the first bytes of a field in the last recorded span. Does nothing after a dropped
+    /// span.
     pub fn keep_bytes_of_last(&self, bytes: &[u8]) {
         self.with_last(|span| span.bytes = bytes.iter().take(Span::PREVIEW).copied().collect());
     }
 
-    /// Adds a meaning to the last recorded span.
+    /// Sets the meaning of the last recorded span. Does nothing after a dropped span.
     pub fn explain_last(&self, meaning: impl Into<String>) {
         self.with_last(|span| span.meaning = beginning(meaning.into()));
     }
 
-    /// Opens a structure. Spans recorded until the matching [`end`](Self::end) are nested inside.
+    /// Opens a structure and returns its token. Spans recorded until the matching
+    /// [`end`](Self::end) are nested inside.
     pub fn begin(&self, space: u32, offset: u64, name: impl Into<Cow<'static, str>>) -> usize {
         let mut inner = self.inner.borrow_mut();
         let token = self.keep(&mut inner, (space, offset, 0), name, String::new());
@@ -192,10 +197,10 @@ impl Spans {
     }
 }
 
-/// Shortens a long text.
+/// Shortens a text to [`Spans::MOST_TEXT`] characters.
 fn beginning(text: String) -> String {
     match text.char_indices().nth(Spans::MOST_TEXT) {
-        // A new allocation frees the memory of the long text.
+        // Copying the beginning frees the memory of the long text.
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

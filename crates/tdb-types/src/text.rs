@@ -19,7 +19,8 @@ fn known(names: &[&str]) -> String {
 }
 
 impl ParseNameError {
-    /// Creates an error: `found` is not a `what`. `names` lists the valid names, or is empty.
+    /// Creates an error that states that `found` is not a valid `what`. `names` lists the valid
+    /// names, or is empty to omit the list.
     #[cold]
     #[must_use]
     pub fn new(what: &'static str, found: &str, names: &'static [&'static str]) -> Self {
@@ -65,7 +66,7 @@ by_name! {
 impl FromStr for CellValNum {
     type Err = ParseNameError;
 
-    /// Parses a number of at least 1, or `var`, as [`Display`](std::fmt::Display) prints it.
+    /// Parses a number of at least 1, or `var`. Accepts leading zeros.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = match text {
             "var" => Some(Self::Var),
@@ -79,7 +80,7 @@ impl FromStr for CellValNum {
 impl FromStr for FormatVersion {
     type Err = ParseNameError;
 
-    /// Parses the version number, as [`Display`](std::fmt::Display) prints it.
+    /// Parses a known version number. Accepts leading zeros.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let version = number(text).and_then(|number| Self::new(number).ok());
         version.ok_or_else(|| ParseNameError::new("format version", text, &[]))
@@ -152,7 +153,7 @@ mod tests {
             comes_back(&CellValNum::from_code(number).unwrap());
         }
 
-        /// Parsed text is printed unchanged, so no text has two meanings.
+        /// A parsed name is printed unchanged, and a parsed number keeps its value.
         #[test]
         fn parsed_text_is_printed_unchanged(text in "[a-z0-9_-]{0,12}") {
             if let Ok(read) = text.parse::<Datatype>() { prop_assert_eq!(read.to_string(), text.clone()); }

@@ -29,7 +29,7 @@ impl FormatVersion {
     pub const MIN: Self = Self(1);
     /// The newest known version.
     pub const MAX: Self = Self(23);
-    /// The default version for writing, like current releases of the reference library.
+    /// The default version for writing, which current releases of the reference library also write.
     pub const DEFAULT: Self = Self(22);
 
     /// Returns the version with this number.
@@ -65,8 +65,8 @@ impl FormatVersion {
     /// Reads a `u32` version.
     ///
     /// # Errors
-    /// Fails if the bytes are truncated or the version is 0, or with
-    /// [`DecodeErrorKind::UnsupportedVersion`] if it is too new.
+    /// Fails if the bytes are truncated or the version is 0. Fails with
+    /// [`DecodeErrorKind::UnsupportedVersion`] if the version is greater than [`MAX`](Self::MAX).
     pub fn read(reader: &mut ByteReader<'_>) -> Result<Self> {
         let offset = reader.offset();
         let found = reader.u32("format version")?;
@@ -95,8 +95,8 @@ pub struct FeatureRow {
     pub since: u32,
     /// The last version with the feature, or [`FormatVersion::MAX`] if it was never removed.
     pub until: u32,
-    /// The release of the reference library that introduced the feature, or `"none"` if no release
-    /// has the feature.
+    /// The first release of the reference library that writes the version `since`, or `"none"` if
+    /// no release writes it.
     pub release: &'static str,
     /// A one-line description.
     pub what: &'static str,

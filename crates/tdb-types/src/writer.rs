@@ -46,8 +46,8 @@ impl ByteWriter {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends a `u32` length and the bytes of `text`. Lengths of 4 GiB and more saturate: callers
-    /// must reject them.
+    /// Appends a `u32` length and the bytes of `text`. The caller must reject texts of 4 GiB or
+    /// more, because the length would saturate.
     pub fn string_u32(&mut self, text: &str) {
         self.u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
         self.bytes(text.as_bytes());

@@ -15,7 +15,7 @@ use tdb_filters::{
 };
 use tdb_types::{ByteReader, ByteWriter, Datatype, FormatVersion, Limits};
 
-/// The limits used by the fuzz targets: tiles of 1 MiB.
+/// The limits used by the fuzz targets, with tiles of at most 1 MiB.
 pub fn limits() -> Limits {
     Limits::SMALL.with_tile_bytes(1 << 20)
 }
@@ -89,7 +89,7 @@ fn check_chunks(bound: &BoundPipeline, filtered: &[u8], tile: &[u8], scratch: &m
     }
 }
 
-/// Encoded tiles decode to the original.
+/// Encoded tiles decode to the original, except with float scale, which loses precision.
 pub fn roundtrip(data: &[u8]) {
     let Some(mut input) = Input::parse(data) else { return };
     let cell = usize::try_from(input.kind.cell_size).unwrap();
@@ -164,7 +164,8 @@ impl<'a> Input<'a> {
         kind.with_element_types(if role & 0x80 == 0 { ElementTypes::Stage } else { ElementTypes::Tile })
     }
 
-    /// Cells of different lengths, some empty, for tiles of variable size.
+    /// Returns the offsets of cells of different lengths, including empty cells, for tiles of
+    /// variable size. Returns `None` for other tiles.
     fn offsets(&self, len: usize) -> Option<Vec<u64>> {
         if self.kind.role != TileRole::VarData {
             return None;

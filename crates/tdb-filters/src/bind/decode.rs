@@ -24,8 +24,9 @@ impl BoundPipeline {
     /// For tiles that carry offsets, use [`decode_strings`](Self::decode_strings).
     ///
     /// # Errors
-    /// Fails on damaged or hostile bytes, a size other than that of `tile`, or an unavailable
-    /// filter.
+    /// Fails if the bytes are damaged or hostile, if the unfiltered size differs from that of
+    /// `tile`, or if a size exceeds the limits of `scratch`. Also fails if a filter is unavailable,
+    /// or if the key is missing or wrong.
     pub fn decode_tile(&self, filtered: &[u8], tile: &mut [u8], scratch: &mut Scratch) -> Result<(), FilterError> {
         check_limit("the tile", tile.len() as u64, scratch)?;
         let Some((value_size, dimensions)) = self.transposed else {
@@ -64,10 +65,11 @@ impl BoundPipeline {
 
     /// Decodes one chunk of a filtered tile into `out`, which has the chunk's unfiltered length.
     ///
-    /// For coordinates stored dimension by dimension, the output is a piece of one dimension.
+    /// For coordinates stored dimension by dimension, `out` receives consecutive coordinates of one
+    /// dimension.
     ///
     /// # Errors
-    /// As [`decode_tile`](Self::decode_tile).
+    /// The errors of [`decode_tile`](Self::decode_tile).
     pub fn decode_chunk(
         &self,
         filtered: &[u8],
@@ -86,10 +88,11 @@ impl BoundPipeline {
     /// Decodes the chunk at the start of `filtered`, for readers that decode a tile chunk by chunk.
     ///
     /// `filtered` starts with the chunk's header and may continue with further chunks. `at` is the
-    /// header's offset in the tile or file. `ahead` must be new for each tile.
+    /// offset of the header in the tile or file. The caller must create a new `ahead` for each
+    /// tile.
     ///
     /// # Errors
-    /// As [`decode_tile`](Self::decode_tile).
+    /// The errors of [`decode_tile`](Self::decode_tile).
     pub fn decode_next(
         &self,
         filtered: &[u8],
@@ -125,12 +128,12 @@ impl BoundPipeline {
 
     /// Decodes a filtered tile of `cells` strings that carries their offsets.
     ///
-    /// The bytes of the strings are written to `values`. `offsets` is overwritten with the start of
-    /// each string.
+    /// Writes the bytes of the strings to `values`, and replaces the content of `offsets` by the
+    /// start of each string.
     ///
     /// # Errors
-    /// As [`decode_tile`](Self::decode_tile). Also fails if the number of cells differs, or if the
-    /// pipeline [cannot carry offsets](Self::can_carry_offsets).
+    /// The errors of [`decode_tile`](Self::decode_tile). Also fails if the tile has another number
+    /// of strings, or if the pipeline [cannot carry offsets](Self::can_carry_offsets).
     pub fn decode_strings(
         &self,
         filtered: &[u8],

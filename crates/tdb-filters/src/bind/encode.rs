@@ -15,10 +15,12 @@ impl BoundPipeline {
     /// offsets, chunks end at cell boundaries, as in current releases of the reference library.
     /// Without offsets, chunks ignore cell boundaries, as before
     /// [`CellAlignedVarChunks`](tdb_types::Feature::CellAlignedVarChunks). Tiles that carry offsets
-    /// require them.
+    /// require `offsets`.
     ///
     /// # Errors
-    /// Fails if the tile could not be read back. `out` is then unchanged.
+    /// Fails if a filter is unavailable, if offsets or initialization vectors are required but
+    /// missing, if the offsets are invalid, or if the tile could not be read back. `out` is then
+    /// unchanged.
     pub fn encode_tile(
         &self,
         tile: &[u8],
@@ -39,11 +41,12 @@ impl BoundPipeline {
     /// Encodes like [`encode_tile`](Self::encode_tile), but stores values outside the range of a
     /// filter as the reference library does.
     ///
-    /// Intended for cells that are never read, such as null cells. Returns the first such value as
-    /// [`FilterError::OutOfRange`], in its [`FilterError::Chunk`].
+    /// Intended for cells that are never read, such as null cells. Returns the first value outside
+    /// the range as [`FilterError::OutOfRange`], in its [`FilterError::Chunk`]. Returns `None` if
+    /// all values are in range.
     ///
     /// # Errors
-    /// As [`encode_tile`](Self::encode_tile), except for values outside the range.
+    /// The errors of [`encode_tile`](Self::encode_tile), except for values outside the range.
     pub fn encode_tile_lossy(
         &self,
         tile: &[u8],

@@ -13,37 +13,39 @@ use crate::FilterError;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Filter {
-    /// No filter. Also represents a compressor configured as "no compression".
+    /// No filter. A compressor configured as "no compression" is also parsed as this variant.
     None,
     /// A zlib stream, despite the name.
     Gzip {
-        /// 0 to 9. Negative for the default, 6.
+        /// The level, 0 to 9. Negative levels mean the default, 6.
         level: i32,
     },
     /// A zstd frame.
     Zstd {
-        /// -7 to 22. Lower values mean 3. The value -1 is zstd's "fast" level, not the default.
+        /// The level, -7 to 22. Lower levels mean 3. Level -1 is zstd's "fast" level, not the
+        /// default.
         level: i32,
     },
     /// A raw LZ4 block.
     Lz4 {
-        /// Stored without effect.
+        /// The level, which is stored without effect.
         level: i32,
     },
-    /// Run-length encoding. Encodes entire strings for string data of variable size, see
-    /// [`BoundPipeline::carries_offsets`](crate::BoundPipeline::carries_offsets).
+    /// Run-length encoding of cells. As the first filter of strings of variable size, it encodes
+    /// entire strings (see
+    /// [`BoundPipeline::carries_offsets`](crate::BoundPipeline::carries_offsets)).
     Rle {
-        /// Stored without effect.
+        /// The level, which is stored without effect.
         level: i32,
     },
     /// A bzip2 stream.
     Bzip2 {
-        /// 1 to 9. Lower values mean 1.
+        /// The level, 1 to 9. Lower levels mean 1.
         level: i32,
     },
-    /// Differences of differences, bit-packed to the width of the largest.
+    /// Differences of differences, bit-packed to the width of the largest difference.
     DoubleDelta {
-        /// Stored without effect.
+        /// The level, which is stored without effect.
         level: i32,
         /// The datatype to assume instead of the incoming datatype.
         reinterpret: Option<Datatype>,
@@ -70,7 +72,7 @@ pub enum Filter {
     Sha256,
     /// Dictionary encoding of strings.
     Dictionary {
-        /// Stored without effect.
+        /// The level, which is stored without effect.
         level: i32,
     },
     /// Floats stored as scaled integers.
@@ -88,7 +90,7 @@ pub enum Filter {
     WebP(WebPOptions),
     /// Differences of consecutive values.
     Delta {
-        /// Stored without effect.
+        /// The level, which is stored without effect.
         level: i32,
         /// The datatype to assume instead of the incoming datatype.
         reinterpret: Option<Datatype>,
@@ -152,7 +154,7 @@ impl Filter {
     pub const DEFAULT_BIT_WIDTH_WINDOW: u32 = 256;
     /// The default window of [`Filter::PositiveDelta`], in bytes.
     pub const DEFAULT_POSITIVE_DELTA_WINDOW: u32 = 1024;
-    /// Size of code and option length, in bytes.
+    /// Size of the code and of the options' length field, in bytes.
     pub(super) const MIN_STORED_BYTES: u64 = 5;
 
     /// Returns the code stored in files.
@@ -177,7 +179,7 @@ impl Filter {
         FILTERS.iter().find(|row| row.1 == name).map(|row| row.2.clone())
     }
 
-    /// Returns the row of a known filter.
+    /// Returns the row of a known filter, or `None` for an unknown filter.
     fn row(&self) -> Option<&'static (u8, &'static str, Self)> {
         FILTERS.iter().find(|row| std::mem::discriminant(&row.2) == std::mem::discriminant(self))
     }
@@ -321,7 +323,8 @@ fn signed_integer(bytes: u64) -> Datatype {
     }
 }
 
-/// Reads the datatype of a delta filter. `any` means the incoming datatype.
+/// Reads the datatype of a delta filter. Returns `None` for `any`, which means the incoming
+/// datatype.
 fn parse_reinterpret(options: &mut ByteReader<'_>, has: bool) -> Result<Option<Datatype>, DecodeError> {
     if !has || options.remaining() == 0 {
         return Ok(None);

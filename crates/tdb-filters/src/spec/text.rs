@@ -9,8 +9,7 @@ use super::{Filter, FilterPipeline, WebPFormat, WebPOptions};
 impl FromStr for FilterPipeline {
     type Err = ParseNameError;
 
-    /// Parses the output of [`Display`](std::fmt::Display), which omits some options: see
-    /// [`Filter`].
+    /// Parses the output of [`Display`](std::fmt::Display), which omits options without effect.
     ///
     /// ```
     /// use tdb_filters::FilterPipeline;

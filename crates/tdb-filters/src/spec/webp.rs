@@ -7,7 +7,7 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 /// Options of [`Filter::WebP`](crate::Filter::WebP).
 #[derive(Clone, Copy, Debug)]
 pub struct WebPOptions {
-    /// 0.0 to 100.0, for lossy images.
+    /// The quality of lossy images, 0.0 to 100.0.
     pub quality: f32,
     /// The channels of a pixel.
     pub format: WebPFormat,
@@ -15,7 +15,7 @@ pub struct WebPOptions {
     pub lossless: bool,
     /// Rows per tile.
     pub y_extent: u16,
-    /// Bytes per row of a tile: pixels times channels.
+    /// Bytes per row of a tile, which is the number of pixels times the number of channels.
     pub x_extent: u16,
 }
 
@@ -45,7 +45,7 @@ impl WebPFormat {
         self.row().2
     }
 
-    /// Returns the format with this [`name`](Self::name).
+    /// Returns the format with this [`name`](Self::name), or `None` if the name is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.2 == name).map(|row| row.1)

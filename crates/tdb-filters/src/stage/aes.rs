@@ -70,7 +70,7 @@ impl<'a> Header<'a> {
         let mut header = Self { parts: parts.clone(), metadata_parts, metadata: 0, data: 0 };
         for index in 0..count {
             let len = header.part()?.len;
-            // 2³³ parts of 2³² bytes exceed memory and cannot overflow.
+            // An overflow would need more than 2³² parts, whose headers exceed realistic limits.
             *(if index < u64::from(metadata_parts) { &mut header.metadata } else { &mut header.data }) += len;
         }
         header.parts = parts;
@@ -94,8 +94,8 @@ impl Cipher {
         Self(Arc::new(Aes256Gcm::new(key.as_bytes().into())))
     }
 
-    /// Decrypts all parts: data into `sink`, earlier metadata into `earlier`. Returns the length of
-    /// the earlier metadata.
+    /// Decrypts all parts, with the data into `sink` and earlier metadata into `earlier`. Returns
+    /// the length of the earlier metadata.
     pub(crate) fn decode(
         &self,
         meta: &mut ByteReader<'_>,

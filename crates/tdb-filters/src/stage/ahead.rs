@@ -6,7 +6,8 @@ use super::checksum::{Algorithm, LANES, digests};
 #[cfg(feature = "checksum")]
 use crate::ChunkHeader;
 
-/// MD5 digests for encoding, computed for several chunks before the first passes the filters.
+/// MD5 digests for encoding, computed for several chunks before the first of these chunks passes
+/// the filters.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     #[cfg(feature = "checksum")]
@@ -14,8 +15,9 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the digest of the first of `chunks`, if the pipeline's first filter is MD5 and
-    /// enough chunks follow to fill all lanes. Call with ascending chunk numbers, from 0 on.
+    /// Returns the digest of the first of `chunks`, if the pipeline's first filter is MD5 and the
+    /// next chunks of equal length fill all lanes. The caller must pass ascending chunk numbers,
+    /// from 0 on.
     #[cfg(feature = "checksum")]
     pub(crate) fn digest<'t, I: Iterator<Item = &'t [u8]>>(
         &mut self,
@@ -41,7 +43,7 @@ impl Ahead {
     }
 }
 
-/// Digests of chunks likely to be decoded next.
+/// MD5 digests of the chunks that a reader decodes next, computed together.
 ///
 /// A reader keeps one value per tile and passes it to
 /// [`decode_next`](crate::BoundPipeline::decode_next). Computing MD5 digests chunk by chunk would
@@ -55,7 +57,7 @@ pub struct ChunksAhead {
 
 impl ChunksAhead {
     /// Returns the digest of the first chunk of `filtered`, whose header is at `at`. Returns `None`
-    /// unless the pipeline's `last` filter is MD5 and chunks of the same length follow.
+    /// if the pipeline's `last` filter is not MD5, or if no chunk of the same length follows.
     #[cfg(feature = "checksum")]
     pub(crate) fn digest(&mut self, last: Option<&Stage>, filtered: &[u8], at: u64) -> Option<[u8; 16]> {
         if !matches!(last, Some(Stage::Checksum(Algorithm::Md5))) {

@@ -1,4 +1,4 @@
-//! Bit-width reduction: values relative to the minimum of a window, in fewer bytes.
+//! Bit-width reduction, which stores values relative to the minimum of a window, in fewer bytes.
 //!
 //! | metadata | field |
 //! | --- | --- |
@@ -47,8 +47,8 @@ fn decode_windows<T: Word<N>, const N: usize>(
         let bits = headers.u8("bits of the window")?;
         let bytes = u64::from(headers.u32("bytes of the window")?);
         let out = split_mut(&mut out, FILTER, bytes)?;
-        // Both tests are needed: the bits of a window with a partial value may be low and are
-        // meaningless.
+        // Both tests are needed, because the bits of a window with a partial value are meaningless
+        // and may be low.
         if usize::from(bits) >= 8 * N || !out.len().is_multiple_of(N) {
             out.copy_from_slice(split(&mut data, FILTER, bytes)?);
         } else {

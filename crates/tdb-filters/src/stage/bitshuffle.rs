@@ -1,10 +1,10 @@
 //! Bitshuffle: the lowest bits of all values, followed by the second lowest, and so on.
 //!
 //! The input is split at the last multiple of 8 bytes, and the metadata lists the lengths of the
-//! parts. A part is shuffled if its length is a multiple of 8 bytes and of the value size, in
-//! blocks of 8192 bytes. A block is a matrix of bits with a row per value, for a multiple of 8
-//! values. The shuffled block is the transposed matrix, with a row per bit. The remaining values of
-//! a block, and all other parts, are copied.
+//! parts. A part whose length is a multiple of 8 bytes and of the value size is shuffled in blocks
+//! of 8192 bytes. The longest prefix of a block with a multiple of 8 values is a matrix of bits,
+//! with a row per value. Its shuffled form is the transposed matrix, with a row per bit. The
+//! remaining values of a block, and all other parts, are copied.
 //!
 //! Bits are transposed in three steps on entire vectors or words:
 //! 1. [Byteshuffle](super::byteshuffle) splits values into byte planes.

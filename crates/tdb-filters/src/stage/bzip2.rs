@@ -24,7 +24,7 @@ pub(crate) fn decode(input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
 }
 
 pub(crate) fn encode(level: i32, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-    // Levels below the lowest mean the lowest.
+    // Levels below 1 mean 1.
     let level = u32::try_from(level).unwrap_or(1).max(1);
     if level > MAX_LEVEL {
         return Err(FilterError::InvalidOption {

@@ -1,5 +1,5 @@
-//! Delta: `u64` count, the first value, and the difference of each value to the previous, all
-//! wrapping.
+//! Delta: the `u64` number of values, the first value, and the difference of each further value to
+//! the previous value. Differences wrap around.
 
 use crate::FilterError;
 use crate::stage::tail::Tail;
@@ -21,7 +21,7 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
     Ok(())
 }
 
-/// Computes running sums, which begin after `value`.
+/// Writes the running sums of `input`, starting from `value`.
 pub(super) fn sum<T: Word<N>, const N: usize>(mut value: T, input: &[u8], out: &mut [u8]) {
     for (to, from) in out.as_chunks_mut::<N>().0.iter_mut().zip(input.as_chunks::<N>().0) {
         value = value.plus(T::load(*from));

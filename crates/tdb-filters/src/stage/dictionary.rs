@@ -29,7 +29,7 @@ fn read<'a>(meta: &mut ByteReader<'a>, length_width: Width) -> Result<Vec<Entry<
     Ok(entries)
 }
 
-/// Appends the strings of the given indices, each of `WIDTH` bytes.
+/// Appends the strings with the indices in `data`. An index has `WIDTH` bytes.
 fn put<'a, const WIDTH: usize>(
     entries: &[Entry<'a>],
     data: &[u8],

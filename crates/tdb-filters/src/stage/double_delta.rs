@@ -1,5 +1,5 @@
 //! Double delta: differences of differences, packed as sign and magnitude at the width of the
-//! largest.
+//! largest magnitude.
 //!
 //! | bytes | field |
 //! | --- | --- |
@@ -40,7 +40,8 @@ pub(crate) fn decode(integer: Integer, input: &[u8], out: &mut [u8], tail: Tail)
     let [bits, count @ ..] = *header;
     let size = integer.size;
     if bits >= raw_bits(integer) {
-        // All remaining bytes: the length need not be a multiple of the value size.
+        // The raw values are all remaining bytes, whose length need not be a multiple of the value
+        // size.
         if input.len() != out.len() {
             return Err(corrupt("the length of the raw values differs from that of the part"));
         }
@@ -98,7 +99,8 @@ impl<'a> Bits<'a> {
     fn next(&mut self) -> u64 {
         let (index, shift) = (self.position / 64, self.position % 64);
         self.position += self.width as usize;
-        // Bits missing in the first word come from the second. A single shift by 64 is not allowed.
+        // Bits missing in the first word come from the second word. Two shifts are needed, because
+        // Rust does not allow a shift by 64 bits.
         let high = (self.word(index) << shift) | ((self.word(index + 1) >> 1) >> (63 - shift));
         let magnitude = (high << 1) >> 1 >> (64 - self.width);
         let sign = 0u64.wrapping_sub(high >> 63);

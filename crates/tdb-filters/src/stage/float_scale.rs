@@ -1,4 +1,5 @@
-//! Float scale: floats as integers, in units of `scale` from `offset`. Loses precision.
+//! Float scale: floats stored as integers, in units of `scale` from `offset`. The filter loses
+//! precision.
 //!
 //! Values are read as `f32` if the incoming datatype has 4 bytes, and as `f64` if it has 8,
 //! regardless of the datatype.
@@ -144,7 +145,7 @@ impl FloatScale {
         let mut all_fit = true;
         match self.float {
             Float::F32 => {
-                // All arithmetic uses the float's own type.
+                // All arithmetic uses `f32`, like the values.
                 let (scale, offset) = (self.scale as f32, self.offset as f32);
                 for (to, from) in out.iter_mut().zip(part.as_chunks().0) {
                     let scaled = f64::from((f32::from_le_bytes(*from) - offset) / scale);

@@ -45,15 +45,16 @@ impl<'a> Header<'a> {
         for part in 0..parts {
             let original = reader.u32("uncompressed length")?;
             reader.u32("compressed length")?;
-            // 2³³ parts of 2³² bytes exceed memory and cannot overflow.
+            // An overflow would need more than 2³² parts, whose headers exceed realistic limits.
             sizes[usize::from(part >= u64::from(metadata_parts))] += u64::from(original);
         }
         Ok(Self { pairs, metadata_parts, metadata: sizes[0], data: sizes[1] })
     }
 }
 
-/// Decodes all parts: data into `sink`, earlier metadata into `earlier`. Returns the length of the
-/// earlier metadata. `tail` applies to metadata only, because bytes lost from data are unknown.
+/// Decodes all parts, with the data into `sink` and earlier metadata into `earlier`. Returns the
+/// length of the earlier metadata. `tail` applies to metadata only, because bytes lost from data
+/// are unknown.
 pub(crate) fn decode(
     (codec, tail): (Codec, Tail),
     meta: &mut ByteReader<'_>,

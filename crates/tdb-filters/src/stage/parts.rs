@@ -1,5 +1,5 @@
-//! Metadata of the shuffles, XOR and float scale: the `u32` number of parts, and the `u32` length
-//! of each.
+//! Metadata of byteshuffle, bitshuffle, XOR, float scale and WebP: the `u32` number of parts, and
+//! the `u32` length of each part.
 
 use tdb_types::ByteReader;
 
@@ -15,7 +15,7 @@ pub(crate) struct Parts<'a, 'd> {
 }
 
 impl<'a, 'd> Parts<'a, 'd> {
-    /// Reads the number of parts. The lengths are read as the parts are taken.
+    /// Reads the number of parts. [`next`](Self::next) reads the lengths.
     pub(crate) fn read(meta: &mut ByteReader<'a>, data: &'d [u8], filter: &'static str) -> Result<Self, FilterError> {
         let count = u64::from(meta.u32("number of parts")?);
         let lengths = meta.sub("lengths of parts", count * 4)?;

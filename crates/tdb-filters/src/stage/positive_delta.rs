@@ -71,7 +71,8 @@ pub(crate) fn encode(
     })
 }
 
-/// Appends the differences. Returns the index of the first descending value as error.
+/// Appends the differences. The error is the index of the first value that is less than the
+/// previous value.
 fn encode_window<T: Word<N>, const N: usize>(
     window: &[u8],
     header: &mut Vec<u8>,
@@ -89,8 +90,8 @@ fn encode_window<T: Word<N>, const N: usize>(
         return Ok(());
     }
     let pairs = || followers.iter().zip(values).map(|(value, before)| (T::load(*value), T::load(*before)));
-    // Checks all values first: most windows are valid, and this loop vectorizes because it has no
-    // early exit.
+    // Checks all values first, because most windows are valid. This loop vectorizes because it has
+    // no early exit.
     if pairs().fold(false, |falls, (value, before)| falls | (value < before)) {
         return Err(1 + pairs().take_while(|(value, before)| value >= before).count());
     }

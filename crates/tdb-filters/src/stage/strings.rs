@@ -227,7 +227,7 @@ impl<'a> Cells<'a> {
         self.entries().map(|entry| entry.string)
     }
 
-    /// Iterates over the cells in order, with their first bytes.
+    /// Iterates over the cells in order, with their first bytes as numbers.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         let values = self.values;
         let ends = self.offsets.iter().skip(1).copied().chain([values.len() as u64]);

@@ -20,8 +20,8 @@ pub fn kind(byte: u8) -> DimensionKind {
     DimensionKind { datatype, var: byte & 0x80 != 0 }
 }
 
-/// A parsed tree is written to the same bytes, with or without a record. A search finds the same
-/// tiles as checking every tile.
+/// A parsed tree is written to the same bytes. Parsing with a record gives the same tree. A search
+/// finds the same tiles as a check of every tile.
 pub fn rtree(data: &[u8]) {
     let Some((version, kinds, bytes)) = split(data) else { return };
     let mut reader = ByteReader::new(bytes);
@@ -44,7 +44,7 @@ pub fn rtree(data: &[u8]) {
     let found: Vec<_> = tree.search(&query).unwrap().collect();
     assert_eq!(found, oracle::search(&tree, &query));
 
-    // The same tiles with correct inner nodes.
+    // Builds a tree over the same tiles, with correct inner nodes.
     let tiles: Vec<_> = (0..tree.leaf_count()).map(|tile| tree.mbr(tile).unwrap()).collect();
     let rebuilt = RTree::build(&kinds, &tiles, tree.fanout()).unwrap();
     assert_eq!(rebuilt.search(&query).unwrap().collect::<Vec<_>>(), found);

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use tdb_rtree::{Coverage, DimRange, DimensionKind, NdRange, RTree};
 
-/// The tiles that [`RTree::search`] must find.
+/// Returns the tiles that [`RTree::search`] must find.
 pub fn search(tree: &RTree, query: &[Vec<DimRange>]) -> Vec<(u64, Coverage)> {
     let tiles = (0..tree.leaf_count()).map(|tile| tree.mbr(tile).expect("a tile"));
     let found = tiles.map(|mbr| coverage(&mbr, tree.kinds(), query));

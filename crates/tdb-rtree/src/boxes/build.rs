@@ -6,11 +6,12 @@ use super::{Boxes, Cuts};
 use crate::nd_range::check_kind;
 use crate::{DimRange, DimensionKind, RTreeError, Result};
 
-/// Positions in the sorted bounds of a dimension, two per box, are 32-bit numbers.
+/// The places in a dimension, up to two per box, are 32-bit numbers.
 const MAX_BOXES: usize = (u32::MAX / 2) as usize;
 
 impl Boxes {
-    /// Creates boxes from the range of each box, for each dimension.
+    /// Creates boxes from a list of ranges for each dimension. The ranges at the same index in all
+    /// lists form a box.
     ///
     /// Boxes with an empty range are dropped. A bound of `0.0` or `-0.0` includes both zeros.
     ///

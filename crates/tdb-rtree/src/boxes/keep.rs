@@ -7,8 +7,8 @@ use crate::DimRange;
 const COMPARE_ALL: usize = 64;
 
 impl Boxes {
-    /// Returns the union of the given boxes' ranges in a dimension: ascending, disjoint and not
-    /// adjacent.
+    /// Returns the union of the given boxes' ranges in a dimension. The resulting ranges are
+    /// ascending, disjoint and not adjacent.
     #[must_use]
     pub fn along(&self, dimension: usize, some: &[u32]) -> Vec<DimRange> {
         let (Some(cuts), Some(starts), Some(ends)) =
@@ -41,14 +41,16 @@ impl Boxes {
         self.starts.iter().zip(&self.ends).filter(|(starts, ends)| differs(starts) || differs(ends)).count() <= 1
     }
 
-    /// Appends the places of keys in a dimension.
+    /// Appends the places of keys in a dimension. Appends no places if the dimension does not
+    /// exist.
     pub fn places_of_keys(&self, dimension: usize, keys: &[u64], places: &mut Vec<u32>) {
         if let Some(cuts) = self.cuts.get(dimension) {
             places.extend(keys.iter().map(|key| cuts.place_of_key(*key)));
         }
     }
 
-    /// Appends the places of strings in a dimension.
+    /// Appends the places of strings in a dimension. Appends no places if the dimension does not
+    /// exist.
     pub fn places_of_strings<'s>(
         &self,
         dimension: usize,
@@ -60,10 +62,11 @@ impl Boxes {
         }
     }
 
-    /// Returns for each cell `true` if it is inside one of the given boxes. `places` contains the
-    /// place of each cell, for each dimension.
+    /// Returns a value for each cell, which is `true` if the cell is inside one of the given boxes.
+    /// `places` contains the place of each cell, for each dimension.
     ///
-    /// Cells are split in half together with the boxes until few comparisons remain.
+    /// The function divides the cells at the middle place of a dimension, together with the boxes,
+    /// until few comparisons remain.
     #[must_use]
     pub fn contain(&self, some: &[u32], places: &[Vec<u32>]) -> Vec<bool> {
         let len = places.iter().map(Vec::len).min().unwrap_or(0);
@@ -91,8 +94,8 @@ impl Boxes {
                 }
                 return;
             }
-            // Cells with the same place in every dimension are inside a box around the hull, or
-            // outside all boxes.
+            // If all cells have the same place in every dimension, no box contains them: a box that
+            // contains the hull was handled above.
             let widest = hull.iter().enumerate().max_by_key(|(_, (first, last))| last - first);
             let Some((dimension, (first, last))) = widest.filter(|(_, (first, last))| first < last) else { return };
             let middle = first + (last - first) / 2;

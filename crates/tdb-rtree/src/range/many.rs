@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::{DimRange, end};
 
 impl DimRange {
-    /// Returns the union of the ranges: ascending, disjoint and not adjacent. The input may be in
-    /// any order, but must be of one kind.
+    /// Returns the union of the ranges, as ascending ranges that are disjoint and not adjacent. The
+    /// input may be in any order, but must consist of ranges of the same kind.
     #[must_use]
     pub fn union_of(ranges: &[Self]) -> Vec<Self> {
         let mut union: Vec<Self> = Vec::new();

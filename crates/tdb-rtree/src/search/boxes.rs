@@ -11,7 +11,7 @@ use crate::{Boxes, RTree};
 pub struct BoxedTile<'a> {
     /// Index of the tile.
     pub tile: u64,
-    /// The selected part of the tile. Full if a single box contains the MBR.
+    /// The selected part of the tile. [`Coverage::Full`] if a single box contains the MBR.
     pub coverage: Coverage,
     /// Indices of the boxes that intersect the MBR, ascending. Empty if the coverage is full.
     pub boxes: &'a [u32],
@@ -21,12 +21,13 @@ impl RTree {
     /// Calls `found` for each tile that may contain a cell of a box, in tile order.
     ///
     /// All boxes are searched at once. The children of a node are compared only with the boxes that
-    /// intersect the node. Boxes of other dimensions match no tiles.
+    /// intersect the node. Boxes whose dimensions do not match those of the tree find no tiles.
     pub fn search_boxes(&self, boxes: &Boxes, found: &mut impl FnMut(BoxedTile<'_>)) {
         if boxes.is_empty() || !boxes.are_of(self.kinds()) {
             return;
         }
-        // Inner nodes that do not contain their children would hide tiles.
+        // Inner nodes that do not contain their children would hide tiles, so every tile is
+        // compared instead.
         let level = if self.is_covering() { 0 } else { self.level_count().saturating_sub(1) };
         let mut stack = vec![Siblings { level, nodes: 0..self.level(level).len(), some: None }];
         while let Some(mut siblings) = stack.pop() {

@@ -70,13 +70,14 @@ impl<'a> Selection<'a> {
             (Self::Strings(ranges), Column::Var(column)) => {
                 masks(nodes.map(|node| compare_strings(ranges, column, node)))
             }
-            // Selections have the kinds of the columns.
+            // Unreachable, because a selection has the kind of its column.
             _ => (0, 0),
         }
     }
 }
 
-/// Sorts ranges of keys and merges adjacent ranges. No value is between consecutive keys.
+/// Sorts ranges of keys, and merges overlapping and adjacent ranges. No value is between
+/// consecutive keys.
 fn merge_keys(ranges: &[DimRange], kind: DimensionKind) -> Vec<(u64, u64)> {
     let mut sorted: Vec<_> = ranges
         .iter()

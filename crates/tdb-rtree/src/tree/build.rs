@@ -8,9 +8,10 @@ impl RTree {
     /// Builds a tree over the MBRs of tiles, in tile order. Without tiles, the result is the empty
     /// tree of a dense fragment.
     ///
-    /// Each inner node bounds the next `fanout` nodes of the level below, until a single node
-    /// remains. The reference library computes the number of levels with floating-point logarithms.
-    /// With [its fanout](Self::FANOUT) of 10, the result is the same for up to 10^15 tiles.
+    /// Each inner node bounds the next `fanout` nodes of the level below. Levels are added until a
+    /// single node remains. The reference library computes the number of levels with floating-point
+    /// logarithms. With [its fanout](Self::FANOUT) of 10, the result is the same for up to 10^15
+    /// tiles.
     ///
     /// # Errors
     /// Fails if the fanout is less than 2 or an MBR does not match the dimensions.
@@ -24,8 +25,8 @@ impl RTree {
         })
     }
 
-    /// Builds the same tree as [`build`](Self::build) from this tree's MBRs, using no memory beyond
-    /// the two trees.
+    /// Builds the same tree as [`build`](Self::build) from this tree's MBRs, without an
+    /// intermediate list of MBRs.
     ///
     /// # Errors
     /// Fails if the fanout is less than 2.
@@ -39,7 +40,7 @@ impl RTree {
         })
     }
 
-    /// Builds a tree over `count` tiles, whose MBRs `add` appends to the columns.
+    /// Builds a tree over `count` tiles. `add` must append the MBRs of the tiles to the columns.
     fn of_leaves(
         kinds: &[DimensionKind],
         fanout: u32,

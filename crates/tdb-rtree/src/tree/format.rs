@@ -7,7 +7,8 @@ use crate::DimensionKind;
 use crate::column::Column;
 
 impl RTree {
-    /// Reads a tree from its section of the fragment metadata. `version` is the fragment's.
+    /// Reads a tree from its section of the fragment metadata. `version` is the format version of
+    /// the fragment.
     ///
     /// The payload is the `u32` fanout and the `u32` number of levels. Each level, from the root
     /// down, follows as a `u64` number of MBRs, and MBRs as read by
@@ -15,8 +16,8 @@ impl RTree {
     /// number of dimensions before the fanout, and the code of the coordinates' datatype after it.
     ///
     /// The stored number of levels is trusted, because writers compute it in floating point. Each
-    /// level must have exactly the number of nodes needed by the next. Inner nodes need not contain
-    /// their children: see [`is_covering`](Self::is_covering).
+    /// level must have exactly the number of parents that the next level needs. Inner nodes need
+    /// not contain their children (see [`is_covering`](Self::is_covering)).
     ///
     /// # Errors
     /// Fails if the bytes are truncated, counts are inconsistent, the fanout is less than 2, a
@@ -56,8 +57,8 @@ impl RTree {
         Ok(leaves.with_inner_levels())
     }
 
-    /// Writes the tree, the inverse of [`parse`](Self::parse). A parsed tree is written to the same
-    /// bytes.
+    /// Writes the tree, the inverse of [`parse`](Self::parse). A tree parsed with the same
+    /// `version` is written to the same bytes.
     pub fn write(&self, writer: &mut ByteWriter, version: FormatVersion) {
         if version.has(Feature::CombinedCoordinates) {
             writer.u32(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));

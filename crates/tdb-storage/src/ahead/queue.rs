@@ -7,7 +7,7 @@ use std::thread;
 use super::planned::PlannedFile;
 use crate::{CancelToken, Request, Storage, coalesce};
 
-/// Blocks of files to be read, in approximate order.
+/// The blocks of the planned files, in approximate order of reading.
 ///
 /// The queue requests blocks up to a budget. Reading blocks makes room for further requests. A read
 /// of a planned block immediately requests the window of the block and the next window of the file.
@@ -21,7 +21,7 @@ pub(super) struct Queue {
     order: Vec<(usize, usize)>,
     state: Mutex<State>,
     arrived: Condvar,
-    /// Cancelled when no reader is left.
+    /// Cancelled when the [`ReadAhead`](super::ReadAhead) is dropped or its token is cancelled.
     pub(super) left: CancelToken,
 }
 
@@ -31,7 +31,7 @@ struct File {
     size: u64,
     /// Ascending, disjoint ranges, requested separately.
     blocks: Vec<Range<u64>>,
-    /// Blocks requested together.
+    /// Ranges of indices in `blocks`. The blocks of a window are requested together.
     windows: Vec<Range<usize>>,
 }
 
@@ -54,7 +54,7 @@ enum Block {
     Asked,
     /// In memory, with the number of bytes already read.
     There { bytes: Arc<Vec<u8>>, taken: usize },
-    /// Read and evicted, or failed. A plain read reports the error.
+    /// Evicted or failed. Readers then read from the storage, which reports the error.
     Gone,
 }
 
@@ -116,7 +116,8 @@ impl Queue {
     }
 
     /// Copies bytes of a file to the start of `buffer`, waiting for bytes in flight. Returns the
-    /// number of bytes copied.
+    /// number of bytes copied, which is 0 if the byte at `offset` is not planned, was evicted or
+    /// failed.
     pub(super) fn take(self: &Arc<Self>, file: usize, offset: u64, buffer: &mut [u8]) -> usize {
         let File { blocks, windows, .. } = &self.files[file];
         let index = blocks.partition_point(|block| block.start <= offset);
@@ -139,7 +140,8 @@ impl Queue {
         let len = bytes.len().saturating_sub(start).min(buffer.len());
         *taken = taken.saturating_add(len);
         let (bytes, is_read) = (bytes.clone(), *taken >= bytes.len());
-        // The block may be read again. Keeps the block until a later block needs room.
+        // A completely read block makes room for the remaining windows. After the last window, the
+        // block stays in memory, because it may be read again.
         let asked = if is_read && state.next < self.order.len() {
             self.let_go(&mut state, (file, index));
             self.advance(&mut state)
@@ -152,7 +154,7 @@ impl Queue {
         len
     }
 
-    /// Marks the planned blocks of a window as in flight.
+    /// Marks the planned blocks of a window as in flight, and returns them.
     fn ask(&self, state: &mut State, (file, window): (usize, usize)) -> Places {
         let blocks = self.files[file].windows.get(window).cloned().unwrap_or_default();
         let mut asked = Places::new();
@@ -166,8 +168,8 @@ impl Queue {
         asked
     }
 
-    /// Requests further windows once a quarter of the budget is free. Few large calls are better
-    /// than many small calls.
+    /// Marks further windows as in flight once a quarter of the budget is free, and returns their
+    /// blocks. Few large calls are better than many small calls.
     fn advance(&self, state: &mut State) -> Places {
         let mut asked = Places::new();
         if state.next > 0 && state.held > self.budget - self.budget / 4 {
@@ -185,7 +187,7 @@ impl Queue {
     /// Evicts blocks until the budget is met. Blocks of the same file before the previous window go
     /// first, followed by the blocks planned last in any file.
     ///
-    /// Without eviction, reads out of order would keep some bytes of every file.
+    /// Without eviction, reads out of order would keep bytes of every file.
     fn make_room(&self, state: &mut State, (file, window): (usize, usize)) {
         let passed = 0..self.files[file].windows[window.saturating_sub(1)].start;
         let passed: Places = passed.map(|index| (file, index)).collect();

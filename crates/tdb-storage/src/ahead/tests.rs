@@ -119,7 +119,7 @@ fn a_dropped_handle_stops_requests() {
     // The first blocks are readable before the last arrive.
     check(&*file, 0..10);
     drop(ahead);
-    // The fetching thread holds the blocks until the end.
+    // The fetching thread holds the blocks until it ends.
     while !storage.queues("a").current().is_empty() {
         thread::yield_now();
     }

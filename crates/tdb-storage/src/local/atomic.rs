@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::durable::{sync_file, sync_parent};
 use crate::temporary::{TEMPORARY_PREFIX, TEMPORARY_SUFFIX};
 
-/// Creates `place` with these bytes, through a temporary file in `root` or, if necessary, in the
-/// file's own folder.
+/// Creates `place` with these bytes, through a temporary file in `root`. If the folder of `place`
+/// is on another disk, the temporary file is in this folder.
 ///
-/// In the root of an array, all readers ignore a temporary file left by a crash.
+/// All readers ignore a temporary file that a crash leaves in the root of an array.
 pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     // Checked first because later errors could be about the temporary file.
     if fs::symlink_metadata(place).is_ok() {
@@ -20,7 +20,7 @@ pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> 
     let own = place.parent().unwrap_or(root);
     fs::read_dir(own)?;
     match through(root, place, bytes) {
-        // Part of the array is on another disk.
+        // The folder of `place` is on another disk.
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => through(own, place, bytes),
         other => other,
     }
@@ -33,8 +33,7 @@ fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     // Closed first because some systems cannot delete open files.
     drop(file);
     let named = written.and_then(|()| name(&temporary, place));
-    // The temporary name is obsolete after success and failure. The first error is the one to
-    // report.
+    // The temporary name is obsolete after success and failure. Only the first error is reported.
     let _ = fs::remove_file(&temporary);
     named?;
     sync_parent(place).inspect_err(|_| {
@@ -46,7 +45,8 @@ fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
 fn name(temporary: &Path, place: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, place) {
         Err(error) if has_no_links(&error) => {
-            // Renaming would overwrite an existing file. Writers of arrays choose unique names.
+            // Renaming would overwrite an existing file. This check is sufficient, because writers
+            // of arrays choose unique names.
             if fs::symlink_metadata(place).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }

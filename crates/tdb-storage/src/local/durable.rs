@@ -19,7 +19,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Does nothing: Windows journals names, and other systems offer no such operation.
+/// Does nothing, because Windows journals names and other systems offer no such operation.
 #[cfg(not(unix))]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

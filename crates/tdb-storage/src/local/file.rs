@@ -38,7 +38,8 @@ impl Drop for Held {
 /// A file of a [`LocalStorage`](crate::LocalStorage).
 #[derive(Debug)]
 pub(super) struct LocalFile {
-    /// Uninitialized if the file was closed and not read again. `None` if too many files are open.
+    /// Uninitialized if the file was closed and not read again. `None` if too many files were open
+    /// or the file could not be reopened. Each read then opens the file.
     held: OnceLock<Option<Held>>,
     size: u64,
     path: PathBuf,
@@ -58,7 +59,7 @@ impl LocalFile {
     }
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // A failed open is retried below, and the error returned there.
+        // A failed open is retried below, which returns the error.
         match self.held.get_or_init(|| File::open(&self.path).ok().and_then(Held::new)) {
             Some(Held(file)) => positional::read_exact_at(file, offset, buffer),
             None => positional::read_exact_at(&positional::Handle::from(File::open(&self.path)?), offset, buffer),
@@ -150,7 +151,7 @@ mod seeking {
     }
 
     pub(super) fn read_exact_at(file: &Handle, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // Each use seeks first: a poisoned lock is harmless.
+        // Each use seeks first, so a poisoned lock is harmless.
         let mut file = file.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)

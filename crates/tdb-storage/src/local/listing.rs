@@ -14,11 +14,11 @@ use crate::{Entry, EntryKind};
 /// Minimum number of names that the operating system returns per chunk, even if all names have the
 /// maximum length.
 const ONE_PIECE: usize = 100;
-/// Maximum number of listings of a changing folder. The last listing is returned, or an error if
-/// files vanished meanwhile.
+/// Maximum number of rejected listings of a changing folder. The next listing is accepted without a
+/// check, and fails only if files vanish meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Lists a folder in arbitrary order. Without `sizes`, files have size 0.
+/// Lists a folder in arbitrary order. Without `sizes`, the sizes of files are unspecified.
 pub(super) fn list(folder: &Path, sizes: bool) -> io::Result<Vec<Entry>> {
     for _ in 0..ATTEMPTS {
         let before = changed(folder);
@@ -62,7 +62,8 @@ fn entry(item: &fs::DirEntry, sizes: bool) -> io::Result<Shown> {
     let Ok(name) = item.file_name().into_string() else { return Ok(Shown::Nothing) };
     let file_type = item.file_type()?;
     if file_type.is_dir() {
-        // The folder is not accessed: the size is meaningless, and arrays may have many fragments.
+        // The folder itself is not accessed, because its size is meaningless and arrays may have
+        // many fragments.
         return Ok(Shown::Entry(Entry::folder(name)));
     }
     if !sizes && file_type.is_file() {

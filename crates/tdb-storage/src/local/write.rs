@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use super::durable::sync_file;
 use crate::{Result, StorageError, WriteFile};
 
-/// A new file of a [`LocalStorage`](crate::LocalStorage). Removed if dropped before it is finished.
+/// A new file of a [`LocalStorage`](crate::LocalStorage). The file is removed if this value is
+/// dropped before [`finish`](WriteFile::finish) succeeds.
 #[derive(Debug)]
 pub(super) struct LocalWriter {
     /// `None` after closing.

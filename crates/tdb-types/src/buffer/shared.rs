@@ -8,7 +8,7 @@ use super::Buffer;
 
 /// A reference-counted slice of a [`Buffer`]. Cloning and slicing copy no bytes.
 ///
-/// The buffer is freed with its last slice.
+/// Dropping the last slice frees the buffer.
 ///
 /// ```
 /// use tdb_types::{Buffer, SharedBuffer};
@@ -26,10 +26,10 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// Returns a slice without copying.
+    /// Returns the bytes in `range` as another slice of the same buffer, without copying.
     ///
     /// # Panics
-    /// If `range` is reversed or ends after the last byte.
+    /// Panics if `range` is reversed or ends after the last byte.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.len, "invalid range {range:?} of {} bytes", self.len);

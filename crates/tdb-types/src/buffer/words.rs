@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Words that are zero before their first use.
+/// Words of memory, zero when allocated.
 pub(super) enum Words {
     Heap(Vec<u64>),
     /// Anonymous pages mapped from the operating system.
@@ -11,14 +11,14 @@ pub(super) enum Words {
 }
 
 impl Words {
-    /// Allocates `len` zeros.
+    /// Allocates `len` zero words.
     pub(super) fn zeroed(len: usize) -> Self {
-        // The allocator returns zeroed pages without touching the memory.
+        // `vec!` requests zeroed memory, which the allocator maps lazily for large sizes.
         Self::Heap(vec![0; len])
     }
 
-    /// Allocates at least `len` zeros, in huge pages if `len` fills at least half of one and they
-    /// are available.
+    /// Allocates at least `len` zero words. Uses huge pages if they are available and `len` words
+    /// fill at least half a page.
     #[cfg(target_os = "linux")]
     pub(super) fn in_large_pages(len: usize) -> Self {
         /// Size of a huge page, in bytes.
@@ -35,7 +35,7 @@ impl Words {
         }
     }
 
-    /// Allocates `len` zeros on the heap: huge pages are used on Linux only.
+    /// Allocates `len` zero words on the heap, because huge pages are used on Linux only.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn in_large_pages(len: usize) -> Self {
         Self::zeroed(len)
@@ -50,7 +50,7 @@ impl Words {
         }
     }
 
-    /// Allocates at least `len` zeros in the same kind of memory.
+    /// Allocates at least `len` zero words, in the same kind of memory if possible.
     fn like(&self, len: usize) -> Self {
         match self {
             Self::Heap(_) => Self::zeroed(len),
@@ -59,7 +59,7 @@ impl Words {
         }
     }
 
-    /// Appends zeros up to a length of at least `len` words.
+    /// Extends the memory with zeros to at least `len` words.
     pub(super) fn grow(&mut self, len: usize) {
         match self {
             Self::Heap(words) if len <= words.capacity() => words.resize(len.max(words.len()), 0),

@@ -46,7 +46,7 @@ impl<'a> Offsets<'a> {
     }
 
     /// Returns the byte range of a cell. Returns `None` if the cell does not exist, or if its
-    /// offsets descend or exceed `usize`.
+    /// offsets descend or exceed `usize` in bytes.
     #[inline]
     #[must_use]
     pub fn bytes_of(&self, cell: usize) -> Option<Range<usize>> {
@@ -55,18 +55,19 @@ impl<'a> Offsets<'a> {
     }
 
     /// Returns the byte range of all cells. Returns `None` if the last offset is less than the
-    /// first, if either exceeds `usize`, or if there are no offsets.
+    /// first, if either exceeds `usize` in bytes, or if there are no offsets.
     #[must_use]
     pub fn bytes(&self) -> Option<Range<usize>> {
         bytes_between(*self.offsets.first()?, *self.offsets.last()?, self.unit)
     }
 
-    /// Iterates over the byte ranges of the cells, with `None` for invalid offsets.
+    /// Iterates over the byte ranges of the cells. Yields `None` for a cell with invalid offsets.
     pub(super) fn each(self) -> impl Iterator<Item = Option<Range<usize>>> + use<'a> {
         self.offsets.windows(2).map(move |ends| bytes_between(ends[0], ends[1], self.unit))
     }
 
-    /// Returns the offsets if they already have the form of a tile: in bytes, starting at 0.
+    /// Returns the offsets if they have the form of a tile: counted in bytes, starting at 0.
+    /// Returns `None` for other offsets and for an empty list.
     #[must_use]
     pub fn as_in_tile(&self) -> Option<&'a [u64]> {
         (self.unit == 1 && self.offsets.first() == Some(&0)).then_some(self.offsets)

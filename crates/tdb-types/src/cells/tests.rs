@@ -1,4 +1,4 @@
-//! Both layouts, entire and sliced, valid and invalid.
+//! Tests of views in both layouts, entire and sliced, with valid and invalid offsets.
 
 use super::*;
 

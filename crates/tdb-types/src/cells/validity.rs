@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The validity of cells: valid or null. Cells beyond the end are null.
+/// The validity of cells: for each cell, valid or null. Cells beyond the end are null.
 #[derive(Clone, Copy, Debug)]
 pub enum Validity<'a> {
     /// One byte per cell, 0 for null, as in tiles.
@@ -62,16 +62,17 @@ impl<'a> Validity<'a> {
         cells - valid
     }
 
-    /// Calls `each` for each cell, with the entry of `mask` and `true` if the cell is valid.
+    /// Calls `each` with each entry of `mask`, and with `true` if the cell at the same index is
+    /// valid.
     #[inline]
     pub fn zip_mask(&self, mask: &mut [bool], each: impl Fn(&mut bool, bool)) {
         self.zip(mask, each);
     }
 
-    /// Writes one byte per cell, 0 for null, as in tiles.
+    /// Fills `to` with one byte per cell, 0 for null, as in tiles.
     pub fn write_bytes(&self, to: &mut [u8]) {
         match self {
-            // Keeps any nonzero byte of a valid cell unchanged.
+            // Copies the byte of a valid cell unchanged, whatever its nonzero value.
             Self::Bytes(bytes) => {
                 let (there, beyond) = to.split_at_mut(bytes.len().min(to.len()));
                 there.copy_from_slice(&bytes[..there.len()]);
@@ -81,7 +82,7 @@ impl<'a> Validity<'a> {
         }
     }
 
-    /// Writes one byte for each of the given cells, 0 for null.
+    /// Writes one byte to `to` for each of the given cells, 0 for null.
     pub fn write_bytes_of(&self, cells: impl Iterator<Item = usize>, to: &mut [u8]) {
         match *self {
             Self::Bytes(bytes) => {
@@ -106,7 +107,7 @@ impl<'a> Validity<'a> {
                 let zip_byte = |items: &mut [T], bits: u8| {
                     (0..).zip(items).for_each(|(bit, item)| each(item, bits >> bit & 1 != 0));
                 };
-                // The cells before the first byte boundary.
+                // Cells before the first byte boundary of the bitmap.
                 let head = (8 - first % 8) % 8;
                 let (before, items) = items.split_at_mut(head.min(items.len()));
                 zip_byte(before, bits.first().map_or(0, |bits| bits >> (first % 8)));

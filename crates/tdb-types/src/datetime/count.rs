@@ -13,12 +13,12 @@ pub(super) enum Unit {
     Days(i64),
     /// A fixed number of seconds, less than one day.
     Seconds(i64),
-    /// A fraction of a second, as a power of ten per second.
+    /// A decimal fraction of a second, with this number of digits.
     Fraction(u32),
 }
 
-/// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix of the unit
-/// and the unit's plural.
+/// The datetime datatypes in order of their codes, each with its unit, NumPy's suffix for the unit,
+/// and the plural of the unit's name.
 pub(super) static UNITS: [(Datatype, Unit, &str, &str); 13] = [
     (Datatype::DatetimeYear, Unit::Years, "Y", "years"),
     (Datatype::DatetimeMonth, Unit::Months, "M", "months"),
@@ -35,7 +35,7 @@ pub(super) static UNITS: [(Datatype, Unit, &str, &str); 13] = [
     (Datatype::DatetimeAs, Unit::Fraction(18), "as", "attoseconds"),
 ];
 
-/// The reason why a text is not a value of a datatype.
+/// The reason why a text is rejected as a value of a datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenError {
     /// The text is not a value of the datatype.
@@ -47,7 +47,7 @@ pub enum WrittenError {
         /// The datetime datatype.
         datatype: Datatype,
     },
-    /// The suffix of the text is not the unit of the datatype.
+    /// The suffix of the text is the unit of another datatype.
     OtherUnit {
         /// The text.
         text: String,
@@ -56,7 +56,7 @@ pub enum WrittenError {
     },
 }
 
-/// Prints the cause and a suggested spelling.
+/// Prints the cause and, for numbers, a suggested spelling.
 impl Display for WrittenError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,23 +76,24 @@ impl Display for WrittenError {
 
 impl std::error::Error for WrittenError {}
 
-/// Returns the row of a datetime datatype.
+/// Returns the row of a datetime datatype, or `None` for other datatypes.
 pub(super) fn row(datatype: Datatype) -> Option<&'static (Datatype, Unit, &'static str, &'static str)> {
     UNITS.get(usize::from(datatype.code().checked_sub(Datatype::DatetimeYear.code())?))
 }
 
-/// Returns the suffix and the plural of a datatype's unit.
+/// Returns the suffix and the plural of a datetime datatype's unit.
 fn unit(datatype: Datatype) -> Option<(&'static str, &'static str)> {
     row(datatype).map(|(.., suffix, plural)| (*suffix, *plural))
 }
 
-/// Returns the datatype whose unit is the suffix of `text`.
+/// Returns the datatype whose unit has the suffix of `text`.
 pub(super) fn datatype(text: &str) -> Option<Datatype> {
     let suffix = text.trim_start_matches(|sign: char| sign == '-' || sign.is_ascii_digit());
     UNITS.iter().find(|(_, _, known, _)| *known == suffix).map(|(datatype, ..)| *datatype)
 }
 
-/// Reads a number of units since 1970. Returns `None` for a year and for text that is not a number.
+/// Reads a number of units since 1970. Returns `None` for a year, and for text that is not a number
+/// in the range of `i64`.
 pub(super) fn read(datatype: Datatype, text: &str) -> Result<Option<i64>, WrittenError> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = unsigned.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();

@@ -3,8 +3,7 @@
 /// Seconds per day.
 const DAY: i64 = 86_400;
 
-/// A span of one day or one second. `start` counts the seconds since 1970, `len` the seconds of the
-/// span.
+/// A span of one day or one second. `start` is in seconds since 1970, `len` in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     start: i64,
@@ -30,8 +29,8 @@ impl Span {
         is_time.then(|| Self { start: day * DAY + hour * 3_600 + minute * 60 + second, len: 1 })
     }
 
-    /// Returns the first and the last unit of `seconds` seconds that begins in the span. The first
-    /// is greater than the last if there is no such unit.
+    /// Returns the first and the last unit that begin in the span, for units of `seconds` seconds.
+    /// The first is greater than the last if no unit begins in the span.
     pub(super) fn in_units_of(self, seconds: i64) -> (i64, i64) {
         ((self.start - 1).div_euclid(seconds) + 1, (self.start + self.len - 1).div_euclid(seconds))
     }
@@ -43,8 +42,8 @@ impl Span {
     }
 }
 
-/// Appends a number of seconds since 1970 in ISO 8601, with or without the time of day. Returns
-/// `false` if the year is not in 0 to 9999.
+/// Appends a number of seconds since 1970 to `out` in ISO 8601, with or without the time of day.
+/// Returns `false` and appends nothing if the year is not in 0 to 9999.
 pub(super) fn push(second: i64, has_time: bool, out: &mut String) -> bool {
     let Some((year, month, day)) = date_of(second.div_euclid(DAY)) else { return false };
     let of_day = second.rem_euclid(DAY);
@@ -76,12 +75,13 @@ fn number(digits: [u8; 2]) -> Option<i64> {
     (tens <= 9 && ones <= 9).then(|| i64::from(10 * tens + ones))
 }
 
-/// Returns the days before a month in a year that starts in March.
+/// Returns the number of days before a month, in a year that starts with March as month 0.
 fn days_before(month: i64) -> i64 {
     (153 * month + 2) / 5
 }
 
-/// Returns the days from 1970 to a date with a year from 0 to 9999, or `None` for an invalid date.
+/// Returns the number of days from 1970 to a date with a year from 0 to 9999, or `None` for an
+/// invalid date.
 fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {

@@ -1,4 +1,5 @@
-//! Bitshuffle of 8-byte values: 64 values form a square matrix of bits, as do the words of 64 rows.
+//! Bitshuffle of 8-byte values. 64 values form a square matrix of bits, and so do the words at the
+//! same position in 64 rows.
 
 /// Number of values in a square, and number of bits in a value.
 const SIDE: usize = 64;
@@ -64,7 +65,7 @@ fn transpose(squares: &mut Squares) {
 }
 
 /// Swaps the off-diagonal quarters of squares with `2 * WIDE` bits per side, then of squares with
-/// `2 * NARROW`. The masks select the lower half of each.
+/// `2 * NARROW` bits per side. Each mask selects the lower half of the rows of such squares.
 #[inline(always)]
 fn two_steps<const WIDE: usize, const NARROW: usize>(squares: &mut Squares, wide: u64, narrow: u64) {
     for rows in squares.chunks_exact_mut(2 * WIDE) {

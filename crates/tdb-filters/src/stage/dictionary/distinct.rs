@@ -63,7 +63,7 @@ impl<'a> Distinct<'a> {
     fn insert(&mut self, slot: usize, string: Entry<'a>) -> usize {
         let number = self.entries.len();
         self.entries.push(string);
-        // A tile has fewer strings than 32 bits can count: the bytes of a tile are limited, and
+        // The number of distinct strings fits in 32 bits, because a chunk has less than 4 GiB and
         // only one distinct string is empty.
         let slot_of = |number: usize| u32::try_from(number + 1).unwrap_or(u32::MAX);
         self.slots[slot] = slot_of(number);

@@ -51,7 +51,7 @@ impl Images {
     }
 
     pub(super) fn pixels(self) -> usize {
-        // Below 2²⁸, as each side is at most `MAX_SIDE`. The product does not overflow.
+        // Each side is at most `MAX_SIDE`, so the product is below 2²⁸ and cannot overflow.
         (self.width * self.height) as usize
     }
 
