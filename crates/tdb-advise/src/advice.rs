@@ -19,7 +19,7 @@ pub struct Advice {
     pub what: String,
     /// Measured values and predicted values.
     pub figures: Vec<Figure>,
-    /// Approximate time saved when opening and fully reading the array, by the
+    /// Approximate time saved when opening and fully reading the array, according to the
     /// [costs](crate::Costs). For [`Replaced`](AdviceKind::Replaced), time saved when copying the
     /// array. For [`LargeTiles`](AdviceKind::LargeTiles), time saved when reading one cell.
     pub saves: Duration,
@@ -77,7 +77,7 @@ pub enum AdviceLevel {
     Note,
 }
 
-/// A measured value and its prediction.
+/// A measured value, with the predicted value after following the advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figure {
@@ -87,7 +87,7 @@ pub struct Figure {
     pub unit: FigureUnit,
     /// Measured value.
     pub now: u64,
-    /// Predicted value after following the advice.
+    /// Predicted value after following the advice. `None` if there is no prediction.
     pub then: Option<u64>,
 }
 

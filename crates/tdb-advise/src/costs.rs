@@ -41,23 +41,25 @@ impl Default for Costs {
 
 /// Minimum saving of strong advice, as a multiple of [`Costs::worth`].
 pub(super) const STRONG: u32 = 10;
-/// Divisor of the minimum saving: one tenth. Smaller savings disappear in the variation between
-/// runs.
+/// Divisor for the minimum saving, which is one tenth of the total. Smaller savings disappear in
+/// the variation between runs.
 pub(super) const SHARE: u64 = 10;
 /// Number of names per listing response of an object store.
 pub(super) const NAMES_PER_LIST: u64 = 1000;
-/// Chunk size of filters in bytes. Compressors find fewer repetitions in smaller tiles, and each
-/// tile costs a request, an offset and statistics.
+/// Size in bytes below which a tile is too small, equal to the chunk size of filters. Compressors
+/// find fewer repetitions in smaller tiles, and each tile costs a request, an offset and
+/// statistics.
 pub(super) const SMALL_TILE: u64 = 64 << 10;
 /// Minimum number of saved bytes for [weak](crate::AdviceLevel::Weak) advice on filters that halve
 /// a field. This is a typical block size of file systems.
 pub(super) const LARGE: u64 = 4096;
-/// Filtered size in percent above which a compressor only costs time.
+/// Filtered size, in percent of the unfiltered size, from which on a compressor only costs time.
 pub(super) const RANDOM: u64 = 95;
 /// Minimum improvement in percent over an earlier filter list, because earlier lists unfilter
 /// faster.
 pub(super) const NEARLY: u64 = 5;
-/// Maximum number of distinct values for an enumeration with one-byte cells.
+/// Maximum number of distinct values for an enumeration with one-byte cells. Also the minimum
+/// average number of cells per distinct value.
 pub(super) const ENUMERATION: usize = 256;
 /// Maximum number of fragments whose sections are read. An evenly spread selection represents a
 /// larger number of fragments.

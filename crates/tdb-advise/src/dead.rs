@@ -9,8 +9,8 @@ use crate::seen::Seen;
 use tdb_job::{Bytes, Result};
 use tdb_maintain::ConsolidateFragments;
 
-/// Returns advice on deleted cells of a sparse array. Counts the visible cells if the array is
-/// small enough.
+/// Returns advice on deleted cells of a sparse array. Counts the visible cells, and therefore
+/// returns `None` for an array that is too large.
 pub(super) fn cells(seen: &Seen) -> Result<Option<Advice>> {
     let deletes = seen.array.directory().deletes.len();
     let (_, stored) = seen.counts()?;

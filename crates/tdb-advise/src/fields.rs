@@ -21,7 +21,7 @@ pub(super) fn of_sample(seen: &Seen, trials: &[FieldTrials]) -> Vec<Advice> {
     advice
 }
 
-/// Combines the filters of all fields in one migration.
+/// Combines the advised filters of all fields in one migration.
 fn one_command(advice: &mut [Advice]) {
     let is_worth = |advice: &Advice| advice.kind == AdviceKind::Filters && advice.level != AdviceLevel::Note;
     let remedies = advice.iter().filter(|advice| is_worth(advice)).flat_map(|advice| &advice.remedy);
@@ -31,7 +31,8 @@ fn one_command(advice: &mut [Advice]) {
     }
 }
 
-/// Suggests the filter list with the smallest result, if the saving is large enough.
+/// Suggests the best filter list if the saving is large enough. Otherwise, may suggest dropping a
+/// needless compressor.
 fn better_filters(seen: &Seen, field: &FieldFacts, tried: &FieldTrials) -> Option<Advice> {
     let (own, best) = (tried.trials.first()?, tried.best()?);
     let saved = own.stored.saturating_sub(best.stored);
@@ -124,15 +125,15 @@ fn spoken(filters: &str) -> String {
     if filters == NONE { "no filters".to_owned() } else { format!("`{filters}`") }
 }
 
-/// Without a sample: lists the fields whose stored size suggests better filters.
+/// Lists the fields whose stored size suggests better filters. Used without a sample.
 pub(super) fn untried(seen: &Seen) -> Option<Advice> {
     let is_poor = |field: &&FieldFacts| {
         let (stored, decoded) = (field.stored_bytes(), field.decoded_bytes());
         percent(stored, decoded) >= RANDOM
     };
     let mut poor: Vec<&FieldFacts> = seen.readable_fields().filter(is_poor).collect();
-    // The stored size limits the saving. Without a noticeable wait, a field without filters may
-    // still use twice the space.
+    // The stored size is the upper bound of the saving. If reading these bytes takes no noticeable
+    // time, only large fields without filters remain, because filters may halve their size.
     if seen.costs.of(0, stored_bytes(&poor)) < seen.costs.worth {
         poor.retain(|field| field.filters == NONE && field.stored_bytes() >= 2 * LARGE);
     }

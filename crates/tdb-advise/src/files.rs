@@ -15,8 +15,9 @@ use tdb_maintain::Plan;
 use tdb_maintain::Savings;
 use tdb_maintain::Vacuum;
 
-/// Returns a plan that has steps. Returns `None` if the format does not support the operation, or
-/// if the operation is in progress. Fails if reading fails.
+/// Returns a plan that has steps. Returns `None` if the plan is empty, the format does not support
+/// the operation, or another process is performing the operation. Returns an error only if reading
+/// fails.
 fn possible(plan: Result<Plan>) -> Result<Option<Plan>> {
     match plan {
         Ok(plan) if plan.is_empty() => Ok(None),
@@ -71,8 +72,9 @@ pub(super) fn small_files(seen: &Seen, has_many_fragments: bool) -> Result<Vec<A
     Ok(advice)
 }
 
-/// Returns `true` if a vacuum may have to count cells to check that no cell is missing. In this
-/// case the replacement has fewer cells and does not end with a partial tile.
+/// Returns `true` if a vacuum may have to count cells to check that no cell is missing. This is the
+/// case if a replacement has fewer cells than the superseded fragments and does not end with a
+/// partial tile.
 fn needs_cells(seen: &Seen) -> Result<bool> {
     if seen.schema().is_dense() || seen.array.directory().replaced.is_empty() {
         return Ok(false);

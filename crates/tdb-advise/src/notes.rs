@@ -1,4 +1,4 @@
-//! Notes: information without an effect on speed or size.
+//! Notes: advice without an estimate of the saving.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Advice on the order of cells: how well the MBRs of tiles exclude ranges.
+//! Advice on the order of cells: how many tiles a query of a narrow range reads.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tdb_job::Result;
 const RANGES: u64 = 32;
 /// Maximum number of examined tiles.
 const TILES: u64 = 1 << 20;
-/// Minimum number of tiles in a fragment, as few tiles leave little to exclude.
+/// Minimum number of tiles in an examined fragment.
 const FEW: u64 = 16;
 
-/// Returns advice on a sparse array whose tiles span a whole dimension.
+/// Returns advice on a sparse array whose tiles span most of a dimension.
 pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let schema = seen.schema();
     if schema.is_dense() || schema.dim_count() < 2 || schema.cell_order() == Layout::Hilbert {
@@ -43,8 +43,8 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     let Some((worst, most)) = touched.iter().copied().enumerate().max_by_key(|(_, share)| *share) else {
         return Ok(None);
     };
-    // Prediction for a curve through all dimensions: of t tiles in d dimensions, t^(1-1/d) and
-    // their neighbors.
+    // Prediction for a space-filling curve: of t tiles in d dimensions, a narrow range touches
+    // about t^(1-1/d) tiles and their neighbors.
     let each = tiles / trees.len() as u64;
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an estimate
     let then = (2.0 * 100.0 * (each as f64).powf(-1.0 / schema.dim_count() as f64)).ceil() as u64;
@@ -70,14 +70,14 @@ pub(super) fn order(seen: &Seen) -> Result<Option<Advice>> {
     Ok(Some(seen.advice(AdviceKind::Order, Some(name(worst)), what, figures, saves, remedy)))
 }
 
-/// Returns the percentage of tiles that intersect a range as wide as one percent of the dimension.
+/// Returns the average percentage of tiles that intersect a range of one percent of a dimension.
 fn share(trees: &[Arc<RTree>], dimension: usize, tiles: u64) -> u64 {
     let (mut touched, mut asked) = (0_u64, 0_u64);
     for tree in trees {
         let Some(hull) = tree.hull() else { continue };
         let Some((low, high)) = hull.0.get(dimension).map(ends) else { continue };
         if low == high && matches!(hull.0.get(dimension), Some(DimRange::Var { .. })) {
-            // Only the first eight bytes of strings are compared.
+            // All strings have the same first eight bytes, and `ends` ignores the rest.
             continue;
         }
         let mut starts: Vec<(u64, u64)> = Vec::new();
@@ -96,7 +96,7 @@ fn share(trees: &[Arc<RTree>], dimension: usize, tiles: u64) -> u64 {
     if tiles == 0 || asked == 0 { 0 } else { percent(touched, asked) }
 }
 
-/// Returns the ends of a range as numbers. Strings use their first bytes.
+/// Returns the ends of a range as numbers. A string becomes the number in its first eight bytes.
 fn ends(range: &DimRange) -> (u64, u64) {
     let number = |text: &[u8]| {
         let mut bytes = [0; 8];

@@ -26,9 +26,10 @@ pub struct AdviceReport {
     pub stored: u64,
     /// Size of the fragment metadata in bytes.
     pub metadata: u64,
-    /// Number of fragments examined beyond the footer. They represent all fragments.
+    /// Number of fragments whose sections were read, in addition to the footers. These fragments
+    /// represent all fragments.
     pub looked_into: u64,
-    /// I/O counters for opening the array and all footers.
+    /// I/O counters for opening the array and reading all footers.
     pub opening: Counters,
     /// I/O counters for the whole examination.
     pub read: Counters,
@@ -46,16 +47,17 @@ pub struct FieldFacts {
     pub cell_val_num: CellValNum,
     /// Filtered sizes in bytes: cells or offsets, variable-length values, validity.
     pub stored: [u64; 3],
-    /// Unfiltered sizes in bytes. With many fragments, the size of variable-length values is an
-    /// estimate.
+    /// Unfiltered sizes in bytes, in the same order. With many fragments, the size of
+    /// variable-length values is an estimate.
     pub decoded: [u64; 3],
-    /// Unfiltered size of the largest tile, and average filtered size of a tile, in bytes.
+    /// Unfiltered size of the largest tile in a single file, and average filtered size of a tile in
+    /// all files of the field, in bytes.
     pub tile: (u64, u64),
     /// Filter list in the array's schema.
     pub filters: String,
 }
 
-/// Results of other filters on a sample of a field's tiles.
+/// Results of filter lists on a sample of a field's tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldTrials {
@@ -67,7 +69,7 @@ pub struct FieldTrials {
     pub cells: u64,
     /// Unfiltered size of the sample in bytes.
     pub decoded: u64,
-    /// Result of each filter list. The first is the array's.
+    /// Result of each filter list that supports the sample. The array's list comes first.
     pub trials: Vec<Trial>,
     /// Results of the array's filter list with other tile sizes: cells per tile in percent of the
     /// current number, and the filtered size in bytes.
@@ -75,7 +77,8 @@ pub struct FieldTrials {
     /// Sizes after each filter of the array's list: after the first, after the first two, and so
     /// on.
     pub stages: Vec<(String, u64)>,
-    /// Number of distinct values of a variable-length field. `None` above 256 values.
+    /// Number of distinct values of a variable-length field. `None` for more than 256 distinct
+    /// values, or for a fixed-size field.
     pub different: Option<u64>,
 }
 

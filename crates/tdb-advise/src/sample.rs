@@ -68,7 +68,7 @@ fn places(seen: &Seen, name: &str, field: FieldRef, sample: Sample) -> Result<Ve
             }
         };
         let decoded = seen.fields.iter().find(|known| known.name == name).map_or(0, |known| known.tile.0);
-        // At least one tile, of any size.
+        // Selects at least one tile, whatever its size.
         if decoded > room && !places.is_empty() {
             break;
         }
@@ -145,7 +145,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// Appends a tile until the joined tile has 8 MiB.
+    /// Appends a tile, unless the joined tile already has 8 MiB.
     fn push(&mut self, tile: &TileBytes) {
         match &mut self.tile {
             None => self.tile = Some(tile.clone()),
@@ -156,6 +156,7 @@ impl Joined {
     }
 
     /// Filters the joined tile with the array's own filters. Scales the size to the whole sample.
+    /// Returns `None` for fewer than two tiles, or if the filters do not support the tile.
     fn try_with(self, lists: &Lists, tried: &Tried) -> Option<(u64, Measured)> {
         let (tile, tiles) = (self.tile?, self.tiles);
         let all = tried.tiles;

@@ -13,7 +13,7 @@ use crate::report::FieldFacts;
 use std::time::Duration;
 use tdb_job::{Result, fixed_size};
 
-/// The current state of an array, with the facts read.
+/// The current state of an array, with facts from its footers and sections.
 pub(super) struct Seen {
     pub(super) array: Array,
     pub(super) costs: Costs,
@@ -45,8 +45,8 @@ impl Seen {
         }
         let fields: Vec<FieldFacts> = sums.into_iter().map(|(_, sum)| sum.finish()).collect();
         let stored = fields.iter().map(FieldFacts::stored_bytes).fold(0, u64::saturating_add);
-        // With consolidated footers, requesting all file sizes would cost as much as the footers
-        // save.
+        // Requests only the file sizes of the chosen fragments. Requests for all fragments would
+        // cost as much as consolidated footers save.
         let mut metadata = 0_u64;
         for &number in &chosen {
             let fragment = &fragments[number];

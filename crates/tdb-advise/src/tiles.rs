@@ -155,8 +155,8 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
     )))
 }
 
-/// Returns the filtered size of the sample with the tried tile size nearest to `target`. Returns
-/// `None` if the field was not tried.
+/// Returns the filtered size of the sample with the tried tile size nearest to `target`, in percent
+/// of the size with the current tiles. Returns `None` if either size was not tried.
 fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) -> Option<Figure> {
     let trials = trials.iter().find(|trials| trials.name == field.name)?;
     let now = trials.sizes.iter().find(|(share, _)| *share == 100)?.1;

@@ -202,7 +202,7 @@ fn wrong_use(error: clap::Error) -> Parsed {
     Parsed::Failed(failure.with_hint(hint))
 }
 
-/// Returns the names of the commands of this crate.
+/// Returns the names of the commands of this crate, and `help`.
 fn commands() -> Vec<String> {
     let names = Args::command().get_subcommands().map(|command| command.get_name().to_owned()).collect::<Vec<_>>();
     [names, vec!["help".to_owned()]].concat()

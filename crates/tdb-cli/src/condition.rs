@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 ///
 /// # Errors
 /// Fails if a text is no condition, or if a condition does not fit the array. The error marks the
-/// position and gives the reason. Fails too if an enumeration cannot be read.
+/// position and gives the reason. Also fails if an enumeration cannot be read.
 pub(crate) fn all_of(array: &Array, texts: &[String]) -> Result<Option<Condition>> {
     let conditions = texts.iter().map(|text| one(array, text));
     conditions.reduce(|all, next| Ok(all?.and(next?))).transpose()

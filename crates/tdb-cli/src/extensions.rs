@@ -42,12 +42,13 @@ impl fmt::Debug for Extensions {
 }
 
 impl Extensions {
-    /// Creates an empty set: local files, and the commands of this crate.
+    /// Creates an empty set of extensions: only local files, and only the commands of this crate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens URIs of a scheme (`s3` for `s3://…`) in all commands.
+    /// Adds a storage for URIs of a scheme, such as `s3` for `s3://…`. All commands accept these
+    /// URIs.
     pub fn storage(
         mut self,
         scheme: &'static str,
@@ -98,7 +99,8 @@ impl Context {
     /// Opens an array at a path or URI, with the key from the command line or the environment.
     ///
     /// # Errors
-    /// Fails if the array does not exist or cannot be opened.
+    /// Fails if the array does not exist or cannot be opened, or if the key is invalid or cannot be
+    /// read.
     pub fn open_array(&self, argument: &OsStr) -> Result<Array> {
         let key = Key::given(session::options().key_file.as_deref())?;
         Ok(target::open_to_read(argument, 0, &TimeArgs::default(), &key)?.1)
@@ -117,7 +119,7 @@ impl Context {
     /// end of the run.
     ///
     /// # Errors
-    /// Fails if the storage of the URI cannot be opened.
+    /// Fails if the storage of the URI cannot be opened, or if the scheme is not supported.
     pub fn storage(&self, argument: &str) -> Result<Arc<dyn Storage>, StorageError> {
         let storage = match stores::open(argument.as_ref()) {
             Some(opened) => opened?,
@@ -164,7 +166,7 @@ impl Context {
     }
 
     /// Calls a function on a separate thread when Ctrl-C is pressed, instead of ending the process.
-    /// May be called once per process.
+    /// Only the first call in a process has an effect.
     pub fn on_interrupt(&self, call: impl FnMut() + Send + 'static) {
         interrupt::calls(call);
     }

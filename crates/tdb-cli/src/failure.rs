@@ -17,15 +17,15 @@ use tdb_print::{Terminal, message};
 /// The exit codes, as documented in `docs/reference/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The command succeeded and found a problem.
+    /// The command found a problem or a difference, rejected rows, or was not confirmed.
     Finding = 1,
-    /// The command line is wrong.
+    /// The command line or an input is wrong.
     Usage = 2,
     /// The data is corrupt.
     Corrupt = 3,
-    /// This build does not support the data.
+    /// This build or the format does not support the data or the operation.
     Unsupported = 4,
-    /// The path does not exist or cannot be accessed.
+    /// A path does not exist, already exists, is locked, or cannot be accessed.
     Unavailable = 5,
     /// The key of an encrypted array is missing or wrong, or a key was given for an unencrypted
     /// array.
@@ -105,7 +105,8 @@ impl Failure {
         Self { hint, ..self }
     }
 
-    /// Adds the line of `text` with the given bytes, and marks the bytes.
+    /// Adds the line of `text` that contains the start of the byte range `bytes`, and marks the
+    /// range.
     #[must_use]
     pub fn in_text(mut self, text: &str, bytes: Range<usize>) -> Self {
         self.excerpt = Excerpt::new(text, bytes);
@@ -144,8 +145,8 @@ impl Failure {
         self.hint.as_deref()
     }
 
-    /// Returns `true` if the reader of the output has closed the pipe. This is no failure: `tdb
-    /// read … | head`.
+    /// Returns `true` if the reader of the output has closed the pipe, as in `tdb read … | head`.
+    /// The command then succeeds.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.closed_pipe
     }

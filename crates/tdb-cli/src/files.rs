@@ -66,7 +66,7 @@ pub struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Returns the last value of an option.
+    /// Returns the value of an option, or `None` if the option is not given.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -91,7 +91,7 @@ impl Import {
     }
 }
 
-/// Extensions of columnar formats that only the full build supports.
+/// File name extensions of formats that only the full build supports.
 pub(crate) const COLUMNS: &[&str] = &["parquet", "arrow", "arrows", "feather", "zarr"];
 
 static FORMATS: OnceLock<Vec<Box<dyn FileFormat>>> = OnceLock::new();

@@ -46,7 +46,7 @@ pub(crate) struct Report {
 /// Inspects a file. `most_tiles` limits the tiles of a data file.
 ///
 /// # Errors
-/// Fails if the file cannot be read. Errors of its contents are part of the report.
+/// Fails if the size of the file cannot be determined. All other errors are part of the report.
 pub(crate) fn inspect(located: &Located, most_tiles: u64, key: &Key) -> Result<Report> {
     let size = located.size()?;
     let spans = Spans::new();

@@ -1,4 +1,4 @@
-//! Ctrl-C and other signals: the running work is cancelled, and the command reports it.
+//! Ctrl-C and other signals, which cancel the running work.
 
 use std::process;
 
@@ -9,8 +9,8 @@ use crate::failure::Exit;
 /// Makes Ctrl-C cancel the queries of a monitor. A second Ctrl-C ends the process immediately,
 /// since output may wait for a reader that never reads.
 ///
-/// May be called once per process. If the process ignores Ctrl-C, as in the background of a shell,
-/// it stays ignored.
+/// Only the first call in a process has an effect. If the process ignores Ctrl-C, as in the
+/// background of a shell, Ctrl-C stays ignored.
 pub(crate) fn cancels(monitor: &Monitor) {
     let monitor = monitor.clone();
     calls(move || {
@@ -31,7 +31,7 @@ pub(crate) fn ends(monitor: &Monitor) {
     terminates(monitor.clone());
 }
 
-/// Makes `SIGTERM`, and `SIGHUP` unless ignored, cancel queries.
+/// Makes `SIGTERM` cancel queries, and also `SIGHUP` if the process is known not to ignore it.
 #[cfg(unix)]
 fn terminates(monitor: Monitor) {
     use signal_hook::consts::{SIGHUP, SIGTERM};
@@ -53,7 +53,8 @@ fn is_ignored(signal: i32) -> Option<bool> {
     Some(u64::from_str_radix(mask.trim(), 16).ok()? >> (signal - 1) & 1 == 1)
 }
 
-/// Calls a function on a separate thread when Ctrl-C is pressed. May be called once per process.
+/// Calls a function on a separate thread when Ctrl-C is pressed. Only the first call in a process
+/// has an effect.
 pub(crate) fn calls(handler: impl FnMut() + Send + 'static) {
     // Without a handler, Ctrl-C ends the process.
     let _ = ctrlc::try_set_handler(handler);

@@ -23,7 +23,8 @@ impl Key {
     /// Reads the key from the file of `--key-file`, else from the environment.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or if the key is invalid.
+    /// Fails if the file cannot be read, if the key is invalid, or if both environment variables
+    /// are set.
     pub(crate) fn given(file: Option<&OsStr>) -> Result<Self> {
         if let Some(file) = file {
             return Self::from_file(Path::new(file), "--key-file");

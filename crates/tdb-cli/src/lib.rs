@@ -61,8 +61,8 @@ pub use tdb_exchange::time::at as parse_time;
 pub use tdb_exchange::{ColumnBatch, ColumnFiles, FileColumn, Result as ColumnResult, cell_of_text};
 pub use tdb_print::{RowColumn, RowFormat, RowPrinter, Rows, printable};
 
-/// Runs the command from the arguments of the process, and returns its exit code. May be called
-/// once per process.
+/// Runs the command from the arguments of the process, and returns its exit code. Call this
+/// function at most once per process.
 #[must_use]
 pub fn run(extensions: Extensions) -> ExitCode {
     extensions::begin(extensions);
@@ -79,7 +79,7 @@ pub fn run(extensions: Extensions) -> ExitCode {
     }
 }
 
-/// Runs a parsed command line. Returns `true` if it has a finding.
+/// Runs a parsed command line. Returns `true` if the command found a problem or difference.
 fn outcome(parsed: Parsed, terminal: Terminal) -> Result<bool> {
     match parsed {
         Parsed::Command { command, options } => {

@@ -110,8 +110,8 @@ impl CopyProgress {
         Self { progress: Arc::new(Mutex::new(Progress::new(wanted))) }
     }
 
-    /// Returns an observer of copied [`BYTES`] or [`CELLS`]. It cancels the copy if the monitor is
-    /// cancelled.
+    /// Returns an observer of copied [`BYTES`] or [`CELLS`]. The observer cancels the copy if the
+    /// monitor is canceled.
     pub(crate) fn observer(
         &self,
         template: &'static str,

@@ -39,7 +39,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Returns the source of names of new files.
+    /// Returns the source of the names of new files, with the requested timestamp.
     pub(crate) fn names(&self) -> WriteIds {
         with(WriteIds::new(), self.timestamp, WriteIds::at)
     }

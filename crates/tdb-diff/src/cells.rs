@@ -14,11 +14,11 @@ use crate::side::Side;
 use tdb_job::Result;
 use tdb_rtree::disjoint;
 
-/// Number of cells in a fast comparison of raw bytes.
+/// Maximum number of cells per fast comparison of raw bytes.
 const GLANCE: usize = 4096;
 
-/// Compares all cells. Sparse arrays are read in row-major order. Dense arrays are read by the
-/// domains of the fragments, each in row-major order.
+/// Compares all cells. Reads a sparse array in row-major order. Reads a dense array subarray by
+/// subarray, each in row-major order.
 pub(super) fn compare(
     arrays: (&Array, &Array),
     fields: &Fields,
@@ -37,7 +37,7 @@ pub(super) fn compare(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Returns the non-empty domains of all fragments of both arrays, as disjoint subarrays.
+/// Returns disjoint subarrays that cover the non-empty domains of the fragments of both arrays.
 fn written((a, b): (&Array, &Array)) -> Result<Vec<NdRange>> {
     let all = a.fragments()?.iter().chain(b.fragments()?);
     let boxes: Vec<NdRange> = all.filter_map(|fragment| fragment.non_empty_domain().cloned()).collect();
@@ -126,8 +126,8 @@ impl Told<'_, '_> {
         (self.each)(Difference::Cell { a, b, fields })
     }
 
-    /// Compares cells of batches without duplicates up to the end of one batch. Returns the number
-    /// of cells compared per batch.
+    /// Compares the cells of two batches without duplicates, until one batch ends or the callback
+    /// stops the comparison. Returns the number of compared cells of each batch.
     fn pairs(&mut self, a: &Batch, b: &Batch) -> ((usize, usize), ControlFlow<()>) {
         let (mut at, mut place) = (0, 0);
         while at < a.len() && place < b.len() {
@@ -146,8 +146,8 @@ impl Told<'_, '_> {
         ((at, place), ControlFlow::Continue(()))
     }
 
-    /// Compares all cells with the minimum coordinates. Cells with equal coordinates have no order
-    /// and are matched by value.
+    /// Compares all cells with the smaller of the next coordinates of the two arrays. Cells with
+    /// equal coordinates have no order and are matched by value.
     fn groups(&mut self, a: &mut Side, b: &mut Side) -> Result<ControlFlow<()>> {
         let ordering = match (a.next()?, b.next()?) {
             (Some(one), Some(other)) => self.fields.compare(one, other),
@@ -175,7 +175,7 @@ impl Told<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the next cells with equal coordinates, grouped by value.
+    /// Reads the next cells with equal coordinates and groups them by value.
     fn group(&self, side: &mut Side, is_a: bool) -> Result<BTreeMap<Vec<u8>, Equal>> {
         let mut first: Option<Batch> = None;
         let mut cells: BTreeMap<Vec<u8>, Equal> = BTreeMap::new();

@@ -13,10 +13,11 @@ use tdb_job::Result;
 
 /// A comparison of two arrays, or of one array at two times.
 ///
-/// The comparison is logical and ignores how cells are stored. Cells match by coordinates. Values
-/// compare by their bits, and enumerated attributes by the enumeration values. Arrays with
-/// duplicates must have each cell equally often. For dense arrays, the comparison covers the
-/// non-empty domains of both arrays, with fill values for cells never written.
+/// By default, the comparison ignores how cells are stored. Cells match by coordinates. Values
+/// compare by their bits, and enumerated attributes by the enumeration values. If an array allows
+/// duplicates, both arrays must contain each cell equally often. For dense arrays, the comparison
+/// covers the non-empty domains of all fragments of both arrays. Unwritten cells inside of these
+/// domains have the fill value.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -61,7 +62,8 @@ impl<'a> Diff<'a> {
         self
     }
 
-    /// Includes storage properties: versions, orders, tile extents, filters and fragment names.
+    /// Includes storage properties: format version, capacity, tile and cell order, tile extents,
+    /// filters and fragment names.
     pub fn physical(mut self) -> Self {
         self.physical = true;
         self
@@ -74,14 +76,18 @@ impl<'a> Diff<'a> {
         self
     }
 
-    /// Passes each difference to `each`: schemas, metadata, fragments, then cells. Cells come in
-    /// row-major order, within each subarray for dense arrays.
+    /// Passes each difference to `each`, which may stop the comparison. Compares schemas, then
+    /// metadata, fragments and cells. Reports cells in row-major order. For dense arrays, this
+    /// order applies only within each of several disjoint subarrays.
     ///
-    /// Memory stays within the budget for any number of differences. Differing cells with equal
-    /// coordinates in arrays with duplicates are an exception, as they are held together.
+    /// Memory use does not depend on the number of differences, with one exception: In arrays with
+    /// duplicates, all distinct cells with the same coordinates are in memory at once.
     ///
     /// # Errors
-    /// Reading an array fails.
+    /// - Reading an array fails.
+    /// - [`MaintainError::Schema`](crate::MaintainError::Schema) or
+    ///   [`MaintainError::Text`](crate::MaintainError::Text) if a schema cannot be converted to
+    ///   TOML.
     pub fn run(&self, mut each: impl FnMut(Difference) -> ControlFlow<()>) -> Result<DiffCounts> {
         let mut counts = DiffCounts::default();
         let parts = [Self::schemas, Self::metadata, Self::fragments, Self::compare_cells];

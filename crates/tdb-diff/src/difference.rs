@@ -8,7 +8,8 @@ use tdb_array::{Batch, MetadataValue};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Difference {
-    /// A key of the schemas' TOML text. A missing key is `None`.
+    /// A key with different values in the TOML text of the two schemas. The value of a missing key
+    /// is `None`.
     Schema {
         /// Key in the text, such as `attribute qual.nullable`.
         key: String,
@@ -17,7 +18,7 @@ pub enum Difference {
         /// Value in the second array.
         b: Option<String>,
     },
-    /// A metadata key. A missing key is `None`.
+    /// A metadata key with different values. The value of a missing key is `None`.
     Metadata {
         /// The key.
         key: Vec<u8>,
@@ -26,16 +27,19 @@ pub enum Difference {
         /// Value in the second array.
         b: Option<MetadataValue>,
     },
-    /// A cell, as a batch with the dimensions and the common fields. A missing cell is `None`.
+    /// A differing cell, as a batch of one cell with the dimensions and the common attributes. A
+    /// missing cell is `None`.
     Cell {
         /// Cell in the first array.
         a: Option<Batch>,
         /// Cell in the second array.
         b: Option<Batch>,
-        /// Names of the differing fields, if both arrays have the cell.
+        /// Names of the differing attributes in the first array. Empty if only one array has the
+        /// cell.
         fields: Vec<String>,
     },
-    /// A fragment of only one array, in a physical comparison.
+    /// A fragment that only one array has. Reported only by a [physical](crate::Diff::physical)
+    /// comparison.
     Fragment {
         /// Name of the fragment.
         name: String,
@@ -44,7 +48,7 @@ pub enum Difference {
     },
 }
 
-/// Numbers of differences.
+/// Numbers of differences and of equal cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffCounts {
@@ -52,7 +56,8 @@ pub struct DiffCounts {
     pub schema: u64,
     /// Number of differing metadata keys.
     pub metadata: u64,
-    /// Number of differing fragments, in a physical comparison.
+    /// Number of fragments that only one array has. 0 unless the comparison is
+    /// [physical](crate::Diff::physical).
     pub fragments: u64,
     /// Number of equal cells.
     pub equal_cells: u64,
@@ -64,7 +69,7 @@ pub struct DiffCounts {
     pub cells_only_in_b: u64,
     /// `true` if the fields do not match, so that no cells were compared.
     pub incomparable: bool,
-    /// `true` if the comparison was stopped early.
+    /// `true` if the callback stopped the comparison.
     pub stopped: bool,
 }
 
@@ -76,7 +81,7 @@ impl DiffCounts {
         self.schema + self.metadata + self.fragments + cells
     }
 
-    /// Returns `true` if all parts were comparable and equal.
+    /// Returns `true` if the comparison found no differences and the fields match.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.differences() == 0 && !self.incomparable

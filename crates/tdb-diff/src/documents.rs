@@ -46,7 +46,8 @@ fn keys_of(definition: &ArrayDefinition, physical: bool) -> Result<BTreeMap<Stri
     Ok(keys)
 }
 
-/// Appends each key with its value. Members of lists are addressed by name.
+/// Inserts each key with its value. The key of a property of a list member contains the member's
+/// name.
 fn flatten(prefix: &str, table: &Table, physical: bool, keys: &mut BTreeMap<String, String>) {
     let wanted = table.iter().filter(|(key, _)| physical || !PHYSICAL.contains(&key.as_str()));
     for (key, value) in wanted {

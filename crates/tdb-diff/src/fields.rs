@@ -8,7 +8,7 @@ use tdb_types::{Datatype, PhysicalType, Scalar};
 
 use tdb_job::Result;
 
-/// The compared fields: all dimensions, and the common attributes.
+/// The compared fields: all dimensions, and the common attributes with comparable cells.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) names: Vec<String>,
@@ -16,7 +16,7 @@ pub(super) struct Fields {
     pub(super) names_in_b: Vec<String>,
     /// Number of dimensions.
     pub(super) dimensions: usize,
-    /// Type of each dimension with numeric coordinates.
+    /// Type of each dimension, or `None` for a string dimension.
     physical: Vec<Option<PhysicalType>>,
     /// Enumerations of each field, if they differ.
     values: Vec<Option<EnumeratedValues>>,
@@ -33,8 +33,8 @@ struct EnumeratedValues {
 impl Fields {
     /// Matches fields by name or by position.
     ///
-    /// Returns `None` if the dimensions differ. With `by_place`, also returns `None` if attributes
-    /// differ.
+    /// Returns `None` if the array types or the dimensions differ. With `by_place`, also returns
+    /// `None` if an attribute has no comparable counterpart.
     pub(super) fn of(a: &Array, b: &Array, by_place: bool) -> Result<Option<Self>> {
         let dimensions = || a.schema().dimensions().iter().zip(b.schema().dimensions());
         let is_same = a.schema().array_type() == b.schema().array_type()
@@ -144,7 +144,8 @@ fn pairs<'s>(a: &'s ArraySchema, b: &'s ArraySchema, by_place: bool) -> Vec<(&'s
     a.attributes().iter().enumerate().filter_map(pair).collect()
 }
 
-/// Returns `true` if cells are comparable. Nullability and fill values do not matter.
+/// Returns `true` if the cells of two attributes are comparable. Nullability and fill values do not
+/// matter.
 fn is_comparable(a: &Attribute, b: &Attribute) -> bool {
     (a.datatype(), a.cell_val_num(), a.enumeration().is_some())
         == (b.datatype(), b.cell_val_num(), b.enumeration().is_some())

@@ -17,8 +17,8 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// Reads the given fields of an array. A dense array is read only within the subarray and the
-    /// domain.
+    /// Reads the given fields of an array. Reads a dense array only in the intersection of the
+    /// subarray and the domain.
     pub(super) fn new(
         array: &Array,
         fields: &[String],
@@ -60,7 +60,8 @@ impl Side {
     }
 }
 
-/// Intersects a subarray with the domain, by dimension.
+/// Intersects a subarray with the domain, dimension by dimension. Returns `None` if the
+/// intersection is empty.
 fn ranges_within(schema: &ArraySchema, within: &NdRange) -> Option<Vec<(String, Coordinate, Coordinate)>> {
     let ranges = schema.dimensions().iter().zip(&within.0).map(|(dimension, range)| {
         let (low, high) = dimension.domain_keys()?;

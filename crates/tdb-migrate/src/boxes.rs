@@ -7,22 +7,24 @@ use tdb_array::tdb_schema::ArraySchema;
 use tdb_job::{Obstacle, Result, cells_in, whole_tiles};
 use tdb_rtree::{NdRange, disjoint};
 
-/// Maximum number of cells of a subarray, as a multiple of the cells in non-empty tiles.
+/// Maximum number of cells of a merged subarray, as a multiple of the cells that must be written.
 const AMPLIFICATION: u128 = 2;
-/// Maximum number of cells of a single subarray around all cells, regardless of unwritten tiles.
+/// Maximum number of cells for which a single subarray covers all tiles, even if most tiles are
+/// unwritten.
 const SMALL: u128 = 1 << 20;
 /// Always acceptable number of subarrays.
 const FEW: usize = 64;
-/// Maximum number of subarrays per fragment beyond [`FEW`].
+/// Maximum number of subarrays per fragment. Up to [`FEW`] subarrays are always acceptable.
 const PIECES: usize = 4;
 /// Always acceptable number of cells.
 const MANY: u128 = 1 << 28;
-/// Maximum number of cells beyond [`MANY`], as a multiple of the cells in stored tiles.
+/// Maximum number of cells, as a multiple of the cells in stored tiles. Up to [`MANY`] cells are
+/// always acceptable.
 const TIMES: u128 = 256;
 
 /// Returns disjoint subarrays with all cells of a dense array. Each consists of whole tiles of the
 /// new array, clipped to the non-empty domain. The result is the non-empty domain, unless most
-/// tiles were never written.
+/// tiles were never written. Adds an obstacle to `against` if the subarrays contain too many cells.
 pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle>) -> Result<Vec<NdRange>> {
     let Some(hull) = array.non_empty_domain()? else { return Ok(Vec::new()) };
     let (mut wanted, mut stored) = (Vec::new(), 0_u128);
@@ -51,7 +53,7 @@ pub(super) fn boxes(array: &Array, new: &ArraySchema, against: &mut Vec<Obstacle
 }
 
 /// Merges subarrays into a bounded number of disjoint subarrays. Long crossing subarrays would cut
-/// each other into many pieces. A lower bound writes more previously unwritten cells.
+/// each other into many pieces. Fewer subarrays cover more cells that were never written.
 fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
     let mut amplification = AMPLIFICATION;
     while amplification <= TIMES {
@@ -67,7 +69,7 @@ fn few(boxes: &[NdRange], whole: NdRange, fragments: usize) -> Vec<NdRange> {
 /// Merges consecutive subarrays within the amplification limit.
 fn joined(boxes: Vec<NdRange>, amplification: u128) -> Vec<NdRange> {
     let with_cells = |one: NdRange| (cells_in(&one), one);
-    // The number of required cells of each subarray.
+    // Each subarray with its number of required cells.
     let mut boxes: Vec<(u128, NdRange)> = boxes.into_iter().map(with_cells).collect();
     loop {
         let before = boxes.len();

@@ -7,7 +7,7 @@ use tdb_types::{DataOrder, Feature, FormatVersion, Layout, Scalar};
 use crate::obstacle;
 use tdb_job::Obstacle;
 
-/// Names of filters shared by fields.
+/// Names of the filter lists that several fields share.
 const SHARED: [&str; 3] = ["__coords", "__offsets", "__validity"];
 /// Name of an unnamed attribute in formats 1 to 4.
 const ANONYMOUS: &str = "__attr";

@@ -1,4 +1,4 @@
-//! The copied parts of an array.
+//! The parts of an array that a migration copies.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// Collects the history of an array that is open at all times.
+    /// Collects the history of an array that was opened for all times. Adds obstacles to `against`.
     pub(super) fn of(array: &Array, version: FormatVersion, against: &mut Vec<Obstacle>) -> Result<Self> {
         let inventory = array.commit_inventory(&array.listing()?)?;
         let (replaced, _) = array.superseded_fragments()?;
@@ -86,7 +86,7 @@ impl Copied {
 /// Returns the timestamp that replaces the time range of a sparse fragment without cell timestamps.
 ///
 /// Before format 15, readers see such a fragment from the end time on. From format 15 on, readers
-/// see the fragment from the start time on.
+/// see the fragment from the start time on. Returns `None` if the time range stays.
 pub(super) fn new_date(fragment: &Fragment, version: FormatVersion) -> Option<u64> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.dense || header.has_timestamps || name.start() == name.end() {
@@ -115,7 +115,8 @@ fn of_fragment(array: &Array, fragment: &Fragment, version: FormatVersion) -> Ve
     against
 }
 
-/// Returns the metadata files of the history with content.
+/// Returns the names and contents of the metadata files to copy. If files were consolidated and not
+/// vacuumed, these are the original files.
 fn metadata_files(array: &Array) -> Result<Vec<(TimestampedName, Vec<MetadataChange>)>> {
     let files = array.small_files();
     let all = MetadataFiles::list(&files)?;
@@ -161,7 +162,7 @@ pub(super) fn metadata(array: &Array, new: &Array) -> Result<u64> {
     Ok(count)
 }
 
-/// Writes the metadata of the opened time.
+/// Writes the metadata of the opened time. Returns the number of files.
 pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     let entries = array.metadata()?.entries();
     if entries.is_empty() {
@@ -175,7 +176,8 @@ pub(super) fn flattened_metadata(array: &Array, new: &Array) -> Result<u64> {
     Ok(1)
 }
 
-/// Returns the timestamp for a flattened array, taken from the newest fragment.
+/// Returns the ids for the files of a flattened array. The timestamp is the end time of the newest
+/// fragment, but at most the opened time.
 fn names(array: &Array) -> WriteIds {
     match array.directory().fragments.iter().map(|entry| entry.name.end().min(array.time().end)).max() {
         Some(time) => WriteIds::new().at(time),
@@ -219,7 +221,7 @@ pub(super) fn flattened(
         }
         return Ok(writer.commit()?);
     }
-    // Each batch is sorted separately. Batches have no common cells.
+    // Writes one fragment per batch. No cell is in two batches.
     let mut all = Written::default();
     for batch in batches {
         let written = write.clone().cells(renamed(&batch?, &to))?;

@@ -17,13 +17,13 @@ use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::{Kind, Places, Rewritten, Tree, check, named, staged, walk};
 
-/// Maximum size of a file with a list of files, read into memory.
+/// Maximum size of a file with URIs, which is read into memory.
 const LIST_BYTES: u64 = 256 << 20;
 
 /// A planned migration of a group. The plan has no obstacles.
 ///
-/// Migrates the member arrays inside of the group's folder, including those of nested groups. The
-/// remaining files in the folder are copied. Relative members stay relative.
+/// Migrates the member arrays inside of the group's folder, including those of nested groups.
+/// Copies the remaining files in the folder. Relative members stay relative.
 #[derive(Debug)]
 #[must_use = "has no effect until `into_folder` or `in_place`"]
 pub struct GroupMigration {
@@ -45,16 +45,19 @@ pub struct GroupMigrationReport {
     pub arrays: Vec<(String, MigrationReport)>,
     /// Number of groups, including the group itself.
     pub groups: u64,
-    /// Number of copied files outside of the arrays.
+    /// Number of copied files outside of the arrays. Excludes the member lists and metadata of
+    /// groups, which are rewritten.
     pub copied: u64,
 }
 
 impl Migrate {
-    /// Plans the migration of a group with all members. `key` must open all arrays. The changes
-    /// must be possible for each array.
+    /// Plans the migration of a group with all members inside of the group's folder. `key` must
+    /// open all of these groups and arrays. The changes must be possible for each array.
     ///
     /// # Errors
-    /// [`MaintainError::CannotMigrateMembers`] with all obstacles, or reading fails.
+    /// - [`MaintainError::CannotMigrateMembers`] with all obstacles.
+    /// - The errors of [`plan`](Self::plan), except [`MaintainError::CannotMigrate`].
+    /// - Reading a group fails.
     pub fn plan_group(&self, group: &Group, key: Option<&EncryptionKey>) -> Result<GroupMigration> {
         let storage = Arc::clone(group.storage());
         let (tree, _) = walk(&*storage)?;
@@ -88,18 +91,20 @@ impl GroupMigration {
         self.groups.keys().map(String::as_str)
     }
 
-    /// Returns the URIs of unchanged members, which are external or missing.
+    /// Returns the URIs of members that are not migrated, because they are external or missing.
     #[must_use]
     pub fn unchanged(&self) -> &[String] {
         &self.left
     }
 
-    /// Writes the new group into a new folder, encrypted with `key`. The folder appears when it is
-    /// complete.
+    /// Writes the new group into a new folder, encrypted with `key`. The folder appears only when
+    /// it is complete.
     ///
     /// # Errors
-    /// [`MaintainError::Place`] if the folder exists or is inside of the group, and the errors of
-    /// [`Migration::into_folder`]. After an error, there is no new group.
+    /// - [`MaintainError::Place`] if the folder exists or is inside of the group or of an array.
+    /// - The errors of [`Migration::into_folder`].
+    ///
+    /// After an error, no incomplete group remains at the destination.
     pub fn into_folder(&self, folder: &Path, key: Option<&EncryptionKey>) -> Result<GroupMigrationReport> {
         let (parent, name) = named(folder)?;
         check(&self.storage, &parent, &name)?;
@@ -109,7 +114,7 @@ impl GroupMigration {
     }
 
     /// Writes the new group into a new folder `name` of a storage, encrypted with `key`. The folder
-    /// appears when it is complete.
+    /// appears only when it is complete.
     ///
     /// # Errors
     /// As for [`into_folder`](Self::into_folder).

@@ -1,4 +1,4 @@
-//! Files of a group for a new path, different releases, or a new key.
+//! Rewriting of the files of a group for a new path, another format version, or a new key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use tdb_job::list;
 use tdb_job::{MaintainError, Result};
 use tdb_relocate::building::Places;
 
-/// First format version with member lists in groups, and first format version with changes to
-/// member lists.
+/// First format version with member lists in groups.
 const DETAILS_SINCE: u32 = 12;
+/// First format version whose member lists may contain only changes.
 const CHANGES_SINCE: u32 = 18;
 /// Timestamp of the implicit members of a legacy group. Earlier than the first release.
 const FIRST: u64 = 1_000_000_000_000;
-/// Maximum size of a file with members.
+/// Maximum size of a member list or a metadata file.
 const FILE_BYTES: u64 = 256 << 20;
 
 /// Changes to the files of a group.
@@ -45,7 +45,7 @@ pub(super) fn is_own(path: &str) -> bool {
 
 impl Rewriting<'_> {
     /// Writes the members and the metadata of a group into `to`. `path` is the path below the root.
-    /// Folders and markers exist already.
+    /// The folders and markers of the old group already exist in `to`.
     pub(super) fn write(&self, path: &str, group: &Group, to: &Arc<dyn Storage>) -> Result<()> {
         if let Some(version) = self.version
             && version.number() < DETAILS_SINCE
@@ -104,8 +104,8 @@ impl Rewriting<'_> {
         Ok(())
     }
 
-    /// Lists the members of a group from before release 2.8. Newer releases would find no members
-    /// otherwise.
+    /// Writes a member list for a group from before release 2.8. Without the list, newer releases
+    /// would find no members.
     fn first_details(&self, group: &Group, new: &Group, version: FormatVersion) -> Result<()> {
         let member = |member: &tdb_array::Member| GroupMember {
             kind: member.kind,
@@ -170,7 +170,7 @@ fn names_in(group: &Group, folder: &str) -> Result<Vec<TimestampedName>> {
     Ok(names)
 }
 
-/// Serializes the members, with a header version for releases of the target format.
+/// Serializes the members. The header has a version that releases of the target format can read.
 fn encoded(details: &GroupDetails, new: &Group, version: Option<FormatVersion>) -> Result<Vec<u8>> {
     let version = version.filter(|version| version.number() >= DETAILS_SINCE).unwrap_or(FormatVersion::DEFAULT);
     let (mut payload, mut file) = (ByteWriter::new(), ByteWriter::new());

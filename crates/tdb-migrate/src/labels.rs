@@ -7,8 +7,8 @@ use tdb_array::{Array, TimeRange};
 use tdb_job::Result;
 use tdb_job::settled;
 
-/// Returns the label arrays with label names, by path. Includes labels of older schemas, unless
-/// `flatten` is set.
+/// Returns the label arrays and the names of their labels, by path. Includes labels of older
+/// schemas, unless `flatten` is set.
 pub(super) fn arrays(array: &Array, flatten: bool) -> Result<BTreeMap<String, (String, Array)>> {
     let mut all = BTreeMap::new();
     let paths = match flatten {

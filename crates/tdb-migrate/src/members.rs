@@ -11,7 +11,7 @@ use tdb_job::kind_of;
 /// Members by path below the group's folder.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// Groups at all times. The path of the root is empty.
+    /// Groups, opened for all times. The path of the root is empty.
     pub(super) groups: BTreeMap<String, Group>,
     pub(super) arrays: BTreeSet<String>,
     /// URIs of external and missing members.
@@ -67,7 +67,8 @@ fn place_of(group: &str, member: &Member, here: Option<&str>) -> Option<String> 
     plain("", rest.strip_prefix('/')?)
 }
 
-/// Joins two paths and removes empty components, `.` and `..`.
+/// Joins two paths and removes empty components, `.` and `..`. Returns `None` if the result is
+/// outside of the root.
 fn plain(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {

@@ -5,7 +5,8 @@
 //! and order. The new array then reads like the old one at every time. If fragments were
 //! consolidated and not vacuumed, the original fragments are copied.
 //!
-//! Without history, a single fragment has all visible cells of a given time.
+//! Without history, the new array contains only the cells that are visible at the opened time,
+//! usually in a single fragment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -138,8 +139,9 @@ impl Migrate {
         self
     }
 
-    /// Drops the history. Writes one fragment with the cells, schema and metadata at the opened
-    /// time. A dense array with distant cells becomes several fragments.
+    /// Drops the history. The new array contains only the cells, schema and metadata at the opened
+    /// time, usually in one fragment. A dense array with large unwritten parts becomes several
+    /// fragments, and so may a sparse array whose order changes.
     pub fn flatten(mut self) -> Self {
         self.flatten = true;
         self
@@ -160,12 +162,14 @@ impl Migrate {
     /// # Errors
     /// - [`MaintainError::CannotMigrate`] with all obstacles.
     /// - [`MaintainError::Busy`] if another job is consolidating fragments.
-    /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
+    /// - [`MaintainError::Unsettled`] if an interrupted consolidation can be neither completed nor
+    ///   rolled back.
     /// - Reading the array fails.
     pub fn plan(&self, array: &Array) -> Result<Migration> {
         let version = self.change.version.unwrap_or(array.schema().version());
         let time = if self.flatten { array.time() } else { TimeRange::ALL };
-        // Order: complete interrupted consolidations, list the files, read the array.
+        // Completes interrupted consolidations, then lists the files, then reads the array. In this
+        // order, a later write changes the listing and is detected.
         labels::settle(&settled(array, time)?, self.flatten, time)?;
         let tree = walk(&**array.storage())?.0;
         let array = settled(array, time)?;
@@ -265,10 +269,10 @@ impl Migration {
         self.copied.as_ref().map_or(&[], |copied| &copied.fragments)
     }
 
-    /// Returns the number of fragments to write. For a sparse array without history, this is the
-    /// minimum.
+    /// Returns the number of fragments to write. For a sparse array without history, the number is
+    /// an estimate.
     ///
-    /// A dense array without history has one fragment per subarray of visible cells.
+    /// For a dense array without history, each subarray becomes one fragment.
     #[must_use]
     pub fn fragment_count(&self) -> usize {
         match &self.copied {
@@ -284,7 +288,8 @@ impl Migration {
         self.copied.is_some()
     }
 
-    /// Returns the definition of the latest schema of the new array.
+    /// Returns the definition of the latest schema of the new array. The result is always `Some`,
+    /// because each array has a schema.
     #[must_use]
     pub fn definition(&self) -> Option<&ArrayDefinition> {
         Some(&self.schemas.last()?.definition)
@@ -312,7 +317,7 @@ impl Migration {
             let new = self.open(storage, &options)?;
             let mut own = by_schema.remove(file_name(&schema.path)).unwrap_or_default();
             if number + 1 == count {
-                // With a single schema, all further schemas are unused.
+                // The last schema also gets the fragments whose schema is not copied.
                 own.extend(std::mem::take(&mut by_schema).into_values().flatten());
                 own.sort_by(|a, b| a.name().cmp(b.name()));
             }

@@ -5,7 +5,8 @@ use tdb_filters::{Filter, FilterPipeline};
 use tdb_job::Obstacle;
 use tdb_types::{ByteWriter, DataOrder, Datatype, Feature, FormatVersion, Layout};
 
-/// Returns the parts of a schema that `version` does not support.
+/// Returns the obstacles in a schema: features that `version` lacks, labels outside of the array,
+/// and filters that change the values.
 pub(super) fn of_schema(schema: &ArraySchema, version: FormatVersion) -> Vec<Obstacle> {
     let mut all = Vec::new();
     let mut lacks = |is_used: bool, feature: Feature, what: String| {
@@ -83,8 +84,8 @@ fn datatypes(schema: &ArraySchema) -> impl Iterator<Item = (String, Datatype)> {
     dimensions.chain(attributes)
 }
 
-/// Returns the first format with support for a datatype in all releases. Returns `None` if all
-/// formats do.
+/// Returns the first format version whose releases all support a datatype. Returns `None` if the
+/// releases of all format versions do.
 fn since(datatype: Datatype) -> Option<u32> {
     Some(match datatype {
         // Release 1.5 treats datetimes as zero-size values and divides by the size.
@@ -97,8 +98,8 @@ fn since(datatype: Datatype) -> Option<u32> {
     })
 }
 
-/// Returns the first format with support for a filter in all releases. Returns `None` if all
-/// formats do, or if the filter checks the format.
+/// Returns the first format version whose releases all support a filter. Returns `None` if the
+/// releases of all format versions do, or if the filter itself checks the version.
 fn since_of_filter(filter: &Filter) -> Option<u32> {
     Some(match filter {
         Filter::Md5 | Filter::Sha256 => 5,
@@ -118,7 +119,8 @@ fn loses(filter: &Filter) -> bool {
     }
 }
 
-/// Returns all filter pipelines with a description of the owner.
+/// Returns the non-empty filter pipelines with a description of the owner, except the validity
+/// filters.
 fn filters(schema: &ArraySchema) -> impl Iterator<Item = (String, &FilterPipeline)> {
     let own = |filters: &&FilterPipeline| !filters.filters.is_empty();
     let dimensions =

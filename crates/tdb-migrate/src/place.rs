@@ -2,7 +2,7 @@
 //!
 //! The new array is written next to the destination under a hidden name, compared with the old
 //! array, and renamed. An in-place migration needs two renames. A journal next to the array lets
-//! the next run complete the renames.
+//! the next run complete the renames or roll them back.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -83,7 +83,7 @@ impl Paths {
     }
 }
 
-/// Follows symbolic links from a missing path to the destination.
+/// Follows a chain of dangling symbolic links to the missing target.
 fn behind_links(place: &Path) -> Result<PathBuf> {
     let mut place = std::path::absolute(place).map_err(|error| failed(place, &error))?;
     for _ in 0..LINKS {
@@ -96,7 +96,7 @@ fn behind_links(place: &Path) -> Result<PathBuf> {
 }
 
 /// Returns `true` if an in-place migration of this folder is running or was interrupted. The folder
-/// may be missing in the meantime.
+/// may be missing in the meantime. Also returns `false` if the journal cannot be read.
 #[must_use]
 pub fn is_interrupted(folder: &Path) -> bool {
     let journal = Paths::of(folder).and_then(|paths| paths.read_journal());
@@ -104,17 +104,18 @@ pub fn is_interrupted(folder: &Path) -> bool {
 }
 
 impl Migration {
-    /// Writes the new array into a new folder. The folder appears when it is complete.
+    /// Writes the new array into a new folder. The folder appears only when it is complete.
     ///
     /// # Errors
     /// The folder exists, another job has the same destination, reading or writing fails, or the
-    /// new array differs from the old one. After an error, there is no new array.
+    /// new array differs from the old one. After an error, no incomplete array remains at the
+    /// destination.
     pub fn into_folder(&self, folder: &Path, options: &CreateOptions) -> Result<MigrationReport> {
         into_folder(&Paths::of(folder)?, |storage| self.into_storage(storage, options))
     }
 
-    /// Writes the new array into a new folder `name` of a storage. The folder appears when it is
-    /// complete.
+    /// Writes the new array into a new folder `name` of a storage. The folder appears only when it
+    /// is complete.
     ///
     /// # Errors
     /// As for [`into_folder`](Self::into_folder).
@@ -131,11 +132,17 @@ impl Migration {
     /// `NAME.before-migration`, or [removes](tdb_relocate::Remove) it if `remove_old` is set. A
     /// removal keeps foreign files.
     ///
-    /// Programs with an open array continue with the moved files, and should open the array again.
+    /// Programs that have the array open should open the array again.
     ///
     /// # Errors
-    /// As for [`into_folder`](Self::into_folder). Also if the array has changed, or another job
-    /// holds the lock. After an error, the old array is unchanged.
+    /// - The errors of [`into_folder`](Self::into_folder), except that the folder exists.
+    /// - [`MaintainError::Conflict`] if the array has changed since the plan.
+    /// - [`MaintainError::Busy`] if another job holds a lock.
+    /// - `NAME.before-migration` exists, or the old array cannot be removed.
+    ///
+    /// After an error before the swap, the old array is unchanged. If only the removal fails, the
+    /// new array is in place. After an error during the swap, [`recover`] completes the swap or
+    /// rolls it back.
     pub fn in_place(&self, folder: &Path, options: &CreateOptions, remove_old: bool) -> Result<MigrationReport> {
         let paths = Paths::of(folder)?;
         let locks = locks(&paths.place, "", self)?;
@@ -167,8 +174,8 @@ pub(super) fn into_folder<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>)
 }
 
 /// Writes an array or group next to the old one and swaps the folders if the old folder is
-/// unchanged since the plan. `locks` has the locks of the old folder and of nested arrays and
-/// groups, with paths.
+/// unchanged since the plan. `locks` contains the locks of the old folder and of nested arrays and
+/// groups, with their paths.
 pub(super) fn in_place<T>(
     paths: &Paths,
     locks: Vec<(Lock, String)>,
@@ -190,7 +197,7 @@ pub(super) fn in_place<T>(
     let begun = check_same(paths, &paths.place, planned).and_then(|()| write_journal(paths));
     begun.inspect_err(|_| remove(&paths.new))?;
     rename(&paths.place, &paths.old, &paths.parent)?;
-    // New readers and writers no longer find the array, and the check also finds late writes.
+    // Other processes no longer find the array, so that this check detects every write.
     if let Err(error) = check_same(paths, &paths.old, planned) {
         rename(&paths.old, &paths.place, &paths.parent)?;
         remove(&paths.new);
@@ -249,7 +256,8 @@ fn write_beside<T>(paths: &Paths, fill: impl FnOnce(&Arc<dyn Storage>) -> Result
 /// because the array may be missing.
 ///
 /// # Errors
-/// [`MaintainError::Busy`] if the migration is still running. Renaming or deleting a folder fails.
+/// - [`MaintainError::Busy`] if the migration is still running.
+/// - Reading the journal, or renaming or deleting a folder fails.
 pub fn recover(folder: &Path) -> Result<InPlace> {
     let paths = Paths::of(folder)?;
     if !paths.read_journal()? {

@@ -20,19 +20,20 @@ use tdb_job::{MaintainError, Result};
 
 /// Maximum number of attempts during concurrent writes.
 const ROUNDS: usize = 20;
-/// Maximum size of a file with a list of files, which is read into memory.
+/// Maximum size of a file with URIs, which is read into memory.
 pub(super) const LIST_BYTES: u64 = 256 << 20;
 
-/// A progress callback with the bytes so far and the total. Returning `false` cancels the copy.
+/// A progress callback with the number of bytes copied so far and the total. Returning `false`
+/// cancels the copy.
 type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// A copy of an array or group with the whole folder, byte by byte: all fragments, schemas and
+/// A byte-by-byte copy of the whole folder of an array or group, with all fragments, schemas and
 /// history. A copy of an encrypted array needs no key.
 ///
-/// The copy appears at the destination when complete and durable. Some files contain absolute URIs
-/// below the source. In the copy, members inside of the group's folder become relative, and files
-/// of old formats list the URIs of the copy. Temporary and quarantined files are left out. A
-/// concurrent commit is copied atomically.
+/// The copy appears at the destination only when it is complete and durable. Some files contain
+/// absolute URIs below the source. In the copy, members inside of the group's folder become
+/// relative, and files of old formats list the URIs of the copy. Temporary and quarantined files
+/// are left out. A concurrent commit is copied atomically.
 ///
 /// The source stays unchanged, except that an interrupted consolidation of fragments is first
 /// completed or rolled back.
@@ -69,13 +70,14 @@ pub struct Copied {
     pub bytes: u64,
     /// Paths of files with rewritten URIs.
     pub rewritten: Vec<String>,
-    /// Paths left out of the copy: temporary files, quarantined files, and superfluous files with
-    /// URIs of the source. Also the first unlisted entry of each folder, for example a name outside
-    /// of UTF-8.
+    /// Paths left out of the copy: temporary files, quarantined files, and consolidated footers
+    /// with URIs of the source that cannot be rewritten. Also the first entry of each folder that a
+    /// listing omits, for example a file whose name is not UTF-8.
     pub left_out: Vec<String>,
     /// URIs of members outside of the source, shared by source and copy.
     pub shared: Vec<String>,
-    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
+    /// Paths of groups that cannot be read, for example encrypted groups. Their absolute members
+    /// keep the URIs of the source.
     pub unread: Vec<String>,
 }
 
@@ -91,15 +93,15 @@ impl CopyTo {
         Self::default()
     }
 
-    /// Sets a progress callback with the bytes so far and the total. Returning `false` cancels the
-    /// copy.
+    /// Sets a progress callback with the number of bytes copied so far and the total. Returning
+    /// `false` cancels the copy.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Takes over locks at the source and the destination. Only safe after the processes have
-    /// ended.
+    /// Sets whether to take over the locks of other processes at the source and the destination.
+    /// Only safe after these processes have ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
@@ -124,21 +126,26 @@ impl CopyTo {
     /// Copies the array or group at the root of a storage into the folder `name` of a storage.
     ///
     /// # Errors
-    /// - [`MaintainError::Place`] if the source is neither an array nor a group, or the destination
-    ///   exists or is inside of the source.
+    /// - [`MaintainError::Place`] if the source is neither an array nor a group or is nested too
+    ///   deeply. Also if the destination exists, has an invalid name, or is inside of the source or
+    ///   of an array.
     /// - [`MaintainError::Busy`] if another job copies to the same destination or consolidates the
     ///   source.
-    /// - [`MaintainError::Unsettled`] if an interrupted consolidation cannot be completed.
-    /// - [`MaintainError::Conflict`] if the source is removed or repeatedly written to meanwhile.
-    /// - A storage fails.
+    /// - [`MaintainError::Unsettled`] if an interrupted consolidation can be neither completed nor
+    ///   rolled back.
+    /// - [`MaintainError::Conflict`] if another process deletes the source, or repeatedly writes to
+    ///   it, during the copy.
+    /// - [`ArrayError::Cancelled`] if the observer returns `false`.
+    /// - Reading or writing a file fails.
     ///
-    /// After an error, there is no copy.
+    /// After an error, no incomplete copy is visible at the destination. The next run deletes
+    /// leftovers.
     pub fn run(&self, from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> Result<Copied> {
         let places = from.uri("").zip(parent.uri(name)).map(|(from, to)| Places { from, to });
         staged(from, parent, name, self.take_over, |to| self.fill(from, to, places.as_ref()))
     }
 
-    /// Copies until the source stays the same during an attempt.
+    /// Copies missing and changed files until a listing of the source equals the copy.
     fn fill(&self, from: &Arc<dyn Storage>, to: &Arc<dyn Storage>, places: Option<&Places>) -> Result<Copied> {
         let mut done = Tree::new();
         let mut copied = Copied::default();
@@ -148,7 +155,7 @@ impl CopyTo {
             if settle_all(from, &left_out, self.take_over)? {
                 continue;
             }
-            // A missing source is also an empty tree.
+            // Without this check, a deleted source would look like an empty folder.
             if kind_of(from)? == MemberKind::Invalid {
                 let what = "the source was deleted while it was copied".to_owned();
                 return Err(MaintainError::Conflict { path: from.describe(""), what });
@@ -204,7 +211,7 @@ impl CopyTo {
             so_far: AtomicU64::new(so_far),
             is_over: AtomicBool::new(false),
         };
-        // Remote storages with high latency copy several files at a time.
+        // Copies several files at a time if a storage is remote, because of the latency.
         let in_flight =
             [from, to].map(|side| side.profile().in_flight).into_iter().max().unwrap_or(1).min(MOST_AT_ONCE);
         let in_flight = if from.profile().is_remote() || to.profile().is_remote() { in_flight } else { 1 };
@@ -234,14 +241,16 @@ impl CopyTo {
                 How::Rewritten => copied.rewritten.push(path.clone()),
                 How::LeftOut => copied.left_out.push(path.clone()),
             }
-            // A grown file is copied again.
+            // Records the copied size, so that the next attempt copies a file again that grew
+            // meanwhile.
             done.insert(path.clone(), Some(bytes));
         }
         ended.map_or(Ok(()), Err)
     }
 }
 
-/// Maximum number of files copied at a time. Each may hold several parts in memory.
+/// Maximum number of files copied at a time. The copy of each file may hold several parts in
+/// memory.
 const MOST_AT_ONCE: usize = 8;
 
 /// Progress of a copy.
@@ -275,7 +284,7 @@ enum How {
     LeftOut,
 }
 
-/// Copies a file. Returns size and treatment, or `None` for a file deleted meanwhile.
+/// Copies a file. Returns the size and the treatment, or `None` for a file deleted meanwhile.
 fn copy_one(
     (from, to): (&Arc<dyn Storage>, &Arc<dyn Storage>),
     places: Option<&Places>,
@@ -308,7 +317,7 @@ fn copy_one(
     }))
 }
 
-/// Returns the first unlisted entry of each folder in a tree.
+/// Returns the first entry of each folder in a tree that a listing omits.
 fn strangers(from: &dyn Storage, tree: &Tree) -> Result<Vec<String>> {
     let mut strangers = Vec::new();
     for folder in std::iter::once("").chain(folders(tree)) {
@@ -324,12 +333,12 @@ fn folders(tree: &Tree) -> impl Iterator<Item = &str> {
     tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str())
 }
 
-/// Returns `true` if the group is unreadable and its members are therefore unknown.
+/// Returns `true` if the error means that a group cannot be read and its members are unknown.
 pub(super) fn is_closed(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Key | ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }
 
-/// Returns the members outside of the source, and the unreadable groups.
+/// Returns the URIs of members outside of the source, and the paths of unreadable groups.
 fn shared(from: &Arc<dyn Storage>, tree: &Tree) -> Result<(Vec<String>, Vec<String>)> {
     let here = from.uri("");
     let (mut shared, mut unread) = (Vec::new(), Vec::new());

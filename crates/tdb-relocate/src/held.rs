@@ -16,7 +16,7 @@ use tdb_job::links::link_on;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
-/// The locks, held until dropped.
+/// Locks of arrays and groups, held until dropped.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// Locks by path below the folder.
@@ -29,7 +29,7 @@ impl Held {
         self.take_unless(whole, paths, take_over, |_, _| false)
     }
 
-    /// Takes the locks for a rename of the whole folder. Read-only members need no lock.
+    /// Takes the locks for a rename of the whole folder. Skips members in read-only folders.
     pub(super) fn take_for_rename(
         &mut self,
         whole: &Arc<dyn Storage>,
@@ -78,8 +78,8 @@ impl Held {
     }
 }
 
-/// Returns the arrays and groups in a folder, including the folder. Membership does not matter.
-/// Excludes arrays and groups behind a link.
+/// Returns the paths of the arrays and groups in a folder, including the folder itself, whether or
+/// not they are members of a group. Excludes arrays and groups behind a link.
 pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<String>> {
     let marks = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
     let parts = [FRAGMENTS_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER];

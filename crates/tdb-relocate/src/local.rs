@@ -11,7 +11,7 @@ use tdb_job::PlaceProblem;
 use tdb_job::kind_of;
 use tdb_job::{MaintainError, Result};
 
-/// Returns the parent folder without links, and the file name.
+/// Returns the canonical path of the parent folder, and the file name.
 pub(super) fn place(path: &Path) -> Result<(PathBuf, String)> {
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(name) = name else {
@@ -51,13 +51,16 @@ pub fn named(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
 /// moves between local folders and object stores.
 ///
 /// # Errors
-/// [`MaintainError::Place`] if the folder does not exist or is inside of an array.
+/// - [`MaintainError::Place`] if the path has no UTF-8 file name, or the parent folder does not
+///   exist or is inside of an array.
+/// - [`MaintainError::Storage`] if the path of the parent folder cannot be resolved.
 pub fn place_in(path: &Path) -> Result<(Arc<dyn Storage>, String)> {
     check_not_in_array(path, Some(path))?;
     named(path)
 }
 
-/// Returns the groups above a path with a member at this path.
+/// Returns the paths of groups in parent folders that have a member at `parent/name`. Skips
+/// unreadable and legacy groups.
 pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
     let place = parent.join(name);
     let mut holders = Vec::new();
@@ -73,7 +76,7 @@ pub(super) fn holders(parent: &Path, name: &str) -> Vec<String> {
     holders
 }
 
-/// Returns `true` if two folders are on the same file system and a rename is atomic.
+/// Returns `true` if two folders are on the same file system, where a rename is atomic.
 #[cfg(unix)]
 pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -87,7 +90,8 @@ pub(super) fn is_one_disk(a: &Path, b: &Path) -> bool {
     a.components().next() == b.components().next()
 }
 
-/// Returns the storage of the deepest common folder, and both paths in it.
+/// Returns the storage of the deepest common folder, and both paths in it. Returns `None` if there
+/// is no common folder or a path is not UTF-8.
 pub(super) fn common(a: &Path, b: &Path) -> Option<(Arc<dyn Storage>, String, String)> {
     let root = a.ancestors().find(|folder| b.starts_with(folder))?;
     let below = |path: &Path| {

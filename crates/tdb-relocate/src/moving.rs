@@ -29,8 +29,9 @@ const MOVING: &str = ".tdb-moving.tmp";
 /// A move of an array or group with the whole folder.
 ///
 /// On the same disk, the folder is renamed. Otherwise the folder is [copied](CopyTo) with
-/// quarantined files, the copy is compared byte by byte, and the source is [removed](Remove). All
-/// arrays and groups in the folder are locked meanwhile.
+/// quarantined files, the copy is compared byte by byte, and the source is [removed](Remove).
+/// Meanwhile, the job holds the locks of all arrays and groups in the folder. A rename skips the
+/// locks of members in read-only folders.
 ///
 /// Absolute members inside of the group's folder become relative. Absolute members elsewhere in the
 /// moved folder get new URIs.
@@ -60,20 +61,22 @@ pub struct MoveTo {
 pub struct Moved {
     /// Result of the copy, if the folder was not renamed.
     pub copied: Option<Copied>,
-    /// Keys of newly relative members.
+    /// Keys of members that became relative.
     pub made_relative: Vec<String>,
-    /// Keys of members with a new absolute URI, outside of the group's folder.
+    /// Keys of members outside of the group's folder that got a new absolute URI. Empty if the
+    /// folder was copied.
     pub repointed: Vec<String>,
     /// Groups with a member at the old path.
     pub held_by: Vec<String>,
     /// Paths that remain in the old folder.
     pub left: Vec<String>,
-    /// Paths of unreadable groups, for example without a key, with unchanged absolute members.
+    /// Paths of groups that cannot be read, for example encrypted groups. Their absolute members
+    /// are unchanged.
     pub unread: Vec<String>,
 }
 
 impl MoveTo {
-    /// Creates a move job with a rename if possible.
+    /// Creates a move job that renames the folder if possible.
     pub fn new() -> Self {
         Self::default()
     }
@@ -85,7 +88,8 @@ impl MoveTo {
         self
     }
 
-    /// Takes over the locks of other processes. Only safe after the processes have ended.
+    /// Sets whether to take over the locks of other processes. Only safe after these processes have
+    /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self.copy = self.copy.take_over(take_over);
@@ -102,11 +106,16 @@ impl MoveTo {
     ///
     /// # Errors
     /// - [`MaintainError::Place`] if the source is neither an array nor a group, or the destination
-    ///   exists or is inside of the source. Also if the copy differs, or the source cannot be
-    ///   removed after the copy.
+    ///   exists or is inside of the source or of an array. If the folder is copied, also if the
+    ///   source cannot be removed afterwards, or the copy differs from the source.
     /// - [`MaintainError::Busy`] if another job works on the source, or on an array or group inside
     ///   of the source.
-    /// - The storage fails.
+    /// - [`MaintainError::Unsettled`] if an interrupted consolidation can be neither completed nor
+    ///   rolled back.
+    /// - [`MaintainError::Conflict`] if another process changes the source during the move.
+    /// - [`ArrayError::Cancelled`](tdb_array::ArrayError::Cancelled) if the observer returns
+    ///   `false`.
+    /// - The source does not exist, or reading or writing a file fails.
     ///
     /// After an error, the folder is at the old path, the new path, or both. The next run resumes
     /// the move.
@@ -166,10 +175,11 @@ impl MoveTo {
         let source = ends.source()?;
         check(&source, &ends.to, &ends.new)?;
         if ends.disk.is_none() {
-            // Checks that the source can be removed before copying.
+            // Before the copy, checks that the source can be removed.
             self.removal().check(&ends.from, &ends.old)?;
         }
-        // Journals of old formats contain absolute URIs.
+        // An interrupted consolidation ends before the move, because journals of old formats
+        // contain absolute URIs.
         settle_all(&source, &walk(&*source)?.1, self.take_over)?;
         let mut held = self.hold(&source, ends.disk.is_some())?;
         let mut moved = Moved::default();
@@ -205,8 +215,8 @@ impl MoveTo {
             true => held.take_for_rename(source, objects, self.take_over)?,
             false => held.take(source, objects, self.take_over)?,
         }
-        // A consolidation may have been killed just now. Journals outside of arrays have no
-        // meaning.
+        // A consolidation may have been interrupted before the locks were taken. Journals outside
+        // of arrays have no meaning.
         for path in walk(&**source)?.1.iter().filter(|path| is_journal(file_name(path))) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             if kind_of(&source.sub(folder)?)? == MemberKind::Array {
@@ -217,7 +227,8 @@ impl MoveTo {
         Ok(held)
     }
 
-    /// Resumes an interrupted move to the same destination.
+    /// Resumes an interrupted move to the same destination. Returns `None` if there is no such
+    /// move.
     fn go_on(&self, ends: &Ends) -> Result<Option<Moved>> {
         let (source, target) = (ends.source()?, ends.target()?);
         if kind_of(&target)? == MemberKind::Invalid {
@@ -262,7 +273,7 @@ struct Ends {
     old: String,
     to: Arc<dyn Storage>,
     new: String,
-    /// Common storage and both paths, for a rename.
+    /// Common storage and both paths for a rename. `None` if the folder is copied.
     disk: Option<(Arc<dyn Storage>, String, String)>,
 }
 
@@ -326,7 +337,8 @@ impl Ends {
         Ok(repointed)
     }
 
-    /// Checks that every byte of the source is in the copy.
+    /// Checks that the copy contains every file of the source with the expected content. Ignores
+    /// `left_out` and temporary files.
     fn compare(&self, left_out: &[String]) -> Result<()> {
         let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
         let monitor = Monitor::new();
@@ -340,7 +352,8 @@ impl Ends {
                 || !is_quarantined(path) && path.split('/').any(tdb_storage::is_temporary)
         };
         for (path, change) in before.changes(&after) {
-            // An interrupted removal has deleted files of the source.
+            // A new file in the copy is valid: an interrupted removal may have deleted the file at
+            // the source.
             if is_left_out(&path) || change == FileChange::New {
                 continue;
             }
@@ -366,8 +379,8 @@ fn forget(storage: &Arc<dyn Storage>) {
     let _ = storage.remove_file(MOVING);
 }
 
-/// Returns the groups in a folder with all members, and the paths of unreadable groups. A group can
-/// be neither read nor changed without the key.
+/// Returns the groups in a folder with all members, and the paths of unreadable groups. An
+/// encrypted group can be neither read nor changed without the key.
 fn groups(source: &Arc<dyn Storage>) -> Result<(Vec<Group>, Vec<String>)> {
     let (tree, _) = walk(&**source)?;
     let below = tree.iter().filter(|(_, size)| size.is_none()).map(|(path, _)| path.as_str());
@@ -411,8 +424,8 @@ fn make_relative(source: &Arc<dyn Storage>, moved: &mut Moved) -> Result<()> {
     Ok(())
 }
 
-/// Updates absolute members outside of the group's folder that are inside of the moved folder.
-/// Returns the keys.
+/// Gives new URIs to absolute members inside of the moved folder. Returns the keys of these
+/// members.
 fn repoint(folder: &Arc<dyn Storage>, places: &Places) -> Result<Vec<String>> {
     let mut keys = Vec::new();
     for group in groups(folder)?.0 {

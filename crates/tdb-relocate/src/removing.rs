@@ -21,8 +21,8 @@ use tdb_job::{DEEPEST, list};
 use tdb_job::{MaintainError, Result};
 use tdb_verify::{QUARANTINE, first_unknown};
 
-/// Folder for the schemas or members during a removal. Without the original folder, readers find no
-/// array or group. The next run finds this folder and resumes the removal.
+/// Folder that holds the schema folder or the group folder during a removal. Without the original
+/// folder, readers find no array or group. The next run finds this folder and resumes the removal.
 pub const REMOVED: &str = ".tdb-removed.tmp";
 
 /// Empty folder inside of [`REMOVED`] that marks a group.
@@ -30,8 +30,8 @@ const WAS_GROUP: &str = "group";
 
 /// A removal of an array or group. Deletes only files and folders of the format.
 ///
-/// The first step hides the array from readers. An interrupted removal never looks like an array
-/// with fewer cells, and is completed by the next run.
+/// The first step hides the array or group from readers. Therefore, an interrupted removal never
+/// looks like an array with fewer cells. The next run completes the removal.
 ///
 /// ```
 /// use tdb_relocate::Remove;
@@ -59,8 +59,8 @@ pub struct Remove {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removed {
-    /// Paths and kinds of the arrays and groups, relative to the given path. The last entry is the
-    /// given path, with an empty relative path.
+    /// Paths and kinds of the arrays and groups, relative to the given path. The last entry, with
+    /// an empty path, is the given array or group.
     pub objects: Vec<(String, MemberKind)>,
     /// Paths of symbolic links to members. The links are deleted, and the targets stay.
     pub links: Vec<String>,
@@ -90,9 +90,12 @@ impl RemovalPlan {
     /// Removes the arrays and groups.
     ///
     /// # Errors
-    /// Errors of [`Remove::plan`]. [`MaintainError::Conflict`] if a member was added since the
-    /// plan. [`MaintainError::Busy`] if another job holds a lock. An interrupted removal continues
-    /// with the next run.
+    /// - Errors of [`Remove::plan`].
+    /// - [`MaintainError::Conflict`] if a member was added since the plan.
+    /// - [`MaintainError::Busy`] if another job holds a lock.
+    /// - Deleting or renaming a file fails.
+    ///
+    /// The next run resumes an interrupted removal.
     pub fn run(self) -> Result<Removed> {
         let removed = self.job.check(&self.parent, &self.name)?;
         if let Some((path, _)) = removed.objects.iter().find(|object| !self.removed.objects.contains(object)) {
@@ -105,20 +108,20 @@ impl RemovalPlan {
 }
 
 impl Remove {
-    /// Creates a removal without members of groups.
+    /// Creates a removal that keeps the members of a group.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets whether to remove members inside of the group's folder.
+    /// Sets whether to remove members inside of the group's folder. Members elsewhere stay.
     pub fn recursive(mut self, recursive: bool) -> Self {
         self.recursive = recursive;
         self
     }
 
-    /// Sets whether to delete files in quarantine by the [doctor](tdb_verify::Doctor). By default,
-    /// an array with quarantined files is refused ([`PlaceProblem::Quarantined`]). The files may be
-    /// the only copy.
+    /// Sets whether to delete files that the [doctor](tdb_verify::Doctor) has quarantined. By
+    /// default, the removal of an array with quarantined files fails
+    /// ([`PlaceProblem::Quarantined`]), because these files may be the only copy.
     pub fn with_quarantine(mut self, with_quarantine: bool) -> Self {
         self.with_quarantine = with_quarantine;
         self
@@ -130,7 +133,8 @@ impl Remove {
         self
     }
 
-    /// Takes over the locks of other processes. Only safe after the processes have ended.
+    /// Sets whether to take over the locks of other processes. Only safe after these processes have
+    /// ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
@@ -152,10 +156,12 @@ impl Remove {
     /// Plans the removal of the array or group in the folder `name` of a storage.
     ///
     /// # Errors
-    /// [`MaintainError::Place`] in four cases. The folder is neither an array nor a group. The
-    /// folder, or a folder of the format inside, is a symbolic link. A folder of the format
-    /// contains unknown or unlisted files. The doctor has [quarantined
-    /// files](Self::with_quarantine).
+    /// - [`MaintainError::Place`] if `name` is not a plain name, or the folder is neither an array
+    ///   nor a group, is a symbolic link or is nested too deeply.
+    /// - [`MaintainError::Place`] if a folder of the format is a symbolic link or contains unknown
+    ///   files, or a listing omits a file.
+    /// - [`MaintainError::Place`] if the doctor has [quarantined files](Self::with_quarantine).
+    /// - Reading a group or listing a folder fails.
     pub fn plan(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<RemovalPlan> {
         check_named(&**parent, name)?;
         let mut removed = self.check(parent, name)?;
@@ -164,7 +170,7 @@ impl Remove {
         Ok(RemovalPlan { job: self.clone(), parent: Arc::clone(parent), name: name.to_owned(), removed })
     }
 
-    /// Finds everything to be removed, without changes.
+    /// Finds the arrays, groups and links to remove. Changes nothing.
     pub(super) fn check(&self, parent: &Arc<dyn Storage>, name: &str) -> Result<Removed> {
         let mut removed = Removed::default();
         check_no_link(&**parent, name)?;
@@ -172,7 +178,8 @@ impl Remove {
         Ok(removed)
     }
 
-    /// Removes the result of a [check](Self::check). `held` may have some of the locks.
+    /// Removes the arrays, groups and links that a [check](Self::check) has found. `held` may
+    /// already contain some of the locks.
     pub(super) fn run_holding(
         &self,
         parent: &Arc<dyn Storage>,
@@ -206,12 +213,12 @@ impl Remove {
             let at = |left: String| if path.is_empty() { left } else { format!("{path}/{left}") };
             removed.left.extend(left.into_iter().map(at));
         }
-        // Drops folders removed with all contents.
+        // Drops paths that were removed with a containing folder.
         removed.left.retain(|left| whole.exists(left).unwrap_or(true));
         Ok(removed)
     }
 
-    /// Finds arrays and groups, members before groups.
+    /// Finds an array or group with its members, members first.
     fn find(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let storage = whole.sub(path)?;
         let problem = |why| Err(MaintainError::Place { path: storage.describe(""), why });
@@ -260,8 +267,8 @@ impl Remove {
         Ok(())
     }
 
-    /// Finds a member, if requested. For a link to a member, only the link is removed. A member
-    /// behind a link stays.
+    /// Finds a member if the removal is recursive. If the member's folder is a link, only the link
+    /// is removed. A member in a linked folder stays.
     fn find_member(&self, whole: &Arc<dyn Storage>, path: &str, depth: usize, found: &mut Removed) -> Result<()> {
         let place = whole.sub(path)?;
         let is_there = kind_of(&place)? != MemberKind::Invalid || place.exists(REMOVED)?;
@@ -280,7 +287,7 @@ impl Remove {
     }
 }
 
-/// Checks for a plain name. A root has no name.
+/// Checks for a plain name. The root of a storage has no name and cannot be removed.
 fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
     if name.is_empty() || name.contains('/') || check_path(name).is_err() {
         return Err(MaintainError::Place { path: parent.describe(name), why: PlaceProblem::NoName });
@@ -296,12 +303,13 @@ fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
     }
 }
 
-/// Rejects unlisted entries, because a deletion of the folder would include them.
+/// Rejects a folder if a listing omits an entry, because a deletion of the folder would include it.
 fn check_all_listed(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<()> {
     foreign(unlisted(storage, folder, is_deep)?)
 }
 
-/// Rejects unlisted entries in a folder without a URI, because the parent path is not UTF-8.
+/// Rejects a folder with unlisted entries if the parent path is not UTF-8. The storage of such a
+/// folder has no URI.
 pub(super) fn check_nameable(parent: &Path, name: &str) -> Result<()> {
     if parent.to_str().is_some() {
         return Ok(());
@@ -316,7 +324,8 @@ fn foreign(path: Option<std::path::PathBuf>) -> Result<()> {
     }
 }
 
-/// Returns the quarantine folder of an array or group, or of a dimension label's array.
+/// Returns the path of a quarantine folder of an array or group, or of a dimension label's array.
+/// Returns `None` if there is no quarantine folder.
 fn quarantined_file(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     let mut places = vec![QUARANTINE.to_owned()];
     if kind == MemberKind::Array {
@@ -345,7 +354,7 @@ pub(super) fn gone(removed: tdb_storage::Result<()>) -> Result<()> {
     }
 }
 
-/// Returns the path of a member relative to the group's folder.
+/// Returns the path of a member relative to the group's folder, or `None` for a member elsewhere.
 fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     let below = match &member.place {
         MemberPlace::Inside(path) => path.clone(),
@@ -360,8 +369,8 @@ fn inside(storage: &dyn Storage, member: &tdb_array::Member) -> Option<String> {
     (!below.is_empty() && check_path(&below).is_ok()).then_some(below)
 }
 
-/// Deletes files of the format from a folder, except the folder that marks the removal. Works
-/// through the parent storage, which deletes no files behind links.
+/// Deletes files of the format from a folder, except the lock and the folder that marks the
+/// removal. Works through the parent storage, which deletes no files behind links.
 fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     let at = |name: &str| format!("{place}/{name}");
     let removed = at(REMOVED);
@@ -391,7 +400,7 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if the entry is part of the format.
+/// Returns `true` if the entry is part of the format, temporary, or the quarantine folder.
 fn is_own(kind: MemberKind, entry: &Entry) -> bool {
     let name = entry.name.as_str();
     let is_file = entry.kind == EntryKind::File;

@@ -22,16 +22,16 @@ pub enum Rewritten {
     Same,
     /// Changed content.
     Bytes(Vec<u8>),
-    /// Left out: a superfluous file with old URIs that cannot be rewritten.
+    /// Left out of the copy: a file of consolidated footers that cannot be rewritten.
     LeftOut,
 }
 
-/// Kinds of files with absolute URIs.
+/// Kinds of files that may contain absolute URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A vacuum file.
     Vacuum,
-    /// A file of consolidated footers, listed by URI.
+    /// A file of consolidated footers, with the URI of each fragment.
     Footers(FormatVersion),
     /// A file with members of a group.
     Details,
@@ -132,7 +132,8 @@ impl Places {
         }
     }
 
-    /// Updates a member. Returns `true` if the member was changed.
+    /// Updates an absolute member of the group at the path `group` in the source. Returns `true` if
+    /// the member was changed.
     pub fn member(&self, group: &str, member: &mut GroupMember) -> bool {
         let Some(below) = self.below(member.uri.trim_end_matches('/')) else { return false };
         let inside = if group.is_empty() {

@@ -1,4 +1,4 @@
-//! Staging: a new array or group appears at the destination when complete.
+//! Staging: a new array or group appears at the destination only when it is complete.
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use tdb_job::{MaintainError, Result};
 /// Subfolder of the temporary folder that becomes the array or group.
 const CONTENT: &str = "content";
 
-/// List of the job's files at the destination, for deletion by the next run after an interruption.
+/// File with the names of the entries that the job creates at the destination. After an
+/// interruption, the next run deletes these entries.
 const UNFINISHED: &str = ".tdb-unfinished.tmp";
 
-/// Maximum size of the list of files.
+/// Maximum size of [`UNFINISHED`].
 const LIST_BYTES: u64 = 64 << 20;
 
 /// Checks that a copy is possible.
@@ -86,8 +87,8 @@ fn begin(place: &Arc<dyn Storage>) -> Result<Arc<dyn Storage>> {
     Ok(place.sub(CONTENT)?)
 }
 
-/// Moves the content to the destination. An object store renames file by file. The files that make
-/// the folder an array or group come last. Until then, a marker file identifies the incomplete
+/// Moves the content to the destination. An object store renames file by file. The entries that
+/// make the folder an array or group come last. Until then, a marker file identifies the incomplete
 /// folder.
 fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     if !parent.profile().is_remote() {

@@ -17,7 +17,7 @@ pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
     walk_with(storage, false)
 }
 
-/// Returns `true` if a path is or is inside of the quarantine folder.
+/// Returns `true` if a path is the quarantine folder or inside of it.
 pub(super) fn is_quarantined(path: &str) -> bool {
     path.split('/').any(|part| part == QUARANTINE)
 }

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::page::{Page, facts};
 use crate::{cells, fields, fragments, tiles};
 
-/// Maximum bytes of the text of a schema.
+/// Maximum number of characters of the text of a schema.
 const SCHEMA: usize = 200 << 10;
 /// Maximum number of pieces of advice.
 const ADVICE: usize = 100;

@@ -18,7 +18,7 @@ pub(crate) struct Axis {
 
 #[derive(Clone, Debug)]
 enum Scale {
-    /// Numbers, from the minimum to the end of the maximum.
+    /// Numbers, from the minimum to one unit after the maximum.
     Linear { low: f64, high: f64, unit: f64 },
     /// Strings, by their rank among the known strings.
     Ranked(Vec<Vec<u8>>),
@@ -120,7 +120,7 @@ pub(crate) fn bin(place: f64, bins: usize) -> usize {
     ((place * ratio(bins, 1)) as usize).min(bins - 1)
 }
 
-/// Returns a number with six significant digits.
+/// Formats a number with about six significant digits.
 pub(crate) fn short(value: f64) -> String {
     let exact = value.to_string();
     let size = value.abs();

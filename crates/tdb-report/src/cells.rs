@@ -16,8 +16,9 @@ use crate::picture::{Anchor, Picture, WIDTH};
 const PLACES: (u64, u64) = (60, 36);
 /// Maximum bytes to read for a picture.
 const READ: u64 = 64 << 20;
-/// Maximum number of tiles to read of a sparse array, and of cells from these tiles.
+/// Maximum number of tiles to read of a sparse array.
 const TILES: u64 = 64;
+/// Maximum number of cells to draw from these tiles.
 const CELLS: usize = 200_000;
 
 pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize], attribute: Option<&str>) -> Result<()> {

@@ -32,7 +32,8 @@ impl Grid {
         self.counts.iter().copied().max().unwrap_or(0)
     }
 
-    /// Counts a rectangle. Its sides are ranges from 0 to 1.
+    /// Adds 1 to each cell of the grid that a rectangle touches. The sides of the rectangle are
+    /// ranges from 0 to 1.
     pub(crate) fn add(&mut self, across: (f64, f64), down: (f64, f64)) {
         // The end of a range is exclusive.
         let ends = |(from, to): (f64, f64), parts: usize| {

@@ -32,7 +32,7 @@ const FULL: usize = 1 << 20;
 /// A report generator. By default it samples eight tiles of each field.
 ///
 /// A page is a single file of less than 2 MB, for arrays of any size. If an array has many
-/// fragments or tiles, the page shows a sample or totals, and states the numbers.
+/// fragments or tiles, the page shows a sample or totals, and states the total number.
 #[derive(Clone, Debug)]
 #[must_use = "has no effect until `array` or `group`"]
 pub struct Report {
@@ -71,7 +71,8 @@ impl Report {
         self
     }
 
-    /// Sets the attribute to draw for dense arrays.
+    /// Sets the attribute to draw for dense arrays. If an array has no numeric attribute with this
+    /// name, its first numeric attribute is drawn.
     pub fn attribute(mut self, name: impl Into<String>) -> Self {
         self.options.attribute = Some(name.into());
         self

@@ -3,8 +3,8 @@
 use crate::markup::Markup;
 use crate::picture::Picture;
 
-/// The head of a page. The content security policy forbids loading and scripts, in case a name from
-/// the array passes the escaping.
+/// The head of a page. The content security policy forbids scripts and external resources, in case
+/// the escaping of a name from the array fails.
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -123,7 +123,7 @@ fn columns(character: char) -> usize {
 fn fitted(text: &str, room: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most a few hundred
     let room = (room / LETTER) as usize;
-    // Escape sequences would make the text longer.
+    // Replaces control characters, because `Markup` would convert each to a longer escape sequence.
     let text: String = text.chars().map(|c| if c.is_control() { '\u{b7}' } else { c }).collect();
     if text.chars().map(columns).sum::<usize>() <= room {
         return text;

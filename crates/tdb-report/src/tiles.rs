@@ -51,7 +51,7 @@ pub(crate) fn section(page: &mut Page, array: &Array) -> Result<()> {
         .collect();
     #[allow(clippy::cast_precision_loss)] // shown with a few digits
     let shown = |ratio: u64| format!("{:.1}%", ratio as f64 / 10.0);
-    histogram(page, "Stored bytes in percent of unfiltered bytes, cells of fixed size", &whose, &ratios, shown);
+    histogram(page, "Stored bytes in percent of unfiltered bytes, all fields together", &whose, &ratios, shown);
     for index in 0..array.schema().attr_count().min(ATTRIBUTES) {
         bounds(page, array, &some, index, &whose)?;
     }

@@ -10,7 +10,7 @@ const RLE: Filter = Filter::Rle { level: LEVEL };
 const DOUBLE_DELTA: Filter = Filter::DoubleDelta { level: LEVEL, reinterpret: None };
 const DICTIONARY: Filter = Filter::Dictionary { level: LEVEL };
 
-/// Returns the filter lists for a datatype.
+/// Returns the filter lists to try for a datatype, without checksums.
 ///
 /// Lossy filters are left out. bzip2 and gzip are left out, because zstd compresses as well and
 /// unfilters several times faster.
@@ -39,7 +39,7 @@ fn bare(datatype: Datatype, is_var: bool) -> Vec<Vec<Filter>> {
     lists
 }
 
-/// Returns alternatives to a filter list. Checksums keep their positions.
+/// Returns alternatives to a filter list. Checksums stay before or after the other filters.
 pub(super) fn of(own: &FilterPipeline, datatype: Datatype, is_var: bool) -> Vec<FilterPipeline> {
     // The user has chosen lossy filters, image filters, encryption and unknown filters on purpose.
     let is_chosen = |filter: &Filter| {

@@ -15,7 +15,8 @@ use crate::seen::Seen;
 pub(super) struct Lists {
     /// Filter lists. The first is the array's.
     lists: Vec<List>,
-    /// Prefixes of the array's filter list: the first filter, the first two, and so on.
+    /// Prefixes of the array's filter list: the first filter, the first two, and so on, without the
+    /// complete list.
     stages: Vec<List>,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Tried {
     /// Measurements by filter list. `None` if the list does not support the cells.
     lists: Vec<Option<Measured>>,
     stages: Vec<Option<Measured>>,
-    /// Measurements of the array's filter list by tile size in percent.
+    /// Measurements of the array's filter list by tile size, in percent of the current size.
     pub(super) sizes: Vec<(u64, Measured)>,
 }
 
@@ -49,7 +50,8 @@ pub(super) struct Tried {
 const PARTS: [usize; 2] = [4, 16];
 
 impl Lists {
-    /// Returns `None` if the field's own filter list does not support the field.
+    /// Returns the filter lists to try on a field. Returns `None` if the field's own list does not
+    /// support the field.
     pub(super) fn of(seen: &Seen, field: FieldRef) -> Option<Self> {
         let schema = seen.schema();
         let version = seen.array.version_of_new_fragments();

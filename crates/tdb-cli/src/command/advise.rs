@@ -142,7 +142,7 @@ fn advised(advise: &Advise, array: &Array) -> Result<AdviceReport> {
     Ok(report)
 }
 
-/// Reports about the group and all its members.
+/// Returns the reports on a group and on all its members.
 fn of_group(advise: &Advise, group: &Group, path: &str, key: &Key) -> Result<Vec<Found>> {
     let mut found = vec![Found { path: path.to_owned(), report: advise.run(group)? }];
     for node in group.tree().nodes().skip(1) {

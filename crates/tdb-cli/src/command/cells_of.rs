@@ -47,7 +47,7 @@ impl WhichCells {
     /// Returns the ranges, for exports without support for other selections.
     ///
     /// # Errors
-    /// Fails if another selection is given, or several ranges of one dimension.
+    /// Fails if another selection is given, a range is invalid, or a dimension has several ranges.
     pub(crate) fn only_ranges(&self, schema: &ArraySchema) -> Result<Vec<(String, RangeInclusive<Coordinate>)>> {
         let said = [("--points", self.points.is_some()), ("--where", !self.conditions.is_empty())];
         if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
@@ -162,7 +162,8 @@ impl CellsOf {
     }
 }
 
-/// Attaches Ctrl-C and a progress bar to a query. The bar is shown while the return value lives.
+/// Lets Ctrl-C cancel a query, and shows a progress bar until the returned [`QueryProgress`] is
+/// dropped.
 pub(crate) fn watched(query: Query, terminal: Terminal) -> (Query, QueryProgress) {
     let monitor = Monitor::new();
     interrupt::cancels(&monitor);

@@ -69,8 +69,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
 
 /// Checks that all fragments have the fields of the condition.
 ///
-/// The format stores the condition of the remaining cells. Cells without the field never fulfill it
-/// and would be deleted, contrary to the fill value shown to users.
+/// The format stores the condition of the remaining cells. Cells without the field never fulfill
+/// that condition and would be deleted, although readers show them with the fill value.
 fn check_all_have(array: &Array, condition: &Condition) -> Result<()> {
     for field in condition.fields() {
         let lacking = array.fragments()?.iter().filter(|fragment| fragment.schema().field(field).is_none()).count();

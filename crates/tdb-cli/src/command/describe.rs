@@ -101,13 +101,13 @@ impl<'a> FillValue<'a> {
     }
 }
 
-/// Returns the domain of a dimension as `[low, high]`, or null for all strings.
+/// Returns the domain of a dimension as `[low, high]`, or null for an unlimited domain of strings.
 pub(super) fn json_domain(dimension: &Dimension) -> Value {
     let value = |scalar: Scalar| json_value(dimension.datatype(), &scalar.to_le_bytes());
     dimension.domain().map_or(Value::Null, |(low, high)| Value::Array(vec![value(low), value(high)]))
 }
 
-/// Returns a tile extent as a number. For dates it is a number of units.
+/// Returns a tile extent as a number, or null if there is none. For dates it is a number of units.
 pub(super) fn json_extent(dimension: &Dimension) -> Value {
     match (dimension.extent_cells(), dimension.tile_extent()) {
         (Some(cells), _) => Value::from(cells),

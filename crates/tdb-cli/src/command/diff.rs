@@ -155,7 +155,7 @@ fn summary(counts: &DiffCounts) -> String {
         count(counts.differing_cells, "cell has another value", "cells have other values"),
         count(counts.cells_only_in_a, "cell is only in the first array", "cells are only in the first array"),
         count(counts.cells_only_in_b, "cell is only in the second array", "cells are only in the second array"),
-        counts.incomparable.then(|| "the dimensions differ, and cells were not compared".to_owned()),
+        counts.incomparable.then(|| "the array types or dimensions differ, and cells were not compared".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

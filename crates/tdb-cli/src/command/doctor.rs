@@ -231,7 +231,8 @@ fn has_age(one: &Diagnosis) -> bool {
     !matches!(one.remedy, Remedy::Relative { .. }) && !one.files.is_empty()
 }
 
-/// Returns the time since the last change of any file of the finding, or zero if unknown.
+/// Returns the time since the last change of any file of the finding, or zero if unknown. Returns
+/// the maximum for an outdated path of a member.
 fn age(folder: &Path, one: &Diagnosis) -> Duration {
     if matches!(one.remedy, Remedy::Relative { .. }) {
         return Duration::MAX;

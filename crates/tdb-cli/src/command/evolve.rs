@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("--extend {extension}: write NAME=VALUE")))?;
         let enumeration = array.enumeration(name)?;
-        // A fixed enumeration is a more helpful reason than an invalid value.
+        // Checks first that the enumeration can be extended. This error is more helpful than an
+        // invalid value.
         Enumeration::clone(&enumeration).extended::<&[u8]>([]).map_err(Failure::usage)?;
         let value = value::bytes(enumeration.datatype(), enumeration.cell_val_num(), text)?;
         evolution = evolution.extend_enumeration(name, [value]);
@@ -94,8 +95,8 @@ pub(crate) fn run(args: &Args, key: &Key) -> Result<()> {
     Ok(array.evolve(&evolution, &args.stamp.names())?)
 }
 
-/// Returns the current domain with some ranges replaced. Without a current domain, the remaining
-/// dimensions keep the domain of the schema.
+/// Returns the current domain with the ranges of `expansions`. Without a current domain, the
+/// remaining dimensions keep the domain of the schema.
 fn expanded(array: &Array, expansions: &[String]) -> Result<NdRange> {
     let schema = array.schema();
     let mut ranges: Vec<Option<DimRange>> = match schema.current_domain() {

@@ -162,7 +162,7 @@ fn rows(path: &Path, metadata: &Metadata, keys: &[String], format: RowFormat) ->
 }
 
 pub(super) fn shown(value: &MetadataValue, format: RowFormat) -> Entry {
-    // The count of text is its number of code units. A single value is not a list.
+    // The count of a text is its number of code units. A single value is not shown as a list.
     let number = if value.count() == 1 { CellValNum::ONE } else { CellValNum::Var };
     // R and C++ store text as `char`.
     let datatype = if value.datatype() == Datatype::Char { Datatype::StringUtf8 } else { value.datatype() };

@@ -21,7 +21,8 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Returns the line that contains the start of a byte range.
+    /// Returns the line that contains the start of a byte range. Returns `None` if the range does
+    /// not start at a character boundary of the text.
     pub(crate) fn new(text: &str, span: Range<usize>) -> Option<Self> {
         let before = text.get(..span.start)?;
         let begin = before.rfind('\n').map_or(0, |end| end + 1);

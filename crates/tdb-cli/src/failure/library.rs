@@ -236,7 +236,8 @@ fn unneeded_key_hint() -> String {
     format!("leave out `--key-file`, and unset {KEY_VARIABLE} and {FILE_VARIABLE}")
 }
 
-/// Returns the hint for a missing path if a migration in place was killed between its two renames.
+/// Returns the hint for a missing path if a migration in place was interrupted between its two
+/// renames. Returns `None` otherwise.
 pub(crate) fn interrupted_migration(missing: &Path) -> Option<String> {
     let is_it = !missing.exists() && is_migration_interrupted(missing);
     is_it.then(|| {

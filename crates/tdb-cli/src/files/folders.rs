@@ -119,7 +119,7 @@ pub struct FolderImported {
 }
 
 impl FolderExport<'_> {
-    /// Returns the last value of an option.
+    /// Returns the value of an option, or `None` if the option is not given.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

@@ -34,7 +34,8 @@ pub(super) fn tiles(inspection: &mut Inspection<'_>) -> Result<()> {
     as_they_lie(inspection, &*file)
 }
 
-/// Finds the layout of the file in the fragment metadata of its folder.
+/// Finds the layout of the file in the fragment metadata of its folder. Returns `None` if the
+/// fragment has no data file with this name.
 fn layout(inspection: &Inspection<'_>) -> Result<Option<Layout>> {
     let name = inspection.located.name();
     let beside = inspection.located.beside(FRAGMENT_METADATA_FILE);

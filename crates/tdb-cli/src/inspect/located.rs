@@ -196,7 +196,7 @@ impl Located {
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
     let fail = |error| Failure::io(path.display(), &error);
-    // Before opening, because opening a pipe waits for its writer.
+    // Checks the kind of the file before opening it, because opening a pipe waits for a writer.
     let metadata = fs::metadata(path).map_err(fail)?;
     if !metadata.is_file() {
         return Err(Failure::new(Exit::Unavailable, format!("{}: not a regular file", path.display())));

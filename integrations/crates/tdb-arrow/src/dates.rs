@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// Attoseconds per unit. `None` for months and years, which vary in length.
+    /// Returns the attoseconds per unit. Returns `None` for months and years, which vary in length.
     fn attoseconds(self) -> Option<i128> {
         let second = 10_i128.pow(18);
         Some(match self {

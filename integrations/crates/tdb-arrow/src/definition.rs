@@ -23,8 +23,11 @@ use crate::{Error, Result};
 /// Dimensions, orders, filters, enumerations and the format version stay the same.
 ///
 /// # Errors
-/// [`Error::NoDefinition`] if the metadata hold no definition. Also fails if the definition is
-/// unreadable, or if the Arrow schema lacks a dimension of a sparse array.
+/// - [`Error::NoDefinition`]: the metadata contains no definition.
+/// - [`Error::Definition`]: the definition is unreadable.
+/// - [`Error::MissingField`]: the Arrow schema lacks a dimension of a sparse array.
+/// - [`Error::Refused`]: an array cannot hold the type of a new field.
+/// - The changed definition violates the format.
 pub fn definition(schema: &Schema) -> Result<ArrayDefinition> {
     let text = schema.metadata().get(SCHEMA_KEY).ok_or(Error::NoDefinition)?;
     let definition = tdb_schema_text::from_toml(text).map_err(|source| Error::Definition { source })?;
@@ -99,7 +102,8 @@ impl NewArray {
     /// Enumerations are empty unless a batch was added.
     ///
     /// # Errors
-    /// [`Error::Refused`] for values of an unsupported type.
+    /// - [`Error::Refused`]: an array cannot hold the type of the values.
+    /// - A value cannot be converted.
     pub fn add_dictionaries(&mut self, batch: &RecordBatch) -> Result<()> {
         for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
             let Some(dictionary) = column.as_any_dictionary_opt().filter(|_| enumerated(field.data_type()).is_some())
@@ -199,8 +203,8 @@ fn attribute(field: &Field, known: Option<&Enumeration>) -> Result<(Attribute, O
     Ok((finish(Attribute::new(field.name(), datatype).with_enumeration(enumeration.name())), Some(enumeration)))
 }
 
-/// Returns the key and value types of a dictionary that becomes an enumeration. `None` for
-/// dictionaries of booleans. Those become plain values.
+/// Returns the key and value types of a dictionary that becomes an enumeration. Returns `None` for
+/// other types. A dictionary of booleans becomes plain values.
 fn enumerated(data_type: &DataType) -> Option<(&DataType, &DataType)> {
     match data_type {
         DataType::Dictionary(key, values) if **values != DataType::Boolean => Some((key, values)),
@@ -240,7 +244,8 @@ fn enumeration(field: &Field, values: &ArrayRef) -> Result<Enumeration> {
     Ok(if ordered { enumeration.ordered() } else { enumeration })
 }
 
-/// Returns the type from a field's metadata, if the Arrow type of the field still matches.
+/// Returns the type from a field's metadata, or `None` if the metadata has no type or the Arrow
+/// type no longer matches.
 fn told(field: &Field) -> Option<(Datatype, CellValNum)> {
     field.metadata().get(ROLE_KEY)?;
     let datatype = Datatype::from_name(field.metadata().get(DATATYPE_KEY)?)?;

@@ -71,7 +71,8 @@ impl Element {
         }
     }
 
-    /// Returns the Arrow type of one value. `None` for bytes, which are not values by themselves.
+    /// Returns the Arrow type of one value. Returns `None` for bytes, which are not values by
+    /// themselves.
     pub(crate) fn data_type(&self) -> Option<&DataType> {
         match self {
             Self::Same(data_type) | Self::Time(data_type) | Self::Date(_, data_type) => Some(data_type),
@@ -80,7 +81,7 @@ impl Element {
         }
     }
 
-    /// `true` if a valid value may become null: "no time" of a date or time.
+    /// Returns `true` if a valid value may become null: "no time" of a date or time.
     pub(crate) fn may_become_null(&self) -> bool {
         matches!(self, Self::Time(_) | Self::Date(..))
     }

@@ -23,7 +23,8 @@ pub enum Error {
         #[source]
         source: SchemaTextError,
     },
-    /// The metadata of the Arrow schema have no array definition. The dimensions are unknown.
+    /// The metadata of the Arrow schema has no array definition. Therefore the dimensions are
+    /// unknown.
     #[error("the Arrow schema has no array definition (metadata {key:?}); name the dimensions", key = crate::SCHEMA_KEY)]
     NoDefinition,
     /// An array cannot hold values of this Arrow type.
@@ -127,7 +128,7 @@ pub enum Problem {
     /// A date or time overflows the target type.
     #[error("{value} of {datatype} is out of range of the target type")]
     OutOfRange {
-        /// Number of units on the source side.
+        /// Number of units before the conversion.
         value: i64,
         /// Datatype of the array.
         datatype: Datatype,
@@ -148,7 +149,7 @@ pub enum Problem {
         /// Datatype of the array.
         datatype: Datatype,
     },
-    /// A list contains a null. Cells of arrays cannot.
+    /// A list contains a null. A cell of an array cannot contain null values.
     #[error("null in a list; arrays support null cells, but not null values in a cell")]
     NullInList,
 }

@@ -26,10 +26,11 @@ pub(crate) use target::Target;
 /// Converts a record batch to cells for a write. Borrows its memory where the types agree.
 ///
 /// Matches columns to fields by name. For an attribute with an enumeration, looks up the values of
-/// the column in the enumeration, plain or from a dictionary. Converts dates and times of another
-/// unit, if they are whole numbers of the array's unit. A null in a field without validity is an
-/// error, with two exceptions. A date or time becomes "no time". An enumeration position becomes a
-/// number outside of the enumeration.
+/// the column in the enumeration, plain or from a dictionary. Converts numbers of another width if
+/// no information is lost. Converts dates and times of another unit if they are multiples of the
+/// array's unit. The write rejects a null in a field that is not nullable, with two exceptions: A
+/// null date or time becomes "no time". A null in an attribute with an enumeration becomes the fill
+/// value, unless this is a position in the enumeration.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,8 +58,13 @@ pub(crate) use target::Target;
 /// ```
 ///
 /// # Errors
-/// [`Error::WrongType`] for a column of another type. [`Error::Cell`] for a cell that the array
-/// cannot hold. The write checks the rest, for example coordinates.
+/// - [`Error::Array`]: the array has no field with the name of a column, or an enumeration cannot
+///   be read.
+/// - [`Error::MissingField`]: a column has the name of a dimension label.
+/// - [`Error::WrongType`]: the type of a column does not fit the field.
+/// - [`Error::Cell`]: the array cannot hold a cell.
+///
+/// The write checks the rest, for example coordinates.
 pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<WriteBatch<'a>> {
     let mut cells = WriteBatch::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -68,11 +74,11 @@ pub fn cells<'a>(batch: &'a RecordBatch, array: &Array) -> Result<WriteBatch<'a>
     Ok(cells)
 }
 
-/// Like [`cells`], for an array that will be created from `definition`. Ignores columns that the
-/// definition has no field for.
+/// Converts a record batch like [`cells`], for an array that will be created from `definition`.
+/// Ignores columns without a field in the definition.
 ///
 /// # Errors
-/// See [`cells`].
+/// [`Error::WrongType`] and [`Error::Cell`], as for [`cells`].
 pub fn cells_for<'a>(batch: &'a RecordBatch, definition: &ArrayDefinition) -> Result<WriteBatch<'a>> {
     let mut cells = WriteBatch::new();
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {

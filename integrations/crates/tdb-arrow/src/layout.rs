@@ -53,9 +53,9 @@ impl Layout {
         })
     }
 
-    /// Returns the layout for positions in an enumeration. Booleans and lists become plain values:
-    /// Arrow casts no array to a dictionary of booleans or lists. Programs could neither group nor
-    /// compare such columns, nor read Parquet files with them.
+    /// Returns the layout for positions in an enumeration. Booleans and lists become plain values,
+    /// because Arrow cannot cast to dictionaries of booleans or lists. Programs could neither group
+    /// nor compare such columns, nor read Parquet files with them.
     pub(crate) fn of_enumeration(enumeration: Arc<Enumeration>, values: ArrayRef, options: &ArrowOptions) -> Self {
         match values.data_type() {
             data_type if *data_type == DataType::Boolean || data_type.is_nested() => Self::Values(enumeration, values),
@@ -96,9 +96,9 @@ impl Layout {
     }
 }
 
-/// Returns the type of an enumeration's values in Arrow. Binary if a value ends within an element
-/// of the datatype. `UInt8` if a boolean is neither 0 nor 1. Lists and booleans would lose such
-/// values.
+/// Returns the datatype and cell value number for the conversion of an enumeration's values.
+/// Returns binary if a value ends within an element of the datatype, and `UInt8` if a boolean is
+/// neither 0 nor 1. Lists and booleans would lose such values.
 pub(crate) fn type_of_values(enumeration: &Enumeration) -> (Datatype, CellValNum) {
     let (datatype, number) = (enumeration.datatype(), enumeration.cell_val_num());
     match datatype {

@@ -3,9 +3,9 @@
 //! - [`Reader`]: reads a [`Query`](tdb_array::Query) as a
 //!   [`RecordBatchReader`](arrow_array::RecordBatchReader). [`Conversion`] converts single batches.
 //!   Both share the memory of the cells where the two layouts agree, which is the common case.
-//! - [`schema`]: converts the schema of an array to an Arrow schema. The metadata hold properties
-//!   beyond Arrow's schema language, for [`definition`] to restore the same array. [`NewArray`]
-//!   creates a definition from any other Arrow schema.
+//! - [`schema`]: converts the schema of an array to an Arrow schema. The metadata of the Arrow
+//!   schema stores properties that Arrow cannot express, so that [`definition`] can restore the
+//!   same array. [`NewArray`] creates a definition from any other Arrow schema.
 //! - [`cells`]: converts record batches to cells for a [write](tdb_array::Write::cells). Borrows
 //!   where the layouts agree.
 //! - [`ArrowOptions`]: selects the Arrow type where several fit.

@@ -63,9 +63,10 @@ impl ArrowOptions {
         self
     }
 
-    /// Reads dates and times in units unknown to Arrow as `Int64`, without a copy. By default they
-    /// become the nearest Arrow type: years, months and weeks become days. Hours, minutes, and
-    /// times of day coarser than a microsecond are also affected.
+    /// Reads dates and times as `Int64`, without a copy, if no Arrow type has the same unit and 64
+    /// bits. This affects dates in years, months, weeks, days, hours and minutes, and times of day
+    /// coarser than a microsecond. By default, these become the nearest Arrow type: for example,
+    /// years, months and weeks become days.
     pub fn other_dates_as_integers(mut self) -> Self {
         self.dates = false;
         self
@@ -84,8 +85,8 @@ impl ArrowOptions {
         self
     }
 
-    /// Reads null for dates and times beyond the Arrow type, instead of failing. Coordinates are
-    /// still rejected.
+    /// Reads null for dates and times beyond the range of the Arrow type, instead of failing.
+    /// Coordinates are still rejected.
     pub fn far_dates_as_null(mut self) -> Self {
         self.far_is_null = true;
         self

@@ -85,8 +85,8 @@ impl Conversion {
         Self { fields, schema, options: self.options.clone() }
     }
 
-    /// Returns the values of the enumeration of the field at an index, in order. `None` if the
-    /// field has no enumeration or does not exist.
+    /// Returns the values of the enumeration of the field at an index, in order. Returns `None` if
+    /// the field has no enumeration or does not exist.
     #[must_use]
     pub fn enumeration_values(&self, place: usize) -> Option<&ArrayRef> {
         match &self.fields.get(place)?.layout {
@@ -98,8 +98,9 @@ impl Conversion {
     /// Converts a batch to a record batch. Shares its memory where the types agree.
     ///
     /// # Errors
-    /// [`Error::Cell`] for a cell that Arrow cannot hold. [`Error::Columns`] if the batch has other
-    /// columns.
+    /// - [`Error::Cell`]: Arrow cannot hold a cell.
+    /// - [`Error::Columns`]: the batch has other columns.
+    /// - [`Error::TooLarge`]: a column has too many values for 32-bit offsets.
     pub fn record_batch(&self, batch: Batch) -> Result<RecordBatch> {
         let agree = batch.columns().iter().map(tdb_array::Column::name).eq(self.names());
         if !agree {

@@ -10,7 +10,7 @@ use datafusion::catalog::Session;
 #[derive(Debug)]
 pub(crate) struct ArrayPlanner;
 
-/// `true` if the session uses this planner.
+/// Returns `true` if the session uses this planner.
 pub(crate) fn is_planner_of(session: &dyn Session) -> bool {
     let planner = session.query_planner();
     (&*planner as &dyn Any).is::<ArrayPlanner>()

@@ -101,8 +101,8 @@ fn with_type(found: Option<(String, Vec<DataType>)>, data_type: DataType) -> Opt
     Some((name, types))
 }
 
-/// `true` if casting the value to a type of times does not round it. Also `true` if the cast fails,
-/// because the error is reported elsewhere.
+/// Returns `true` if casting the value to a type of times does not round it. Also `true` if the
+/// cast fails, because the error is reported elsewhere.
 fn fits(value: &ScalarValue, data_type: &DataType) -> bool {
     let units = [TimeUnit::Nanosecond, TimeUnit::Microsecond, TimeUnit::Millisecond, TimeUnit::Second];
     let fine: Vec<DataType> = match data_type {

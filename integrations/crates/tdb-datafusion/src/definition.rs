@@ -37,7 +37,7 @@ impl Creation {
         Self { options: taken }
     }
 
-    /// `true` if there are no options.
+    /// Returns `true` if there are no options.
     pub(crate) fn is_empty(&self) -> bool {
         self.options.is_empty()
     }
@@ -56,7 +56,7 @@ impl Creation {
         array.definition(&self.plain(columns)).map_err(failed)
     }
 
-    /// Names of the dimensions.
+    /// Returns the names of the dimensions.
     fn dimensions(&self) -> impl Iterator<Item = &str> {
         self.options.get("dimensions").into_iter().flat_map(|names| names.split(',')).map(str::trim)
     }

@@ -9,7 +9,7 @@ use tdb_array::{Array, WriteIds};
 use crate::definition::Creation;
 use crate::{Opener, error};
 
-/// Extends the enumerations of an array by the dictionary values of rows.
+/// Settings for extending the enumerations of an array by the dictionary values of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Enumerations {
     pub(crate) opener: Opener,

@@ -26,7 +26,8 @@ const PATTERN: [char; 3] = ['*', '?', '['];
 /// Converts a name or pattern to the form that DataFusion needs for reading.
 ///
 /// # Errors
-/// The current folder does not exist.
+/// The current folder does not exist, the path is not UTF-8, or a pattern is inside of a folder
+/// whose name contains pattern characters.
 pub(crate) fn to_read(name: &str) -> Result<String> {
     let Some(path) = local(name)? else { return Ok(name.to_owned()) };
     if !name.contains(PATTERN) || path.symlink_metadata().is_ok() {
@@ -46,7 +47,7 @@ fn to_write(name: &str) -> Result<String> {
     local(name)?.map_or_else(|| Ok(name.to_owned()), |path| exact(name, &path))
 }
 
-/// Returns the absolute path of a name. `None` for URIs of other schemes.
+/// Returns the absolute path of a name. Returns `None` for URIs of other schemes.
 fn local(name: &str) -> Result<Option<PathBuf>> {
     let path = name.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(name);
     let is_scheme = |scheme: &str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -1,9 +1,9 @@
 //! Translation of SQL filters to conditions on cells.
 //!
-//! The condition holds for every row where the filter is true. Without further rows, the condition
-//! is [exact](Pushed::exact), and DataFusion need not filter again. SQL has three truth values,
-//! conditions have two. NOT is therefore pushed down to the comparisons first. For null, neither a
-//! comparison nor its opposite is true, in both languages.
+//! The condition holds for every row where the filter is true. If the condition holds for no other
+//! rows, the condition is [exact](Pushed::exact), and DataFusion need not filter again. SQL has
+//! three truth values, conditions have two. NOT is therefore pushed down to the comparisons first.
+//! For null, neither a comparison nor its opposite is true, in both languages.
 
 mod dictionary;
 mod leaf;
@@ -28,7 +28,7 @@ pub(crate) use pushed::{Pushed, all, is_always, is_never};
 /// Maximum depth of translated filters.
 const DEEPEST: u32 = 100;
 
-/// Translates a filter. `None` if no condition can express any part of it.
+/// Translates a filter. Returns `None` if no condition can express any part of it.
 pub(crate) fn condition(opened: &Opened, filter: &Arc<dyn PhysicalExpr>) -> Option<Pushed> {
     translate(opened, filter, false, DEEPEST)
 }

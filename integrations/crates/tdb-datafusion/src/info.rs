@@ -20,7 +20,7 @@ use tdb_array::{Array, TimeRange};
 
 use crate::{Opener, error, time};
 
-/// A kind of table.
+/// A kind of table about an array.
 #[derive(Debug)]
 pub(crate) struct Info {
     /// Name of the table function.

@@ -26,11 +26,11 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Reads the enumerations, whose value types determine column types, and the fragment metadata.
-    /// Blocks.
+    /// Reads the enumerations and the fragment metadata. The value types of the enumerations
+    /// determine the types of columns. Blocks.
     ///
     /// # Errors
-    /// These are unreadable, or a column has no Arrow type.
+    /// The enumerations or the fragment metadata cannot be read, or a column has no Arrow type.
     pub(crate) fn new(uri: &str, array: Array, options: TableOptions) -> Result<Arc<Self>> {
         let names: Vec<&str> = fields(array.schema()).map(|(name, _)| name).collect();
         let conversion = Conversion::of_fields(&array, &names, &options.arrow());
@@ -40,7 +40,7 @@ impl Opened {
         Ok(Arc::new(Self { uri: uri.to_owned(), array, options, schema, conversion }))
     }
 
-    /// `true` if a reopened array has the same columns with the same types.
+    /// Returns `true` if a reopened array has the same columns with the same types.
     pub(crate) fn has_columns_of(&self, array: &Array, options: &TableOptions) -> bool {
         Arc::ptr_eq(self.array.schema(), array.schema()) && self.options.binary_strings == options.binary_strings
     }
@@ -49,7 +49,7 @@ impl Opened {
     /// columns](Self::has_columns_of).
     ///
     /// # Errors
-    /// Fragment metadata are unreadable.
+    /// The fragment metadata cannot be read.
     pub(crate) fn again(&self, array: Array, options: TableOptions) -> Result<Arc<Self>> {
         array.fragments().map_err(|error| error::of_array(&self.uri, error))?;
         let (uri, schema, conversion) = (self.uri.clone(), self.schema.clone(), self.conversion.clone());
@@ -80,10 +80,10 @@ impl Opened {
         Some((field, self.array_schema().field_type(field)?))
     }
 
-    /// Returns the ranges of each dimension that contain rows. `None` if there are no rows.
+    /// Returns the ranges of each dimension that contain rows. Returns `None` if there are no rows.
     ///
     /// # Errors
-    /// Fragment metadata are unreadable.
+    /// The fragment metadata cannot be read.
     pub(crate) fn whole(&self) -> Result<Option<Sides>, ArrayError> {
         let schema = self.array_schema();
         let limits: Vec<DimRange> = (0..schema.dim_count()).map(|index| schema.limits(index)).collect();

@@ -83,8 +83,9 @@ impl Opener {
         opened.map_err(|error| error::of_array(uri, error))
     }
 
-    /// Reopens a recently opened array in its current state. `None` if the array is not known or
-    /// the reopening fails. The caller then opens it from scratch, for a proper error. Blocks.
+    /// Reopens a recently opened array in its current state. Returns `None` if the array is not
+    /// known or the reopening fails. The caller then opens it from scratch, for a proper error.
+    /// Blocks.
     pub(crate) fn again(&self, uri: &str, time: Option<TimeRange>) -> Option<Array> {
         let recent = self.recent.as_ref()?;
         let last = recent.array(uri, time)?;

@@ -73,8 +73,8 @@ impl TableOptions {
         self
     }
 
-    /// Sets the number of partitions of a scan. Default: `target_partitions` of the session, or 1
-    /// for small arrays.
+    /// Sets the number of partitions of a scan. The default is `target_partitions` of the session,
+    /// or 1 for small arrays.
     pub fn partitions(mut self, count: usize) -> Self {
         self.partitions = Some(count.max(1));
         self
@@ -92,8 +92,8 @@ impl TableOptions {
         self
     }
 
-    /// Disables pushdown: reads every cell for every query, without statistics and orders. For
-    /// measuring and testing the pushdown.
+    /// Disables pushdown: reads every cell for every query, without statistics and orders. Used to
+    /// measure and test the pushdown.
     pub fn without_pushdown(mut self) -> Self {
         self.pushdown = false;
         self

@@ -1,4 +1,4 @@
-//! Planning of DELETE. Deletes no more rows than the statement says.
+//! Planning of DELETE, which never deletes more rows than the statement selects.
 
 use std::sync::Arc;
 
@@ -26,13 +26,14 @@ impl QueryPlanner for ArrayPlanner {
     }
 }
 
-/// `true` if the target of a statement is an array.
+/// Returns `true` if the target of a statement is an array.
 pub(crate) fn is_of_array(delete: &DmlStatement) -> bool {
     let source = delete.target.downcast_ref::<DefaultTableSource>();
     source.is_some_and(|source| source.table_provider.is::<TdbTable>())
 }
 
-/// Checks that the condition is only about the table.
+/// Checks that the condition refers only to the table. If DataFusion has replaced the scan by an
+/// empty relation, restores a scan with the condition `false`.
 fn checked(delete: &DmlStatement) -> Result<LogicalPlan> {
     let mut is_nothing = false;
     delete.input.apply(|node| {

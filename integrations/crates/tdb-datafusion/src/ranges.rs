@@ -6,7 +6,7 @@ use tdb_array::tdb_schema::{ArraySchema, Dimension};
 use tdb_array::tdb_types::{PhysicalType, Scalar};
 use tdb_array::{ArrayError, Coordinate, Query};
 
-/// Maximum number of ranges per dimension. Beyond, a single range covers them all.
+/// Maximum number of ranges per dimension. Above this number, a single range covers them all.
 const MOST_RANGES: usize = 100_000;
 
 /// Ranges per dimension, without overlaps. A cell has to be in one of the ranges of each dimension.
@@ -28,7 +28,7 @@ impl Sides {
     }
 
     /// Intersects with the ranges of a condition. Returns the new ranges and the remaining
-    /// condition. `None` if nothing matches.
+    /// condition. Returns `None` if nothing matches.
     pub(crate) fn within(mut self, schema: &ArraySchema, condition: Condition) -> Option<(Self, Option<Condition>)> {
         let nodes = match condition {
             Condition::And(nodes) => nodes,
@@ -60,7 +60,7 @@ impl Sides {
     /// Applies the ranges to a query without ranges.
     ///
     /// # Errors
-    /// As for setting ranges.
+    /// The query rejects a range.
     pub(crate) fn narrow(&self, mut query: Query, schema: &ArraySchema) -> Result<Query, ArrayError> {
         for (index, dimension) in schema.dimensions().iter().enumerate() {
             let limits = schema.limits(index);
@@ -75,7 +75,8 @@ impl Sides {
         Ok(query)
     }
 
-    /// Returns the number of cells of a dense array within the ranges. `None` on overflow.
+    /// Returns the number of cells of a dense array within the ranges, or `None` if the number
+    /// overflows.
     pub(crate) fn cells(&self) -> Option<u64> {
         let side = |ranges: &Vec<DimRange>| {
             ranges.iter().try_fold(0u64, |sum, range| match range {
@@ -117,8 +118,8 @@ fn bounds(dimension: &Dimension, range: &DimRange) -> (std::ops::Bound<Coordinat
     }
 }
 
-/// Returns the ranges on a dimension that satisfy a condition. `None` if the condition does not
-/// restrict the dimension.
+/// Returns the ranges on a dimension that satisfy a condition. Returns `None` if the condition does
+/// not restrict the dimension.
 pub(crate) fn extent(condition: &Condition, dimension: &Dimension) -> Option<Extent> {
     let found = match condition {
         Condition::Compare { field, operator, value } if field == dimension.name() => {
@@ -218,7 +219,7 @@ fn value_range(dimension: &Dimension, kind: LiteralKind, value: &[u8]) -> Option
 }
 
 /// Returns the minimum and maximum key of a value. Zeros of both signs are equal, with adjacent
-/// keys. `None` for NaN.
+/// keys. Returns `None` for NaN.
 fn keys(physical: PhysicalType, bytes: &[u8]) -> Option<(u64, u64)> {
     let scalar = Scalar::from_le_bytes(physical, bytes)?;
     match scalar {

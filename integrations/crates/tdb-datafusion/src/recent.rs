@@ -62,7 +62,7 @@ impl Recent {
         });
     }
 
-    /// Removes the array at a URI.
+    /// Removes all snapshots of the array at a URI.
     pub(crate) fn forget(&self, uri: &str) {
         self.with(|entries| entries.retain(|entry| entry.uri != uri));
     }

@@ -1,4 +1,4 @@
-//! Rewrites statements with incorrect results in DataFusion (55.2).
+//! Rewriting of statements for which DataFusion (55.2) returns incorrect results.
 
 mod exact_functions;
 mod expressions;

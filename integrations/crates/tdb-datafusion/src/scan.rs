@@ -41,7 +41,7 @@ pub struct Scan {
     fetch: Option<usize>,
     /// Order of the rows within each partition, by these leading dimensions.
     order: Option<(Order, Vec<String>)>,
-    /// Column whose first values are wanted (top k).
+    /// Sort column of a query for the first rows (top k), and the end of its values to start with.
     first: Option<(String, FirstValues)>,
     partitions: usize,
     parts: Arc<OnceLock<Result<Parts, Arc<DataFusionError>>>>,
@@ -59,7 +59,7 @@ impl Scan {
     /// Creates a scan of all rows, with the columns at these indices.
     ///
     /// # Errors
-    /// Fragment metadata are unreadable.
+    /// The fragment metadata cannot be read.
     pub(crate) fn new(opened: &Arc<Opened>, projection: Option<&Vec<usize>>, partitions: usize) -> Result<Self> {
         let schema = opened.projected(projection)?;
         let cells = opened.cells().map_err(|error| error::of_array(&opened.uri, error))?;
@@ -113,7 +113,8 @@ impl Scan {
         self.condition = filter::all(both.filter(Option::is_some)).map(|pushed| pushed.condition);
     }
 
-    /// Returns the ranges that contain rows, and the remaining condition. `None` if no row matches.
+    /// Returns the ranges that contain rows, and the remaining condition. Returns `None` if no row
+    /// matches.
     fn sides(&self) -> Result<Option<(Sides, Option<Condition>)>, ArrayError> {
         let Some(whole) = self.opened.whole()? else { return Ok(None) };
         Ok(match &self.condition {

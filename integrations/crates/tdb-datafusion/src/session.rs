@@ -64,14 +64,14 @@ impl SessionOptions {
         self
     }
 
-    /// Limits the memory of all queries in bytes. Sorts, aggregations and joins spill to temporary
-    /// files. Queries that cannot spill enough fail.
+    /// Limits the memory of all queries in bytes. Sorts, aggregations and sort-merge joins spill to
+    /// temporary files. Queries that cannot spill enough fail.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Sets the folder for temporary files. Default: the system's.
+    /// Sets the folder for temporary files. The default is that of the system.
     pub fn temporary(mut self, folder: impl Into<PathBuf>) -> Self {
         self.temporary = Some(folder.into());
         self
@@ -83,8 +83,8 @@ impl SessionOptions {
         self
     }
 
-    /// Sets whether queries can read files of other formats (Parquet, CSV, JSON) by path. Default:
-    /// `true`.
+    /// Sets whether queries can read files of other formats (Parquet, CSV, JSON) by path. The
+    /// default is `true`.
     pub fn files(mut self, files: bool) -> Self {
         self.files = files;
         self
@@ -105,8 +105,8 @@ pub fn session(options: SessionOptions) -> Result<SessionContext> {
     session_with(options, |builder| builder)
 }
 
-/// Like [`session`], with changes to the session state before it is built, for example another
-/// planner or further functions.
+/// Creates a session like [`session`]. `change` can modify the session state before it is built,
+/// for example to set another planner or to add functions.
 ///
 /// # Errors
 /// The temporary folder is not usable.

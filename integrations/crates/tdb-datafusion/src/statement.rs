@@ -11,8 +11,8 @@ pub(crate) use clauses::PlainRelations;
 
 /// Parses a statement for `SessionState::statement_to_plan`.
 ///
-/// Unlike `SessionContext::sql`, rejects clauses ignored by DataFusion 55.2, and chains of
-/// operators long enough to overflow the stack.
+/// Unlike `SessionContext::sql`, rejects clauses that DataFusion 55.2 ignores, and chains of
+/// operators that are long enough to overflow the stack.
 ///
 /// # Errors
 /// The text is not a single statement, or the statement is rejected.

@@ -40,7 +40,7 @@ impl TdbTable {
         error::blocking(opened).await
     }
 
-    /// Like [`open`](Self::open), on the calling thread.
+    /// Opens the array at a URI like [`open`](Self::open), but blocks the calling thread.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -59,7 +59,7 @@ impl TdbTable {
     /// runs a scan.
     ///
     /// # Errors
-    /// A column has no SQL type, or metadata are unreadable.
+    /// A column has no SQL type, or the enumerations or fragment metadata cannot be read.
     pub fn of(array: &Array, options: TableOptions) -> Result<Arc<Self>> {
         let storage = array.storage();
         let uri = storage.uri("").unwrap_or_else(|| storage.describe(""));
@@ -130,8 +130,8 @@ impl TableProvider for TdbTable {
         Ok(DataSourceExec::from_data_source(scan))
     }
 
-    /// Unsupported here: filters reach the scan as physical expressions, together with the dynamic
-    /// filters of joins and sorts.
+    /// Reports all filters as unsupported. Instead, filters reach the scan as physical expressions,
+    /// together with the dynamic filters of joins and sorts.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Unsupported; filters.len()])
     }

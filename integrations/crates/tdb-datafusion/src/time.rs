@@ -3,7 +3,8 @@
 use tdb_array::TimeRange;
 use tdb_array::tdb_types::{Datatype, datetime};
 
-/// Returns the first and last millisecond since 1970 of a date or number.
+/// Returns the first and last millisecond since 1970 of a date or number, or `None` if the text is
+/// neither.
 pub(crate) fn moment(text: &str) -> Option<(u64, u64)> {
     let (first, last) = datetime::read(Datatype::DatetimeMs, text.trim()).ok()?;
     Some((first.try_into().ok()?, last.try_into().ok()?))
@@ -17,7 +18,7 @@ pub(crate) fn between(text: &str) -> Option<TimeRange> {
     (start <= end).then_some(TimeRange { start, end })
 }
 
-/// Splits a table name with a time after an `@`.
+/// Splits a table name with a time after an `@`. Returns `None` for other names.
 pub(crate) fn of_name(name: &str) -> Option<(&str, TimeRange)> {
     let (uri, time) = name.rsplit_once('@')?;
     Some((uri, TimeRange::until(moment(time)?.1)))

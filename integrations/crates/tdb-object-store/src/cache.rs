@@ -64,7 +64,8 @@ impl ReadCache {
 }
 
 impl Key {
-    /// Returns the key of a request. `None` if the file may change.
+    /// Returns the key of a request. Returns `None` if the file may change, or for a range within
+    /// the file.
     pub(crate) fn of(request: &Request, location: &Path) -> Option<Self> {
         let last = match request.part {
             Part::All => None,
@@ -75,9 +76,9 @@ impl Key {
     }
 }
 
-/// `true` if the name of the file is never reused. Names with a timestamp also contain a random
-/// number. In old formats, the name `__array_schema.tdb` is the same for a later array in the same
-/// place.
+/// Returns `true` if the name of the file is never reused. Names with a timestamp also contain a
+/// random number. In old formats, the name `__array_schema.tdb` is the same for a later array in
+/// the same place.
 fn never_changes(path: &str) -> bool {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let named = |name: &str| {

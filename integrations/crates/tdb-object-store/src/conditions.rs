@@ -58,13 +58,13 @@ impl Conditions {
         }
     }
 
-    /// `true` if a file of this size may be written twice at once as a trial. Permits one small
-    /// file.
+    /// Returns `true` if a file of this size may be written twice at once as a trial. Permits one
+    /// small file.
     pub(crate) fn may_double(&self, bytes: usize) -> bool {
         bytes <= DOUBLED && !self.are_heeded() && !self.is_doubled.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps a file for a trial. Keeps the smallest one.
+    /// Keeps a file for a trial, unless a smaller file is already kept.
     pub(crate) fn keep(&self, put: Put) {
         let mut sample = self.sample();
         if !self.are_heeded() && sample.as_ref().is_none_or(|kept| put.bytes.len() < kept.bytes.len()) {

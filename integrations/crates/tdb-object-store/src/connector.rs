@@ -128,7 +128,8 @@ fn ends_nowhere(range: &impl AsRef<[u8]>) -> bool {
     range.as_ref().windows(end.len()).any(|part| part == end.as_bytes())
 }
 
-/// `true` for a request of a listing page, in the forms of S3 and Google, Azure, and WebDAV.
+/// Returns `true` for a request of a listing page, in the forms of S3 and Google, Azure, and
+/// WebDAV.
 fn is_listing(request: &HttpRequest) -> bool {
     let mut parameters = request.uri().query().unwrap_or_default().split('&');
     match request.method().as_str() {

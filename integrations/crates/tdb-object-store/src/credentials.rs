@@ -7,7 +7,7 @@ use object_store::aws::AmazonS3ConfigKey;
 
 use crate::UrlError;
 
-/// Environment variables, each with a source of credentials.
+/// Environment variables that each select a source of credentials.
 const SOURCES: [&str; 5] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -16,13 +16,13 @@ const SOURCES: [&str; 5] = [
     "AWS_SKIP_SIGNATURE",
 ];
 
-/// `true` if the environment selects a source of credentials.
+/// Returns `true` if the environment selects a source of credentials.
 pub(crate) fn has_s3_credentials(is_set: impl Fn(&str) -> bool) -> bool {
     SOURCES.into_iter().any(is_set)
 }
 
-/// `true` on an EC2 instance, which provides credentials. Elsewhere such requests run into a
-/// timeout.
+/// Returns `true` on an EC2 instance, which provides credentials. Elsewhere such requests run into
+/// a timeout.
 pub(crate) fn is_on_ec2() -> bool {
     // On EC2 the asset tag is the instance id.
     std::fs::read_to_string("/sys/devices/virtual/dmi/id/board_asset_tag").is_ok_and(|tag| tag.starts_with("i-"))
@@ -39,8 +39,8 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// Returns the named profile, or the profile in `AWS_PROFILE`, or the default profile. `None`
-    /// if none is named and the default does not exist.
+    /// Returns the named profile, or the profile in `AWS_PROFILE`, or the default profile. Returns
+    /// `None` if none is named and the default does not exist.
     pub(crate) fn of_user(named: Option<&str>) -> Result<Option<Self>, UrlError> {
         let home =
             std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from).unwrap_or_default();

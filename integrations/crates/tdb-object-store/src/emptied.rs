@@ -20,7 +20,7 @@ impl Emptied {
         }
     }
 
-    /// `true` if the behavior is known.
+    /// Returns `true` if the behavior is known.
     pub(crate) fn is_known(&self) -> bool {
         self.0.get().is_some()
     }

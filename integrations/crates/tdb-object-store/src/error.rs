@@ -104,7 +104,7 @@ pub enum StoreProblem {
 }
 
 impl StoreProblem {
-    /// Returns the store problem behind an error. `None` for other errors.
+    /// Returns the store problem behind an error. Returns `None` for other errors.
     #[must_use]
     pub fn of(error: &StorageError) -> Option<&Self> {
         match error {
@@ -216,14 +216,14 @@ const REDIRECTED: &str = "Received redirect without LOCATION";
 /// Message of `object_store` for a whole file in place of a range.
 const NOT_PARTIAL: &str = "Received non-partial response";
 
-/// `true` if a web server refused to list a folder, or answered with something other than a
+/// Returns `true` if a web server refused to list a folder, or answered with something other than a
 /// listing.
 fn lists_nothing(said: &Said) -> bool {
     let is_refused = said.begins("Error performing PROPFIND ") && matches!(said.status, Some(400 | 405 | 501));
     is_refused || said.begins("Error decoding PROPFIND response")
 }
 
-/// Returns the problem behind an error. `None` if the file does not exist.
+/// Returns the problem behind an error. Returns `None` if the file does not exist.
 fn problem(error: &StoreError, unsigned: bool) -> Option<StoreProblem> {
     let said = Said::of(error);
     if let Some(excess) = said.excess {
@@ -265,8 +265,8 @@ fn problem(error: &StoreError, unsigned: bool) -> Option<StoreProblem> {
     })
 }
 
-/// `true` if a request may have succeeded although its response was lost. Includes errors where the
-/// store refused a retry because the first attempt had succeeded.
+/// Returns `true` if a request may have succeeded although its response was lost. Includes errors
+/// where the store refused a retry because the first attempt had succeeded.
 pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     match error {
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => true,
@@ -275,7 +275,8 @@ pub(crate) fn is_in_doubt(error: &StoreError) -> bool {
     }
 }
 
-/// `true` if the store rejected the range of a request: out of bounds, or in an unsupported form.
+/// Returns `true` if the store rejected the range of a request: out of bounds, or in an unsupported
+/// form.
 pub(crate) fn is_about_ranges(error: &StoreError) -> bool {
     let said = Said::of(error);
     match error {

@@ -30,13 +30,14 @@ pub(crate) fn entries(folder: &Path, listed: &ListResult) -> Vec<Entry> {
         let name = name(&object.location)?;
         Some((name.clone(), Entry::file(name, object.size)))
     });
-    // A folder takes precedence over an empty object of the same name, which is a placeholder.
+    // A folder takes precedence over an object of the same name, which is usually an empty
+    // placeholder.
     let by_name: BTreeMap<String, Entry> = files.chain(folders).collect();
     by_name.into_values().collect()
 }
 
-/// Returns a path relative to a folder. `None` if the path is outside. Faulty listings contain such
-/// paths.
+/// Returns a path relative to a folder. Returns `None` if the path is outside. Faulty listings
+/// contain such paths.
 fn inside<'a>(folder: &Path, path: &'a Path) -> Option<&'a str> {
     match folder.as_ref() {
         "" => Some(path.as_ref()),

@@ -35,8 +35,8 @@ pub(crate) async fn forget_parents(place: &Arc<Place>, file: &Path) {
     forget(place, folders_of(&place.root, std::slice::from_ref(file))).await;
 }
 
-/// Deletes folder names, innermost first. The store keeps folders that are not empty. Errors are
-/// ignored, because a remaining folder does no harm.
+/// Deletes folder names, innermost first. The store keeps folders that are not empty. Ignores
+/// errors, because the files are already deleted.
 async fn forget(place: &Arc<Place>, folders: BTreeSet<String>) {
     if !place.emptied.are_listed() {
         return;

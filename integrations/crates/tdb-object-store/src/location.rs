@@ -48,7 +48,7 @@ use crate::{Connector, ObjectStorage, SCHEMES, StoreOptions, UrlError};
 /// Sends no request.
 ///
 /// # Errors
-/// [`UrlError`].
+/// [`UrlError`] if the URL, the configuration in the environment or a profile is invalid.
 pub fn open(url: &str) -> Result<Arc<dyn Storage>, UrlError> {
     open_with(url, &StoreOptions::default())
 }
@@ -65,7 +65,7 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
 #[derive(Default)]
 pub struct Stores {
     options: StoreOptions,
-    /// Keyed by scheme, user, host and query.
+    /// Keyed by scheme, user, host, port and query.
     opened: Mutex<HashMap<String, ObjectStorage>>,
 }
 
@@ -88,7 +88,7 @@ impl Stores {
     /// bucket is opened.
     ///
     /// # Errors
-    /// [`UrlError`].
+    /// [`UrlError`] if the URL, the configuration in the environment or a profile is invalid.
     pub fn open(&self, url: &str) -> Result<Arc<dyn Storage>, UrlError> {
         let wrong = |why: String| UrlError::Configuration { url: clean(url), why };
         let (bucket, path) = parts(url);
@@ -193,7 +193,7 @@ fn s3(settings: &Settings, url: &Url) -> Result<AmazonS3Builder, UrlError> {
     Ok(if is_plain { builder.with_allow_http(true) } else { builder })
 }
 
-/// Returns the endpoint. `None` for Amazon's servers.
+/// Returns the endpoint, or `None` for Amazon's servers.
 fn server(builder: &AmazonS3Builder) -> Option<String> {
     let [first, second] = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
     builder.get_config_value(&first).or_else(|| builder.get_config_value(&second))
@@ -206,8 +206,8 @@ fn bucket(url: &Url) -> &str {
 /// Returns the URL up to the path: `s3://bucket`.
 fn root_of(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    // In `abfss://CONTAINER@ACCOUNT…` it is the container. In other schemes this is a user name,
-    // kept private.
+    // In `abfss://CONTAINER@ACCOUNT…`, the user name is the container. In other schemes, the user
+    // name is left out as private.
     let container = match url.scheme() {
         "abfs" | "abfss" if !url.username().is_empty() => format!("{}@", url.username()),
         _ => String::new(),

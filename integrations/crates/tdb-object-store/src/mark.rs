@@ -23,7 +23,7 @@ impl Mark {
         Attributes::from_iter([(Attribute::Metadata(NAME.into()), self.0.clone())])
     }
 
-    /// `true` if a file has this mark. Fails if the file does not exist.
+    /// Returns `true` if a file has this mark. Fails if the file does not exist.
     pub(crate) async fn is_on(&self, store: &dyn ObjectStore, location: &Path) -> Result<bool> {
         let found = store.get_opts(location, GetOptions { head: true, ..GetOptions::default() }).await?;
         Ok(found.attributes.get(&Attribute::Metadata(NAME.into())).is_some_and(|value| value.as_ref() == self.0))

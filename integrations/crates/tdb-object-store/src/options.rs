@@ -8,7 +8,7 @@ use tdb_storage::ReadProfile;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// How reads are merged and split, and the maximum number of concurrent requests.
+    /// Rules for merging and splitting reads, and the maximum number of concurrent requests.
     pub profile: ReadProfile,
     /// Size in bytes of the parts of large files. Files of at least this size are uploaded in
     /// several concurrent parts. Most stores require at least 5 MiB.
@@ -23,7 +23,7 @@ pub struct StoreOptions {
     pub listing: u64,
     /// Maximum number of retries when the store is overloaded or the connection breaks.
     pub retries: usize,
-    /// Maximum total time of a request with its retries.
+    /// Time since the first attempt after which a request is not retried.
     pub patience: Duration,
     /// `true` to [test](crate::StoreProblem::IgnoresConditions) before the first commit if the
     /// store honors write conditions, unless known. Costs one extra request for a fragment, and two

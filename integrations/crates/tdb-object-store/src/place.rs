@@ -15,7 +15,7 @@ use crate::conditions::Conditions;
 use crate::emptied::Emptied;
 use crate::error::of_store;
 
-/// State shared by a folder with files and writers.
+/// State of a folder, shared with its files and writers.
 pub(crate) struct Place {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// Path of the folder in the store, without slashes around it.
@@ -58,13 +58,14 @@ impl Place {
     }
 }
 
-/// `true` if URLs of the scheme are percent-encoded, as HTTP requires. Other stores take names
-/// literally.
+/// Returns `true` if URLs of the scheme are percent-encoded, as HTTP requires. Other stores take
+/// names literally.
 pub(crate) fn is_web(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
-/// Characters without a special meaning in the path of a URL are not encoded.
+/// Characters to percent-encode. Excludes characters without a special meaning in the path of a
+/// URL.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')

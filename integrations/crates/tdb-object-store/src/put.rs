@@ -64,8 +64,8 @@ pub(crate) async fn put_new(place: &Place, path: &str, location: &Path, bytes: B
     }
 }
 
-/// `true` for a file of a fragment with a separate commit file, which exists from format version 5
-/// on. The folder names of these fragments contain the version.
+/// Returns `true` for a file of a fragment with a separate commit file, which exists from format
+/// version 5 on. The folder names of these fragments contain the version.
 fn is_uncommitted(location: &Path) -> bool {
     /// First format version with commit files.
     const COMMITTED_APART: u32 = 5;

@@ -99,7 +99,7 @@ pub(crate) async fn collect(place: &Place, path: &str, answer: GetResult, range:
     Ok(bytes)
 }
 
-/// `true` if two responses are of the same file, as far as the metadata show.
+/// Returns `true` if two responses are of the same file, as far as the metadata shows.
 fn is_same(first: &ObjectMeta, next: &ObjectMeta) -> bool {
     (first.size, &first.e_tag, first.last_modified) == (next.size, &next.e_tag, next.last_modified)
 }

@@ -15,7 +15,8 @@ const TOLD: usize = 400;
 /// appear elsewhere in the messages. Names of buckets and files therefore cannot imitate a
 /// response.
 const ANSWERED: [&str; 2] = ["Server returned non-2xx status code: ", "Server returned error response: "];
-/// Prefix for a failed deletion of one of many files. The key follows, and the code at the end.
+/// Prefix for a failed deletion of one of many files. The key follows, and the error code comes at
+/// the end.
 const NOT_DELETED: &str = "DeleteObjects request failed for key ";
 
 /// An error response of a store.
@@ -68,7 +69,7 @@ impl Said {
         codes.iter().copied().find(|code| *code == said)
     }
 
-    /// `true` if a message in the chain begins with these words of `object_store`.
+    /// Returns `true` if a message in the chain begins with these words of `object_store`.
     pub(crate) fn begins(&self, words: &str) -> bool {
         self.chain.iter().any(|link| link.starts_with(words))
     }
@@ -84,7 +85,7 @@ fn sources<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dy
     successors(Some(error), |error| (*error).source())
 }
 
-/// `true` if a request got no response, or an incomplete one.
+/// Returns `true` if a request got no response, or an incomplete one.
 fn is_cut_off(error: &StoreError) -> bool {
     sources(error).any(<dyn Error>::is::<HttpError>)
 }
@@ -93,7 +94,7 @@ fn excess(error: &StoreError) -> Option<Excess> {
     sources(error).find_map(|error| error.downcast_ref::<Excess>().copied())
 }
 
-/// `true` if a response broke off.
+/// Returns `true` if a response broke off.
 pub(crate) fn broke_off(error: &StoreError) -> bool {
     let broken = sources(error).skip_while(|error| !error.is::<HttpError>());
     excess(error).is_none() && broken.into_iter().any(|error| error.to_string().contains("response body"))

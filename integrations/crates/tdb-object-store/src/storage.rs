@@ -32,16 +32,16 @@ pub struct ObjectStorage {
 }
 
 impl ObjectStorage {
-    /// Creates a storage for the folder `root` of a store (`""` for the whole store). `url` is its
-    /// location for messages. Uses the retry policy of the given store.
+    /// Creates a storage for the folder `root` of a store (`""` for the whole store). `url` is the
+    /// URL of the store in messages. Uses the retry policy of the given store.
     ///
     /// # Errors
-    /// [`BadPath`](StorageError::BadPath).
+    /// [`BadPath`](StorageError::BadPath) if `root` is not a valid path.
     pub fn new(store: Arc<dyn ObjectStore>, url: &str, root: &str) -> Result<Self> {
         Self::with_options(store, url, root, StoreOptions::default())
     }
 
-    /// Like [`new`](Self::new), with options.
+    /// Creates a storage like [`new`](Self::new), with options.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -56,7 +56,8 @@ impl ObjectStorage {
         Ok(Self { place: Arc::new(Place { store, root, url, options, cache, conditions, emptied, parts }) })
     }
 
-    /// `true` if the store is known to refuse overwriting.
+    /// Returns `true` if the store is known to refuse overwriting, or assumed to because
+    /// [`StoreOptions::try_conditions`] is `false`.
     #[must_use]
     pub fn heeds_conditions(&self) -> bool {
         self.place.conditions.are_heeded()

@@ -132,7 +132,8 @@ async fn complete(place: &Place, path: &str, location: &Path, mut parts: Parts) 
         return Err(error);
     }
     let Err(error) = parts.upload.complete().await else { return Ok(()) };
-    // After a lost response, the retry finds no upload, so checks the mark of the file.
+    // After a lost response, a retry finds no upload. The mark of the file then shows whether the
+    // upload was completed.
     if place.options.mark_writes && parts.mark.is_on(&*place.store, location).await.unwrap_or(false) {
         return Ok(());
     }

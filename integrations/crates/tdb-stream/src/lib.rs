@@ -22,7 +22,8 @@
 //!
 //! Each stream reads on a separate thread, because reading computes as much as it waits. The thread
 //! blocks while the stream is full. Dropping the stream cancels the query, including pending
-//! storage requests.
+//! storage requests. If the query has a [monitor](tdb_array::Query::monitor), which other queries
+//! may share, the thread instead ends after the batch in progress.
 //!
 //! Opening an array blocks. In a runtime, do it where blocking is allowed (`spawn_blocking` in
 //! tokio).

@@ -19,8 +19,9 @@ const AHEAD: usize = 1;
 pub trait StreamBatches {
     /// Returns the batches of the query, in query order. Reading starts with the first poll.
     ///
-    /// The stream ends after the first error, including errors of [`Query::batches`]. It holds one
-    /// finished batch in addition to the memory allowed by the query's [`budget`](Query::budget).
+    /// The stream ends after the first error, including errors of [`Query::batches`]. The stream
+    /// holds one finished batch in addition to the memory allowed by the query's
+    /// [`budget`](Query::budget).
     fn stream(self) -> BatchStream;
 }
 

@@ -9,11 +9,12 @@ use tdb_array::{Metadata, MetadataValue, MetadataView};
 use crate::mark::{KEY, Mark};
 use crate::object::Attributes;
 
-/// Prefix of metadata keys for attributes stored as JSON, because metadata have no suitable type.
+/// Prefix of the metadata keys of attributes that are stored as JSON text, because no metadata
+/// datatype fits.
 const JSON_PREFIX: &str = "zarr.json:";
 
-/// Maximum length of number lists in attributes. Longer lists are bytes in the mark, because parsed
-/// JSON numbers take much memory.
+/// Maximum length of number lists in attributes. The mark stores longer lists as bytes, because
+/// parsed JSON numbers take much memory.
 const MAX_NUMBERS: usize = 1 << 14;
 
 /// Converts metadata to attributes. Values that JSON cannot represent exactly go into the mark.
@@ -38,8 +39,9 @@ pub(crate) fn of_metadata(metadata: &Metadata, mark: &mut Mark) -> Attributes {
     attributes
 }
 
-/// Returns the attribute for a value, and `true` if it converts back without a datatype in the
-/// mark.
+/// Returns the key and value of the attribute for a metadata value, and `true` if the attribute
+/// converts back without a datatype in the mark. Returns `None` if no attribute represents the
+/// value exactly.
 fn told(key: &str, value: &MetadataValue) -> Option<(String, Value, bool)> {
     if let (Some(key), Some(text)) = (key.strip_prefix(JSON_PREFIX), value.as_text())
         && key != KEY
@@ -101,8 +103,8 @@ fn exact(told: &Value) -> Option<(Vec<u8>, MetadataValue)> {
     Some((bytes("key")?, MetadataValue::new(datatype, bytes("value")?).ok()?))
 }
 
-/// Converts JSON to a metadata value of this datatype, or of the default datatype. `None` if that
-/// is impossible.
+/// Converts JSON to a metadata value of this datatype, or of the default datatype. Returns `None`
+/// if that is impossible.
 fn of_json(json: &Value, datatype: Option<Datatype>) -> Option<MetadataValue> {
     match json {
         Value::String(text) => match datatype {
@@ -137,7 +139,7 @@ fn usual(one: &Value) -> Option<Datatype> {
     }
 }
 
-/// Returns the common datatype of several values.
+/// Returns the common datatype of several values, or `None` if no datatype holds all of them.
 fn common(several: &[Value]) -> Option<Datatype> {
     let mut all: Vec<Datatype> = several.iter().map(usual).collect::<Option<_>>()?;
     all.sort_unstable_by_key(|datatype| *datatype as u8);

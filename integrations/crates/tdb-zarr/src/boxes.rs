@@ -155,7 +155,7 @@ pub(crate) fn each_row(
     });
 }
 
-/// Converts a position of cells in memory.
+/// Converts the index or number of cells that are in memory.
 pub(crate) fn to_memory(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

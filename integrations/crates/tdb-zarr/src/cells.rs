@@ -44,8 +44,8 @@ impl Cells {
         }
     }
 
-    /// Cuts a chunk out of a box. Cells beyond the end of the array get the fill value. `None` if
-    /// all cells are fill values.
+    /// Cuts a chunk out of a box. Cells beyond the end of the array get the fill value. Returns
+    /// `None` if all cells are fill values.
     pub(crate) fn cut(&self, place: Place<'_>, fill: &[u8]) -> Option<Self> {
         let count = place.shape.iter().map(|len| to_memory(*len)).product::<usize>();
         if self.offsets.is_some() {
@@ -123,7 +123,7 @@ impl<'a> Gathered<'a> {
 
 fn repeated(fill: &[u8], count: usize) -> Vec<u8> {
     match fill.iter().all(|byte| *byte == 0) {
-        // Zeroed memory from the system.
+        // The system provides zeroed memory faster than `repeat`.
         true => vec![0; fill.len() * count],
         false => fill.repeat(count),
     }

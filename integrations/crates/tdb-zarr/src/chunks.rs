@@ -36,7 +36,7 @@ impl Chunks {
     /// Checks the metadata, and prepares the codecs.
     ///
     /// # Errors
-    /// The metadata are inconsistent, or a codec is unknown.
+    /// The metadata is inconsistent, a codec is unknown, or the chunks or shards are too large.
     pub(crate) fn open(node: &ArrayNode) -> Result<Self> {
         let unsupported = |why: String| Error::unsupported(&node.path, why);
         let codecs = codecs::bounded(&node.codecs).map_err(unsupported)?;
@@ -52,7 +52,8 @@ impl Chunks {
         Ok(Self { path: node.path.clone(), keys: node.keys.clone(), coder, shards, shape })
     }
 
-    /// Reads the cells of a full chunk, in row-major order. `None` if the chunk does not exist.
+    /// Reads the cells of a full chunk, in row-major order. Returns `None` if the chunk does not
+    /// exist.
     ///
     /// # Errors
     /// The chunk is unreadable.

@@ -57,8 +57,8 @@ const PACKERS: [(&str, Packer); 8] = [
     ("numcodecs.zstd", Packer::Zstd),
 ];
 
-/// Returns the name of the limited codec that replaces the given codec. `None` if there is no
-/// replacement.
+/// Returns the name of the limited codec that replaces the given codec. Returns `None` if there is
+/// no replacement.
 pub(crate) fn bounded_name(name: &str) -> Option<String> {
     PACKERS.iter().any(|(known, _)| *known == name).then(|| format!("{PREFIX}{name}"))
 }
@@ -163,7 +163,8 @@ impl BytesToBytesCodecTraits for Bounded {
     }
 
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
-        // Incompressible data grow a little. Blosc adds a table of blocks of any size.
+        // Incompressible data grows a little. Blosc adds a table with an entry per block, and
+        // blocks may have any size.
         let longest = |size: u64| size.saturating_add(size / 4).saturating_add(1 << 16);
         decoded
             .size()

@@ -21,7 +21,7 @@ pub enum Compression {
     Zstd(i8),
 }
 
-/// Zstandard level for codecs that Zarr lacks.
+/// Zstandard level if no level is known, for example in place of a codec that Zarr lacks.
 const USUAL_LEVEL: i32 = 3;
 
 /// Returns the codecs for writing chunks.
@@ -65,10 +65,10 @@ fn zstd(level: i32) -> Value {
     json!({ "name": "zstd", "configuration": { "level": level, "checksum": false } })
 }
 
-/// Replaces codecs by limited ones.
+/// Replaces compression codecs by codecs with an output limit.
 ///
 /// # Errors
-/// A codec is unknown.
+/// A codec is unknown, or its configuration is not supported.
 pub(crate) fn bounded(codecs: &[Value]) -> Result<Vec<Value>, String> {
     codecs.iter().map(bounded_codec).collect()
 }
@@ -97,7 +97,7 @@ fn bounded_codec(codec: &Value) -> Result<Value, String> {
             Ok(json!({ "name": name, "configuration": configuration }))
         }
         "bytes" | "transpose" | "vlen-utf8" | "vlen-bytes" | "crc32c" | "numcodecs.shuffle" => {
-            // zarrs requires version 3 configurations, and no configuration where that is empty.
+            // zarrs rejects an empty configuration.
             match configuration.as_object().is_some_and(serde_json::Map::is_empty) {
                 true => Ok(json!({ "name": name })),
                 false => Ok(json!({ "name": name, "configuration": configuration })),

@@ -22,8 +22,8 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// `true` while this crate catches panics on this thread and converts them to errors. For panic
-/// hooks that report panics.
+/// Returns `true` while this crate catches panics on this thread and converts them to errors. Panic
+/// hooks can use this function to skip such panics.
 #[must_use]
 pub fn is_caught() -> bool {
     IS_CAUGHT.get()
@@ -41,7 +41,7 @@ impl Coder {
     /// Prepares the codecs.
     ///
     /// # Errors
-    /// The metadata are inconsistent, or a codec is unknown.
+    /// The metadata is inconsistent, or a codec is unknown.
     pub(crate) fn new(path: &Path, shape: &[u64], form: Form, fill: &[u8], codecs: &[Value]) -> Result<Self> {
         codec::register();
         let metadata = json!({

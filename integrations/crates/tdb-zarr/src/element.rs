@@ -11,7 +11,7 @@ pub(crate) struct Element {
     pub(crate) name: Value,
     pub(crate) form: Form,
     pub(crate) datatype: Datatype,
-    /// Number of values per element.
+    /// Number of TileDB values per cell.
     pub(crate) per_cell: CellValNum,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum Form {
     Unsigned(usize),
     /// Float.
     Float(usize),
-    /// Pair of floats. The size is of both.
+    /// Pair of floats. The size includes both.
     Complex(usize),
     /// Date or duration: a 64-bit integer.
     Time,
@@ -77,7 +77,7 @@ const MAX_ELEMENT: u64 = 1 << 20;
 const MAX_CELL: u64 = 1 << 24;
 
 impl Form {
-    /// Returns the element size in bytes. `None` for variable length.
+    /// Returns the element size in bytes. Returns `None` for variable length.
     pub(crate) fn size(self) -> Option<usize> {
         match self {
             Self::Bool => Some(1),
@@ -257,7 +257,7 @@ impl Element {
     }
 }
 
-/// `true` if a cell of several values is one string.
+/// Returns `true` if a cell of several values is one string.
 fn is_bytes_of_text(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::Char | Datatype::StringAscii | Datatype::StringUtf8)
 }

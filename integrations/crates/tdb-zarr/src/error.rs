@@ -47,7 +47,7 @@ pub enum Error {
         /// Path of the folder.
         path: PathBuf,
     },
-    /// Zarr metadata are unreadable or inconsistent.
+    /// The Zarr metadata is unreadable or inconsistent.
     #[error("{path}: {why}")]
     Metadata {
         /// Path of the file.
@@ -94,7 +94,7 @@ pub enum Error {
     Cell {
         /// Name of the field.
         field: String,
-        /// Coordinates of the first cell in the same box.
+        /// Coordinates of the first cell in the same subarray.
         near: Vec<i128>,
         /// Cause.
         why: String,

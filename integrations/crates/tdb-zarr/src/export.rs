@@ -32,7 +32,7 @@ pub struct Export {
 pub struct Exported {
     /// Number of TileDB arrays.
     pub arrays: u64,
-    /// Number of cells read, in parts of arrays that were written.
+    /// Number of cells read. Parts of arrays that were never written are not read.
     pub cells: u64,
 }
 
@@ -48,7 +48,8 @@ impl Export {
         self
     }
 
-    /// Exports only a range of an array's dimension.
+    /// Exports only a range of an array's dimension. A further range of the same dimension must be
+    /// inside of the first.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: RangeInclusive<C>) -> Self {
         let (start, end) = range.into_inner();
         self.ranges.push((dimension.to_owned(), start.into()..=end.into()));
@@ -61,7 +62,7 @@ impl Export {
         self
     }
 
-    /// Sets the chunk shape. Default: the tile extents.
+    /// Sets the chunk shape. The default is the tile extents.
     pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.chunks = Some(shape.into());
         self
@@ -94,7 +95,7 @@ impl Export {
     }
 
     /// Sets a callback that receives the processed and the total number of cells, and returns
-    /// `false` to stop. For groups, the numbers are of one array at a time.
+    /// `false` to stop. For a group, the numbers apply to one array at a time.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.work.observer = Some(Arc::new(observer));
         self

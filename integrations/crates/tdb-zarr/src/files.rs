@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Opens a file, and returns its size. `None` if the file does not exist. Rejects pipes and
+/// Opens a file, and returns its size. Returns `None` if the file does not exist. Rejects pipes and
 /// devices, which may never end or respond.
 ///
 /// # Errors
@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((File::open(path)?, metadata.len())))
 }
 
-/// Reads a file. `None` if the file does not exist.
+/// Reads a file. Returns `None` if the file does not exist.
 ///
 /// # Errors
 /// The file is unreadable, or larger than `limit`.
@@ -34,7 +34,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     read_from(file, 0..size, size, limit).map(Some)
 }
 
-/// Reads a part of a file. `None` if the file does not exist.
+/// Reads a part of a file. Returns `None` if the file does not exist.
 ///
 /// # Errors
 /// The file is unreadable or too short, or the part is larger than `limit`.

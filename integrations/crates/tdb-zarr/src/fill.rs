@@ -147,7 +147,7 @@ fn float(value: &Value, size: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the bits of a 16-bit float. `None` if the number is no 16-bit float.
+/// Returns the bits of a 16-bit float. Returns `None` if the number is no 16-bit float.
 fn half(number: f64) -> Option<u16> {
     if number.is_nan() {
         return Some(0x7e00);
@@ -157,7 +157,7 @@ fn half(number: f64) -> Option<u16> {
     (0..=u16::MAX).find(|bits| half_to_single(*bits).to_bits() == single.to_bits())
 }
 
-/// Converts a 16-bit float to 32 bits. Exact.
+/// Converts a 16-bit float to 32 bits without loss.
 pub(crate) fn half_to_single(half: u16) -> f32 {
     let sign = u32::from(half >> 15) << 31;
     let (exponent, fraction) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));

@@ -37,7 +37,7 @@ pub struct Imported {
     pub groups: u64,
     /// Number of cells written.
     pub cells: u64,
-    /// Notes for the user. Not errors.
+    /// Notes for the user, which are not errors.
     pub notes: Vec<String>,
 }
 
@@ -61,8 +61,9 @@ impl Import {
         self
     }
 
-    /// Sets the approximate memory for cells in bytes, by default 64 MiB. Each time the memory is
-    /// full, a fragment is written. In addition, each thread holds one chunk.
+    /// Sets the approximate memory for cells in bytes, by default 64 MiB. The import divides an
+    /// array into subarrays that fit into a quarter of this memory, and writes one fragment per
+    /// subarray. In addition, each thread holds one chunk.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.work.budget = bytes.max(1);
         self
@@ -75,7 +76,7 @@ impl Import {
     }
 
     /// Sets a callback that receives the processed and the total number of cells, and returns
-    /// `false` to stop. For groups, the numbers are of one array at a time.
+    /// `false` to stop. For a group, the numbers apply to one array at a time.
     pub fn observer(mut self, observer: impl Fn(u64, u64) -> bool + Send + Sync + 'static) -> Self {
         self.work.observer = Some(Arc::new(observer));
         self

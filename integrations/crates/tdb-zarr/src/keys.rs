@@ -47,7 +47,7 @@ impl Keys {
         if path.is_empty() { "0".to_owned() } else { path }
     }
 
-    /// Returns the chunk of a path. `None` for other files.
+    /// Returns the chunk of a path. Returns `None` for other files.
     pub(crate) fn chunk(&self, path: &str, dimensions: usize) -> Option<Vec<u64>> {
         let mut parts = path.split(self.separator);
         if self.has_prefix && parts.next() != Some("c") {

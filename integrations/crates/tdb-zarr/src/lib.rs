@@ -7,8 +7,8 @@
 //! - [`Compression`]: codec of the chunks.
 //! - [`Error`]: names the file, the field, the member or the chunk.
 //!
-//! Cells are processed in boxes of chunks that fit a memory budget. Unwritten cells and missing
-//! chunks are skipped. `docs/guides/zarr.md` has the mapping of types and codecs.
+//! Cells are processed in subarrays of whole chunks that fit a memory budget. Unwritten cells and
+//! missing chunks are skipped. `docs/guides/zarr.md` has the mapping of types and codecs.
 //!
 //! ```
 //! use tdb_array::Array;

@@ -29,7 +29,7 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MarkedField {
     pub(crate) attribute: String,
-    /// Node name below the folder of the mark. `None` for that folder.
+    /// Node name below the folder of the mark. `None` if the node is that folder itself.
     pub(crate) array: Option<String>,
     /// Node with the validity of a nullable attribute.
     pub(crate) validity: Option<String>,

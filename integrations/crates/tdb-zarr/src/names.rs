@@ -5,7 +5,7 @@ use std::collections::HashSet;
 /// Maximum length in bytes. File systems support a little more.
 const MAX_LEN: usize = 200;
 
-/// `true` if a name is valid for a node, and safe as a folder name.
+/// Returns `true` if a name is valid for a node, and safe as a folder name.
 pub(crate) fn is_node(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_LEN

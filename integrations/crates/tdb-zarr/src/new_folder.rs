@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::node::METADATA;
 use crate::object::{self, Attributes};
 
-/// A folder that is created under a temporary name. Dropped before the end, the folder is removed.
+/// A folder that is created under a temporary name. Dropping this value before
+/// [`finish`](NewFolder::finish) removes the folder.
 pub(crate) struct NewFolder {
     target: PathBuf,
     beside: TempDir,
@@ -39,7 +40,7 @@ impl NewFolder {
     /// Renames the folder to the target.
     ///
     /// # Errors
-    /// The target exists meanwhile, or renaming fails.
+    /// The target was created meanwhile, or renaming fails.
     pub(crate) fn finish(self) -> Result<()> {
         check_free(&self.target)?;
         fs::rename(self.path(), &self.target).map_err(Error::io(&self.target))

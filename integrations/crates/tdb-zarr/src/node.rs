@@ -44,10 +44,11 @@ pub(crate) struct ArrayNode {
 }
 
 impl Node {
-    /// Reads the metadata in a folder. `None` if the folder is neither an array nor a group.
+    /// Reads the metadata in a folder. Returns `None` if the folder is neither an array nor a
+    /// group.
     ///
     /// # Errors
-    /// The metadata are unreadable, or describe unsupported data.
+    /// The metadata is unreadable, or describes unsupported data.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let file = path.join(METADATA);
         if let Some(metadata) = object::read(&file)? {
@@ -66,7 +67,7 @@ impl Node {
         }
     }
 
-    /// `true` if a folder contains a metadata file.
+    /// Returns `true` if a folder contains a metadata file.
     pub(crate) fn is_there(path: &Path) -> bool {
         std::iter::once(METADATA).chain(OF_VERSION_2).any(|name| path.join(name).exists())
     }

@@ -14,14 +14,14 @@ pub(crate) type Attributes = Map<String, Value>;
 
 /// Maximum size of metadata in bytes.
 const MAX_BYTES: u64 = 1 << 26;
-/// Maximum number of values in metadata. When parsed, a list of digits takes forty times the bytes
-/// of the text. An object of one member takes hundreds of times.
+/// Maximum number of values in metadata. When parsed, a list of digits takes forty times as many
+/// bytes as the text. An object of one member takes hundreds of times as many.
 const MAX_VALUES: usize = 1 << 18;
 /// Member of version 3 groups that repeats the metadata of all members. It is skipped, because the
 /// separate files have the same content.
 const CONSOLIDATED: &str = "consolidated_metadata";
 
-/// Reads the JSON object in a file. `None` if the file does not exist.
+/// Reads the JSON object in a file. Returns `None` if the file does not exist.
 ///
 /// # Errors
 /// The file is unreadable, contains no object, or exceeds a limit.

@@ -57,7 +57,7 @@ impl Work {
         (self.budget as u64 / 4 / cell.max(1)).max(1)
     }
 
-    /// Creates the thread pool. `None` to run on the calling thread.
+    /// Creates the thread pool. Returns `None` to run on the calling thread.
     pub(crate) fn pool(&self) -> Result<Option<ThreadPool>> {
         if self.threads == 1 {
             return Ok(None);

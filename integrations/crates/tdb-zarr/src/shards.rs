@@ -14,9 +14,9 @@ use crate::element::Form;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// Maximum number of cached indices, and of chunks in them (16 bytes each). At least one index is
-/// cached.
+/// Maximum number of cached indices. At least one index is cached, whatever its size.
 const KEPT_SHARDS: u64 = 16;
+/// Maximum number of chunks in the cached indices, with 16 bytes each.
 const KEPT_CHUNKS: u64 = 1 << 20;
 /// Index entry of a missing chunk, as start and as length.
 const ABSENT: u64 = u64::MAX;
@@ -66,11 +66,11 @@ impl Shards {
         (shard, saturating_len(within))
     }
 
-    /// Reads chunk number `within` of a shard in the file `path`. `None` if the file or the chunk
-    /// does not exist.
+    /// Reads chunk number `within` of a shard in the file `path`. Returns `None` if the file or the
+    /// chunk does not exist.
     ///
     /// # Errors
-    /// Returns the reason, for example an index entry of any chunk beyond the end of the file.
+    /// Returns the reason, for example that the index places any chunk beyond the end of the file.
     pub(crate) fn read(
         &self,
         path: &Path,

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, format: &dyn FolderFormat, path: &Path, key: &Key
     let options = files::options(&args.options)?;
     files::check_known(&options, format.options())?;
     if args.order.is_some() {
-        return Err(Failure::usage("--order: formats of folders have a fixed order"));
+        return Err(Failure::usage("--order: folder formats have a fixed order"));
     }
     if path == Path::new(STDOUT) {
         return Err(Failure::usage("-: cannot write a folder to standard output"));
@@ -71,7 +71,7 @@ fn array(args: &Args, format: &dyn FolderFormat, export: FolderExport<'_>, key: 
             // The format always stores the coordinates.
             Selected::Field(FieldRef::Dimension(_)) => {}
             Selected::Label(label) => {
-                return Err(Failure::usage(format!("--select {}: formats of folders have no labels", label.name)));
+                return Err(Failure::usage(format!("--select {}: folder formats have no labels", label.name)));
             }
         }
     }

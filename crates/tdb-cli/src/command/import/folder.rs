@@ -17,7 +17,7 @@ use tdb_print::Terminal;
 /// Returns the folder to import as an array or group, or `None` if the files are of another kind.
 ///
 /// # Errors
-/// Fails if the folder is one of several files.
+/// Fails if other files are given with the folder, or if a path is not local.
 pub(super) fn named(args: &Args) -> Result<Option<(&'static dyn FolderFormat, PathBuf)>> {
     let files = args.files.iter().filter(|name| *name != "-");
     let paths = files.map(|name| location::local(name)).collect::<Result<Vec<_>>>()?;

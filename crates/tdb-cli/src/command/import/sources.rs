@@ -33,7 +33,8 @@ enum Kind {
 /// Opens the named files, and the files in the named folders.
 ///
 /// # Errors
-/// Fails if the kind of a file is unknown or unsupported, or if the kinds differ.
+/// Fails if a file or folder cannot be read, if the format of a file is unknown or unsupported, if
+/// the formats differ, or if an option does not apply to the format.
 pub(super) fn source(named: &[OsString], how: How<'_>) -> Result<Source> {
     let mut paths = Vec::new();
     for name in named {

@@ -139,7 +139,8 @@ fn cells(array: &Array) -> Result<(u64, &'static str)> {
     Ok((count, if several { "written, including overwritten cells" } else { "written" }))
 }
 
-/// Returns the first and last millisecond of all fragments.
+/// Returns the first and last timestamp of all fragments, in milliseconds since 1970. Returns
+/// `None` without fragments.
 fn times(array: &Array) -> Result<Option<(u64, u64)>> {
     let names = array.fragments()?.iter().map(tdb_array::Fragment::name);
     let first = names.clone().map(tdb_types::TimestampedName::start).min();

@@ -13,7 +13,7 @@ use crate::ArrowOptions;
 use crate::element::Element;
 
 impl Target<'_> {
-    /// Converts strings and binary. `None` if the column or the field has another type.
+    /// Converts strings and binary. Returns `None` if the column or the field has another type.
     pub(super) fn bytes<'a>(&self, array: &'a dyn Array) -> Option<Cells<'a>> {
         if self.datatype.size() != 1 {
             return None;

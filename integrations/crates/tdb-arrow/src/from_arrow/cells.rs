@@ -1,4 +1,4 @@
-//! Cells of one field, between an Arrow array and a column to write.
+//! Intermediate form of the cells of one field, between an Arrow array and a column to write.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Returns the validity bitmap. `None` if no cell is null.
+/// Returns the validity bitmap. Returns `None` if no cell is null.
 pub(crate) fn validity(nulls: Option<&NullBuffer>) -> Option<Cow<'_, [u8]>> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     let bits = nulls.inner();

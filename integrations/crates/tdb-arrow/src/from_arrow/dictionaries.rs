@@ -142,7 +142,7 @@ impl Target<'_> {
     }
 }
 
-/// Returns the keys of a dictionary. `None` where the key or its value is null.
+/// Returns the key of each cell, or `None` if the key or its value in the dictionary is null.
 fn keys(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
     let values = dictionary.values();
     if values.is_empty() {

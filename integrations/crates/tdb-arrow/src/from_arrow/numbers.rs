@@ -17,7 +17,7 @@ use crate::{ArrowOptions, Problem, Result};
 impl Target<'_> {
     /// Converts the values of an array to the field's type, null or not. Borrows them if the bits
     /// are the same. `whole` is the type of the column, and `cell_of` maps a value to a cell. Both
-    /// are for errors.
+    /// are used only in errors.
     pub(super) fn numbers<'a>(
         &self,
         array: &'a dyn Array,
@@ -49,7 +49,7 @@ impl Target<'_> {
         }
     }
 
-    /// `true` if values of this Arrow type have the same bits as values of the field.
+    /// Returns `true` if values of this Arrow type have the same bits as values of the field.
     fn is_same(&self, data_type: &DataType, unit: Option<(Unit, Unit)>) -> bool {
         if matches!(Element::of(self.datatype, &ArrowOptions::new()), Element::Byte { .. }) {
             return matches!(data_type, DataType::Int8 | DataType::UInt8);
@@ -82,7 +82,7 @@ impl Target<'_> {
     }
 }
 
-/// Returns the numbers of an array of dates or times.
+/// Returns the stored numbers of an array of dates or times.
 fn counts(array: &dyn Array) -> Vec<i64> {
     let wide = |values: &[i32]| values.iter().map(|value| i64::from(*value)).collect();
     match array.data_type() {
@@ -96,7 +96,7 @@ fn counts(array: &dyn Array) -> Vec<i64> {
     }
 }
 
-/// Returns the bytes of the values of a primitive array.
+/// Returns the bytes of the values of a primitive array, or `None` for another array.
 pub(super) fn values_of(array: &dyn Array) -> Option<&[u8]> {
     downcast_primitive_array!(
         array => Some(array.values().inner().as_slice()),

@@ -36,7 +36,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns the field of this name in a definition. `None` if the definition lacks it.
+    /// Returns the field of this name in a definition. Returns `None` if the definition lacks it.
     pub(crate) fn of_definition(definition: &ArrayDefinition, name: &'a str) -> Result<Option<Self>> {
         let enumeration = |name: &str| Ok(definition.enumeration(name).cloned().map(Arc::new));
         Self::in_schema(definition.schema(), name, enumeration)
@@ -68,18 +68,18 @@ impl<'a> Target<'a> {
         Self { name: self.name, datatype, number, nullable: true, is_dimension: false, enumeration: None }
     }
 
-    /// Bytes per cell, or per value for cells of variable length.
+    /// Returns the number of bytes per cell, or per value for cells of variable length.
     pub(crate) fn size(&self) -> usize {
         self.datatype.size() * self.number.fixed().unwrap_or(1) as usize
     }
 
-    /// Bytes of a null cell. Zero for variable length.
+    /// Returns the number of bytes of a null cell, which is zero for variable length.
     pub(crate) fn cell_size(&self) -> usize {
         if self.number.is_var() { 0 } else { self.size() }
     }
 
-    /// `true` if "no time" can represent null: in dates and times, except coordinates. Those are
-    /// never null.
+    /// Returns `true` if "no time" can represent null, which is the case in dates and times.
+    /// Coordinates are never null.
     pub(crate) fn has_no_time(&self) -> bool {
         !self.is_dimension && Unit::of(self.datatype).is_some()
     }

@@ -12,8 +12,8 @@ use super::target::Target;
 use crate::{Problem, Result};
 
 impl Target<'_> {
-    /// Converts the values to the field's datatype. `None` if either side is not numeric. Null
-    /// becomes zero.
+    /// Converts the values to the field's datatype. Returns `None` if either side is not numeric.
+    /// Null becomes zero.
     pub(super) fn of_other_width(
         &self,
         array: &dyn Array,
@@ -59,7 +59,8 @@ type Write<N> = fn(N, &mut Vec<u8>) -> bool;
 
 /// The widest type of a kind: `i128` for integers, `f64` for floats.
 trait Number: Copy + Default + std::fmt::Display {
-    /// Returns the writer for a datatype. `None` if numbers of this kind are never converted to it.
+    /// Returns the writer for a datatype. Returns `None` if numbers of this kind are never
+    /// converted to it.
     fn writer(datatype: Datatype) -> Option<Write<Self>>;
 }
 

@@ -11,7 +11,7 @@ pub(super) fn shared(buffer: SharedBuffer) -> Buffer {
     Buffer::from(Bytes::from_owner(buffer))
 }
 
-/// Wraps values. Columns are aligned, so only unaligned buffers are copied.
+/// Wraps values without a copy, unless the buffer is not aligned. Buffers of columns are aligned.
 pub(super) fn scalars<T: ArrowNativeType>(buffer: SharedBuffer) -> ScalarBuffer<T> {
     let buffer = shared(buffer);
     match buffer.as_ptr().align_offset(align_of::<T>()) {

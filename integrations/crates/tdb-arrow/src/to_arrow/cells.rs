@@ -1,4 +1,4 @@
-//! Cells of one field, between a column and an Arrow array.
+//! Intermediate form of the cells of one field, between a column and an Arrow array.
 
 use arrow_buffer::NullBuffer;
 use tdb_array::tdb_types::{Datatype, SharedBuffer};

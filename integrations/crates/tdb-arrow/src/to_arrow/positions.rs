@@ -15,7 +15,7 @@ use super::cells::Cells;
 use crate::{ArrowOptions, Problem, Result};
 
 /// Converts positions to a dictionary array. The positions become the keys. Positions outside of
-/// the enumeration become null or an error, by the options.
+/// the enumeration become null or an error, according to the options.
 pub(super) fn array(
     cells: Cells<'_>,
     enumeration: &Enumeration,
@@ -91,7 +91,8 @@ impl Keys<'_> {
         (buffers::scalars(std::mem::take(&mut self.cells.values)), self.cells.nulls.take())
     }
 
-    /// Adds positions outside of the enumeration to the nulls, or rejects them, by the options.
+    /// Adds positions outside of the enumeration to the nulls, or rejects them, according to the
+    /// options.
     fn checked<K: ArrowDictionaryKeyType>(
         &self,
         keys: &ScalarBuffer<K::Native>,

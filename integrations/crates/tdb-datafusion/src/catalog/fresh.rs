@@ -10,7 +10,7 @@ use datafusion::logical_expr::TableType;
 use super::UrlTables;
 use crate::{TdbTable, time};
 
-/// Wraps a list of catalogs.
+/// A wrapper around a list of catalogs.
 #[derive(Debug)]
 pub(crate) struct FreshCatalogs {
     inner: Arc<dyn CatalogProviderList>,

@@ -30,10 +30,10 @@ impl UrlTables {
         Self { opener, options, others }
     }
 
-    /// Returns the table for a name. `None` if the name refers to nothing.
+    /// Returns the table for a name. Returns `None` if the name refers to nothing.
     ///
     /// # Errors
-    /// The name refers to a group, or to an array that cannot be opened.
+    /// The name refers to a group, or to an array or file that cannot be opened.
     pub(crate) async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let found = match self.at(name, self.options.clone()).await? {
             Found::Nothing => match time::of_name(name) {

@@ -196,7 +196,8 @@ impl CopySink {
             let is_empty = opener.array(&uri, None)?.fragments().is_ok_and(<[_]>::is_empty);
             if is_empty {
                 let entries = storage.list("").map_err(failed)?;
-                // Without a schema folder it is not an array. The other folders are empty by now.
+                // Removes the schema folder first. Without it, the folder is not an array. The
+                // other folders are empty by now.
                 let own = |name: &str| name.starts_with("__");
                 let mut folders: Vec<String> =
                     entries.into_iter().map(|entry| entry.name).filter(|name| own(name)).collect();

@@ -59,8 +59,8 @@ fn not_null(found: Pushed, column: &str, datatype: Datatype, kind: Kind) -> Opti
     if kind == Kind::IntegerOrNoTime { all([Some(found), Some(is_time(column, datatype))]) } else { Some(found) }
 }
 
-/// `true` if SQL represents this datatype with 32 bits. Values beyond are null in SQL, like "no
-/// time".
+/// Returns `true` if SQL represents this datatype with 32 bits. Values beyond are null in SQL, like
+/// "no time".
 fn is_short(datatype: Datatype) -> bool {
     matches!(datatype, Datatype::DatetimeDay | Datatype::TimeSec | Datatype::TimeMs)
 }

@@ -26,12 +26,12 @@ impl Pushed {
     }
 }
 
-/// `true` for the condition without any matching row.
+/// Returns `true` for the condition without any matching row.
 pub(crate) fn is_never(condition: &Condition) -> bool {
     matches!(condition, Condition::Or(nodes) if nodes.is_empty())
 }
 
-/// `true` for the condition that every row matches.
+/// Returns `true` for the condition that every row matches.
 pub(crate) fn is_always(condition: &Condition) -> bool {
     matches!(condition, Condition::And(nodes) if nodes.is_empty())
 }

@@ -4,7 +4,7 @@ use datafusion::scalar::ScalarValue;
 use tdb_array::tdb_schema::FieldType;
 use tdb_array::tdb_types::{CellValNum, Datatype};
 
-/// How the cells of a field compare with values.
+/// Comparison of the cells of a field with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// As integers: numbers, dates and times.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a field. `None` if SQL and conditions compare it differently.
+    /// Returns the kind of a field. Returns `None` if SQL and conditions compare it differently.
     pub(super) fn of(field: FieldType) -> Option<Self> {
         let FieldType { datatype, cell_val_num, .. } = field;
         if matches!(datatype, Datatype::StringAscii | Datatype::StringUtf8 | Datatype::Char) {
@@ -43,8 +43,8 @@ impl Kind {
     }
 }
 
-/// Returns a value as bytes of a cell. `None` if the value has another type than the field in
-/// Arrow.
+/// Returns a value as bytes of a cell. Returns `None` if the value has another type than the field
+/// in Arrow.
 pub(super) fn bytes(datatype: Datatype, value: &ScalarValue) -> Option<Vec<u8>> {
     use ScalarValue as S;
     let long = |value: i64| Some(value.to_le_bytes().to_vec());

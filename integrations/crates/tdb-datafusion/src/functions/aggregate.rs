@@ -40,7 +40,7 @@ impl MappedAggregate {
         self.mapping == Mapping::Wide
     }
 
-    /// `true` if this replaces the given function for values of type `of`.
+    /// Returns `true` if this replaces the given function for values of type `of`.
     pub(super) fn replaces(&self, function: &AggregateUDF, of: &DataType) -> bool {
         let inner = function.inner();
         (inner.is::<Sum>() || inner.is::<Min>() || inner.is::<Max>()) && self.mapping.data_type(of).is_some()

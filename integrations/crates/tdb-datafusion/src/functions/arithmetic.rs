@@ -104,7 +104,7 @@ impl CheckedArithmetic {
     }
 }
 
-/// `true` if the expression was already replaced.
+/// Returns `true` if the expression was already replaced.
 pub(crate) fn is_checked(expr: &Expr) -> bool {
     CheckedArithmetic::of(expr).is_some()
 }
@@ -119,8 +119,8 @@ pub(crate) fn negated(operand: Expr) -> Expr {
     call(None, vec![operand])
 }
 
-/// Creates a checked operation. Extends the chain of the left operand. `None` for operands that are
-/// not integers.
+/// Creates a checked operation. Extends the chain of the left operand. Returns `None` for operands
+/// that are not integers.
 pub(crate) fn combined(binary: &BinaryExpr, is_integer: impl Fn(&Expr) -> bool) -> Option<Expr> {
     let (left, right) = (binary.left.as_ref(), binary.right.as_ref());
     let operation = Operation::of(binary.op).filter(|_| is_integer(right) && is_integer(left))?;

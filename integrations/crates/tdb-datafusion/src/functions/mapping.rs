@@ -30,7 +30,7 @@ type F16 = <Float16Type as ArrowPrimitiveType>::Native;
 const WIDE: DataType = DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0);
 
 impl Mapping {
-    /// Returns the mapped type. `None` for types without a mapping.
+    /// Returns the mapped type. Returns `None` for types without a mapping.
     pub(super) fn data_type(self, of: &DataType) -> Option<DataType> {
         match (self, of) {
             (Self::Wide, DataType::Int64 | DataType::UInt64) => Some(WIDE),

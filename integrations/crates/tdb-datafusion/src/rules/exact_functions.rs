@@ -14,8 +14,8 @@ use super::expressions::rewritten;
 use crate::functions::{combined, exact_aggregate, is_checked, negated};
 
 /// Replaces operators and aggregate functions. Overflows are errors unless
-/// `datafusion.execution.enable_ansi_mode` is off. DataFusion has this option for the purpose, but
-/// ignores it.
+/// `datafusion.execution.enable_ansi_mode` is off. DataFusion defines this option for the same
+/// purpose, but ignores it.
 #[derive(Debug)]
 pub(super) struct ExactFunctions;
 

@@ -13,7 +13,8 @@ pub(super) fn rewritten(
     rewrite: impl Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
 ) -> Result<LogicalPlan> {
     let in_plan = |plan: LogicalPlan| {
-        // DataFusion requires literal limits, before constants are evaluated.
+        // Leaves limits unchanged, because DataFusion requires literals there before it evaluates
+        // constants.
         if matches!(plan, LogicalPlan::Limit(_)) {
             return Ok(Transformed::no(plan));
         }

@@ -57,7 +57,8 @@ impl Rewriter {
         }
     }
 
-    /// Returns an expression with the same true rows as `expr`. Elsewhere false or null.
+    /// Returns an expression that is true for the same rows as `expr`, and false or null for other
+    /// rows.
     fn truth(&self, expr: Expr) -> Result<Expr> {
         Ok(match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -73,7 +74,8 @@ impl Rewriter {
         })
     }
 
-    /// Returns an expression, true where `expr` is false. Elsewhere false or null.
+    /// Returns an expression that is true for the rows where `expr` is false, and false or null for
+    /// other rows.
     fn falsity(&self, expr: Expr) -> Result<Expr> {
         Ok(match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -89,7 +91,7 @@ impl Rewriter {
         })
     }
 
-    /// Returns the same expression, with null membership as SQL requires.
+    /// Returns the same expression, in which tests for membership are null where SQL requires null.
     fn value(&self, expr: Expr) -> Result<Expr> {
         let member = |expr: Expr| {
             let Expr::InSubquery(list) = expr else { return Ok(Transformed::no(expr)) };
@@ -140,7 +142,7 @@ impl Rewriter {
     }
 }
 
-/// `true` if NOT IN becomes a null-aware join, on one pair of columns.
+/// Returns `true` if NOT IN becomes a null-aware join, on one pair of columns.
 fn is_join(list: &InSubquery) -> bool {
     !list.expr.column_refs().is_empty() && list.subquery.outer_ref_columns.is_empty()
 }

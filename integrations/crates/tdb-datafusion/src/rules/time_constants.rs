@@ -95,7 +95,7 @@ fn exactly(expr: &Expr, data_type: &DataType) -> Option<Expr> {
     Some(cast(cast(expr.clone(), DataType::Int64), decimal) * lit(unit))
 }
 
-/// Returns false, or null for null.
+/// Returns an expression that is false, or null where `expr` is null.
 fn never(expr: Expr) -> Expr {
     expr.is_null().and(Expr::Literal(ScalarValue::Boolean(None), None))
 }
@@ -120,7 +120,7 @@ fn member(list: &InList, schema: &DFSchema) -> Option<Expr> {
     })
 }
 
-/// Returns the type of an expression of dates or times. `None` for constants.
+/// Returns the type of an expression of dates or times. Returns `None` for constants.
 fn time_type(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
     if expr.column_refs().is_empty() {
         return None;
@@ -128,7 +128,7 @@ fn time_type(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
     expr.get_type(schema).ok().filter(|data_type| nanoseconds(data_type).is_some())
 }
 
-/// Nanoseconds per unit of a date or time type.
+/// Returns the nanoseconds per unit of a date or time type.
 fn nanoseconds(data_type: &DataType) -> Option<i128> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => 1_000_000_000,
@@ -198,7 +198,7 @@ fn literal(expr: &Expr, data_type: &DataType) -> Option<ScalarValue> {
     }
 }
 
-/// `true` if values of both types count from the same moment.
+/// Returns `true` if values of both types count from the same moment.
 fn is_same_kind(data_type: &DataType, other: &DataType) -> bool {
     match (data_type, other) {
         (DataType::Timestamp(_, zone), DataType::Timestamp(_, other)) => zone == other,

@@ -10,7 +10,8 @@ use super::Scan;
 
 impl Scan {
     /// Returns the array order that satisfies a sort: ascending by leading or by trailing
-    /// dimensions. Excludes floats, which SQL sorts differently.
+    /// dimensions. Excludes floats, which SQL sorts differently. Returns `None` if no order of the
+    /// array satisfies the sort.
     pub(super) fn order_of(&self, wanted: &[PhysicalSortExpr]) -> Option<(Order, Vec<String>)> {
         let names = wanted.iter().map(|sort| {
             let column = sort.expr.downcast_ref::<Column>()?;

@@ -15,7 +15,7 @@ impl Scan {
     /// Divides the scan into partitions, once. Reads metadata, and blocks.
     ///
     /// # Errors
-    /// Metadata are unreadable. Repeated calls return the same error.
+    /// The metadata cannot be read. Repeated calls return the same error.
     pub(super) fn parts(&self) -> Result<Parts> {
         let divided = self
             .parts

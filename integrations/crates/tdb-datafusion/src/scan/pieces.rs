@@ -20,8 +20,8 @@ const VERSION: u8 = 1;
 const BINARY_STRINGS: u8 = 1;
 
 /// The description of a [`Scan`]: the URI, the snapshot, and the query parts of each partition.
-/// Contains neither open files nor keys. Two processes of the same version can exchange it as
-/// [bytes](Self::to_bytes).
+/// Contains neither open files nor keys. Two processes with the same version of this crate can
+/// exchange the description as [bytes](Self::to_bytes).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScanPieces {
     uri: String,
@@ -39,7 +39,7 @@ impl Scan {
     /// them elsewhere. Reads metadata, and blocks.
     ///
     /// # Errors
-    /// Metadata are unreadable.
+    /// The metadata cannot be read.
     pub fn pieces(&self) -> Result<ScanPieces> {
         Ok(ScanPieces {
             uri: self.opened.uri.clone(),
@@ -81,7 +81,7 @@ impl ScanPieces {
     /// Opens the array with the opener, and creates the scan. Blocks.
     ///
     /// # Errors
-    /// The array cannot be opened, or lacks a column.
+    /// The array cannot be opened, lacks a column, or does not provide the order of the scan.
     pub fn scan(&self, opener: &Opener) -> Result<Scan> {
         self.on(opener.array(&self.uri, Some(self.time))?)
     }
@@ -89,7 +89,8 @@ impl ScanPieces {
     /// Creates the scan on an open array. Saves opening the array for each plan.
     ///
     /// # Errors
-    /// The array lacks a column, or a column has no Arrow type.
+    /// The array lacks a column or does not provide the order of the scan, or a column has no Arrow
+    /// type.
     pub fn on(&self, array: Array) -> Result<Scan> {
         let mut options = TableOptions::new().between(self.time);
         options = options.budget(usize::try_from(self.budget).unwrap_or(usize::MAX));
@@ -154,7 +155,7 @@ impl ScanPieces {
     /// input.
     ///
     /// # Errors
-    /// Another version, or damaged bytes.
+    /// The bytes are damaged, or from another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut reader = ByteReader::new(bytes);
         let pieces = parse(&mut reader).and_then(|pieces| reader.finish("scan").map(|()| pieces));

@@ -15,7 +15,7 @@ use super::Scan;
 impl Scan {
     /// Returns statistics over all partitions. Reads metadata, and blocks.
     pub(super) fn whole_statistics(&self) -> Arc<Statistics> {
-        // Errors are ignored here. Unreadable metadata also fail the query, with an error.
+        // Ignores errors, because unreadable metadata also makes the query fail.
         let found = || self.found().unwrap_or_else(|_| Statistics::new_unknown(&self.schema));
         self.statistics.get_or_init(|| Arc::new(found())).clone()
     }
@@ -61,7 +61,8 @@ impl Scan {
         matches!(self.opened.field(column), Some((FieldRef::Dimension(_), _)))
     }
 
-    /// Returns how the values of a column correspond to SQL values. `None` if they do not.
+    /// Returns the correspondence of the values of a column to SQL values, or `None` if there is
+    /// none.
     fn told(&self, column: &str) -> Option<Told> {
         let (reference, cells) = self.opened.field(column)?;
         let is_enumerated = match reference {
@@ -148,7 +149,7 @@ impl Told {
         })
     }
 
-    /// `true` if some values may be "no time", the minimum of the type.
+    /// Returns `true` if some values may be "no time", the minimum of the type.
     fn may_have_no_time(self, found: &Found) -> bool {
         match (self, &found.min) {
             (Self::Time(_), Exactness::Exact(Some(bytes))) => *bytes == i64::MIN.to_le_bytes(),
@@ -158,7 +159,8 @@ impl Told {
         }
     }
 
-    /// `true` if minimum and maximum are the same in SQL, which orders NaNs and signed zeros.
+    /// Returns `true` if minimum and maximum are the same in SQL, which orders NaNs and signed
+    /// zeros.
     fn has_order(self, found: &Found) -> bool {
         if !matches!(self, Self::Float(_)) {
             return true;

@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// Adds the current dynamic filters to the query. `None` if no row can match.
+    /// Adds the current dynamic filters to the query. Returns `None` if no row can match.
     fn narrowed(&self, query: Query) -> Result<Option<Query>, ArrayError> {
         if self.scan.dynamic.is_empty() {
             return Ok(Some(query));

@@ -1,7 +1,8 @@
-//! Rejects clauses that DataFusion's planner ignores. The query would return other rows than
-//! requested.
+//! Rejection of clauses that DataFusion's planner ignores, because the query would return other
+//! rows than requested.
 //!
-//! Patterns name every field. A field added by a new parser version fails to compile here.
+//! Patterns name every field. Therefore, a field that a new parser version adds causes a compile
+//! error here.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! Limits the number of chained operators in a statement.
 //!
 //! The parser only limits the nesting of parentheses. `a + b + c …` and `SELECT … UNION SELECT …`
-//! nest as deeply without any: each operator is an operand of the next, and DataFusion recurses
-//! into all of them.
+//! nest as deeply without parentheses, because each operation is an operand of the next. DataFusion
+//! recurses into all of them.
 
 use datafusion::config::Dialect;
 use datafusion::error::Result;

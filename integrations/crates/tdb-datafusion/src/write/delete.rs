@@ -1,8 +1,8 @@
 //! DELETE, stored as a condition in the array.
 //!
 //! The format stores the condition that cells must satisfy to stay. No comparison with null is
-//! true. The format therefore deletes cells where SQL keeps rows. A condition is therefore stored
-//! only where both agree.
+//! true. The format thus deletes cells with null, whereas SQL keeps such rows. A condition is
+//! therefore stored only if both have the same effect.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,8 @@ use crate::{error, filter};
 /// Creates the plan to delete all rows that match the filters.
 ///
 /// # Errors
-/// A filter that has no exact condition.
+/// The array is dense or opened at a fixed time, a filter has no exact condition, or no condition
+/// selects all cells.
 pub(crate) fn delete(opened: &Arc<Opened>, state: &dyn Session, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
     refuse_past(opened, "DELETE")?;
     if opened.array_schema().is_dense() {

@@ -1,4 +1,4 @@
-//! Writes rows to a dense array as boxes: bands of whole tiles along the first dimension.
+//! Writing of rows to a dense array as subarrays: bands of whole tiles along the first dimension.
 //!
 //! Rows arrive in row-major order, sorted by the plan if necessary. Each row thus determines the
 //! possible successors, and only rows of incomplete tiles stay in memory.
@@ -21,8 +21,8 @@ use super::sink::InsertSink;
 use crate::enumerations::Enumerations;
 use crate::error;
 
-/// Returns the required order of rows for a dense array, in terms of these columns. `None` for
-/// sparse arrays, which sort themselves.
+/// Returns the required order of rows for a dense array, in terms of these columns. Returns `None`
+/// for sparse arrays, which sort themselves.
 ///
 /// # Errors
 /// A dimension is missing.
@@ -73,7 +73,8 @@ impl Bands {
     /// Adds rows. Writes complete tiles above `enough` bytes, or if memory runs out. Blocks.
     ///
     /// # Errors
-    /// The rows do not form a box, the array cannot hold them, or a band does not fit in memory.
+    /// The rows do not form a subarray, the array cannot hold them, or a band does not fit in
+    /// memory.
     pub(super) fn push(&mut self, batch: RecordBatch, enough: usize) -> Result<()> {
         self.rows.follow(&self.coordinates(&batch)?)?;
         let size = size(&batch);
@@ -95,7 +96,7 @@ impl Bands {
         Ok(written.cells)
     }
 
-    /// Writes the first `count` rows, which form a box, as an uncommitted fragment.
+    /// Writes the first `count` rows, which form a subarray, as an uncommitted fragment.
     fn flush(&mut self, count: usize) -> Result<()> {
         let (mut first, mut rest, mut left) = (Vec::new(), Vec::new(), count);
         for batch in std::mem::take(&mut self.held) {

@@ -28,7 +28,8 @@ const FRAGMENT: usize = 128 << 20;
 /// Creates the plan that writes rows into an array.
 ///
 /// # Errors
-/// The columns differ, or the array does not support the operation.
+/// The columns differ, the array is opened at a fixed time, or the array does not support the
+/// operation.
 pub(crate) fn insert(
     opened: &Arc<Opened>,
     input: Arc<dyn ExecutionPlan>,

@@ -1,11 +1,11 @@
-//! Checks that rows cover every cell of a box exactly once.
+//! Verification that rows cover every cell of a subarray exactly once.
 
 use datafusion::error::{DataFusionError, Result};
 use tdb_array::tdb_schema::ArraySchema;
 
 use crate::error;
 
-/// The received rows, in row-major order, and the box of all rows.
+/// State of the received rows, which are in row-major order, and of the subarray that they form.
 #[derive(Debug)]
 pub(super) struct BoxRows {
     uri: String,
@@ -15,13 +15,14 @@ pub(super) struct BoxRows {
     /// Coordinates of the first row, and of the last row so far.
     first: Vec<i128>,
     last: Vec<i128>,
-    /// Last coordinate per dimension. Known once an earlier dimension has advanced.
+    /// Last coordinate per dimension. `None` until an earlier dimension has advanced.
     ends: Vec<Option<i128>>,
     /// First coordinate of the held rows on the first dimension.
     start: i128,
-    /// Number of held rows, the number of them in complete tiles of the first dimension, and the
-    /// last coordinate of the latter.
+    /// Number of held rows.
     held: usize,
+    /// Number of held rows in complete tiles of the first dimension, and the last coordinate of
+    /// these rows on that dimension.
     complete: (usize, i128),
 }
 
@@ -59,7 +60,7 @@ impl BoxRows {
     /// Adds rows, given as coordinates by dimension.
     ///
     /// # Errors
-    /// A row does not continue the box.
+    /// A row does not continue the subarray.
     pub(super) fn follow(&mut self, coordinates: &[Vec<i128>]) -> Result<()> {
         let count = coordinates.first().map_or(0, Vec::len);
         for row in 0..count {
@@ -120,8 +121,8 @@ impl BoxRows {
         Err(self.wrong(&format!("{} is the last cell, but further cells are missing", self.place(&self.last))))
     }
 
-    /// Removes the first `count` held rows: all, or the complete ones. Returns their box as the
-    /// first and last coordinate per dimension.
+    /// Removes the first `count` held rows: all, or the complete ones. Returns their subarray as
+    /// the first and last coordinate per dimension.
     pub(super) fn take(&mut self, count: usize) -> Vec<(i128, i128)> {
         let last = if count == self.held { self.last[0] } else { self.complete.1 };
         let sides = self.first.iter().zip(&self.ends).zip(&self.last).skip(1);

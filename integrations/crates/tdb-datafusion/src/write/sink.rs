@@ -50,8 +50,8 @@ impl InsertSink {
         }
     }
 
-    /// `true` if a column is NOT NULL. Columns of dates or times always read as nullable, because
-    /// "no time" is null. In a new array, nullability comes from the source.
+    /// Returns `true` if a column is NOT NULL. Columns of dates or times always read as nullable,
+    /// because "no time" is null. In a new array, nullability comes from the source.
     fn wants_value(&self, field: &Field) -> bool {
         if field.is_nullable() && self.new.is_some() {
             return false;

@@ -4,8 +4,9 @@ use super::unpack::{UnpackError, lz4, snappy, zlib, zstd};
 
 /// Size of the header in bytes.
 const HEADER: usize = 16;
-/// A block has one stream per byte of an element, if elements are small and streams long enough.
+/// Maximum element size in bytes for a block with one stream per byte of an element.
 const MAX_SPLITS: usize = 16;
+/// Minimum length of such a stream in bytes.
 const MIN_STREAM: usize = 128;
 
 /// Decompresses a buffer. The header contains the decompressed size.
@@ -82,7 +83,8 @@ fn unpack_block(
         }
         plain.extend_from_slice(&unpacked);
     }
-    // If the block size is not a multiple of the streams, the streams do not fill the block.
+    // If the block size is not a multiple of the number of streams, the streams do not fill the
+    // block.
     if plain.len() == size { Ok(()) } else { Err(UnpackError::Damaged("a block has an unexpected length")) }
 }
 
@@ -116,7 +118,7 @@ fn blosclz(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
             let mut distance = far + usize::from(code);
             if code == 255 && far == 31 << 8 {
                 let (high, low) = (bytes.next().ok_or(CUT)?, bytes.next().ok_or(CUT)?);
-                // Distances beyond 13 bits continue from there.
+                // Distances beyond 13 bits start at 8191.
                 distance = (usize::from(high) << 8) + usize::from(low) + 8191;
             }
             let from = out

@@ -24,8 +24,11 @@ impl Export {
     /// Exports a dense array to a new folder. The folder appears atomically.
     ///
     /// # Errors
-    /// Zarr cannot hold the array, the folder exists or cannot be written, or the array is
-    /// unreadable.
+    /// - [`Error::Refused`]: Zarr cannot hold the array.
+    /// - [`Error::AlreadyThere`]: the folder exists.
+    /// - [`Error::Cell`]: Zarr cannot hold a cell.
+    /// - [`Error::Stopped`]: the observer returned `false`.
+    /// - The array cannot be read, or the folder cannot be written.
     pub fn array(&self, array: &Array, path: impl AsRef<Path>) -> Result<Exported> {
         let folder = NewFolder::new(path.as_ref())?;
         let cells = export(self, array, &folder.path())?;

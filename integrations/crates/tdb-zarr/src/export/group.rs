@@ -16,10 +16,12 @@ use crate::new_folder::{NewFolder, group_metadata, write_metadata};
 const MAX_DEPTH: usize = 64;
 
 impl Export {
-    /// Exports a group with all members to a new folder.
+    /// Exports a group with all members to a new folder. The folder appears atomically. Selected
+    /// attributes, ranges and the chunk shape do not apply to members.
     ///
     /// # Errors
-    /// As for [`array`](Self::array). Also fails if a member is inaccessible.
+    /// As for [`array`](Self::array). Also fails if a member is inaccessible, or a group contains
+    /// itself.
     pub fn group(&self, group: &Group, path: impl AsRef<Path>) -> Result<Exported> {
         let folder = NewFolder::new(path.as_ref())?;
         let exported = export(self, group, &folder.path(), &mut Vec::new())?;

@@ -60,7 +60,7 @@ impl Region {
             }
             let first = Scalar::from_key(dimension.physical(), lo).to_integer();
             origin.push(first.ok_or_else(|| refused("its coordinates are not integers"))?);
-            // The maximum that Zarr readers support.
+            // Zarr readers support lengths up to the maximum of `i64`.
             let len = (hi - lo).checked_add(1).filter(|len| i64::try_from(*len).is_ok());
             shape.push(len.ok_or_else(|| refused("too long for Zarr readers; export a range"))?);
             keys.push((lo, hi));
@@ -68,8 +68,8 @@ impl Region {
         Ok(Self { keys, origin, shape })
     }
 
-    /// Intersects with other ranges. Returns the cells relative to the first one. `None` if the
-    /// intersection is empty.
+    /// Intersects with other ranges. Returns the cells relative to the first one. Returns `None` if
+    /// the intersection is empty.
     pub(super) fn cells_in(&self, other: &NdRange) -> Option<Vec<Range<u64>>> {
         let sides = self.keys.iter().zip(&other.0).map(|((lo, hi), range)| match range {
             DimRange::Fixed { lo: start, hi: end } => {
@@ -104,7 +104,7 @@ impl Region {
     }
 }
 
-/// Returns the ordered key of a coordinate. `None` if the dimension's type lacks the value.
+/// Returns the ordered key of a coordinate. Returns `None` if the dimension's type lacks the value.
 fn key(dimension: &Dimension, coordinate: &Coordinate) -> Option<u64> {
     let Coordinate::Integer(value) = coordinate else { return None };
     Scalar::parse(dimension.physical(), &value.to_string()).map(Scalar::key)

@@ -24,7 +24,7 @@ pub(super) struct Field {
     pub(super) validity: Option<Source>,
 }
 
-/// A Zarr array with the cells of a new array.
+/// A Zarr array with the values or the validity of an attribute of the new array.
 pub(super) struct Source {
     pub(super) node: ArrayNode,
     chunks: Chunks,
@@ -55,7 +55,7 @@ impl Source {
         self.in_dimensions(&self.chunks.shape)
     }
 
-    /// `true` if all values of a cell are in the same chunk.
+    /// Returns `true` if all values of a cell are in the same chunk.
     pub(super) fn has_whole_cells(&self) -> bool {
         self.node.shape.get(self.dimensions..) == self.chunks.shape.get(self.dimensions..)
     }

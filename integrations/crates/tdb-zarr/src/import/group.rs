@@ -99,7 +99,7 @@ fn children(path: &Path, links: &mut Links, notes: &mut Vec<String>) -> Result<V
         }
         links.follow(&folder)?;
         match name.to_str() {
-            // These prefixes are reserved for files of arrays and groups.
+            // The prefix `__` is reserved for files of arrays and groups.
             Some(name) if !name.starts_with("__") => children.push(name.to_owned()),
             _ => return Err(Error::unsupported(&folder, "the name of a node begins with __, or is not UTF-8")),
         }

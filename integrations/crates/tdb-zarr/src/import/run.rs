@@ -16,7 +16,12 @@ impl Import {
     /// atomically.
     ///
     /// # Errors
-    /// An array cannot hold the Zarr data, or the new folder exists or cannot be written.
+    /// - [`Error::NotZarr`]: the folder is neither a Zarr array nor a Zarr group.
+    /// - [`Error::Metadata`], [`Error::Chunk`] or [`Error::Shard`]: the Zarr data is unreadable.
+    /// - [`Error::Unsupported`] or [`Error::Cell`]: an array cannot hold the Zarr data.
+    /// - [`Error::AlreadyThere`]: the new folder exists.
+    /// - [`Error::Stopped`]: the observer returned `false`.
+    /// - The array or group cannot be written.
     pub fn to_folder(&self, zarr: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Imported> {
         let folder = NewFolder::new(target.as_ref())?;
         let imported = self.to_storage(zarr, &(Arc::new(LocalStorage::new(folder.path())) as _))?;

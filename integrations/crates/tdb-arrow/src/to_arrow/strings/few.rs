@@ -20,8 +20,8 @@ const MOST_PROBES: usize = 16;
 /// Maximum length of a string in bytes. String and length fit into 128 bits.
 const LONGEST: usize = 15;
 
-/// Converts the cells between these offsets. `None` if there are many distinct strings or a long
-/// string, if a string is not UTF-8, or if an offset is outside of the values.
+/// Converts the cells between these offsets. Returns `None` if there are many distinct strings or a
+/// long string, if a string is not UTF-8, or if an offset is outside of the values.
 pub(super) fn views(offsets: &[u64], values: &[u8], nulls: Option<&NullBuffer>) -> Option<StringViewArray> {
     let (numbers, strings) = numbers(offsets, values)?;
     let strings = strings.into_iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>().ok()?;
@@ -31,6 +31,8 @@ pub(super) fn views(offsets: &[u64], values: &[u8], nulls: Option<&NullBuffer>) 
 }
 
 /// Returns the index of each cell's string among the distinct strings, and the distinct strings.
+/// Returns `None` if there are too few cells, too many distinct strings, a long string, or an
+/// offset outside of the values.
 fn numbers<'v>(offsets: &[u64], values: &'v [u8]) -> Option<(Vec<u32>, Vec<&'v [u8]>)> {
     let (first, ends) = offsets.split_first()?;
     if ends.len() < LEAST_CELLS {
