@@ -115,7 +115,7 @@ fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<
         tiles,
         cells,
         decoded,
-        trials: lists.trials(&tried),
+        trials: lists.trials(&tried)?,
         sizes: sizes.into_iter().map(|(share, measured)| (share, measured.stored)).collect(),
         stages: lists.stages(&tried),
         different: different.map(|known| known.len() as u64),

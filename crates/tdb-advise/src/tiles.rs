@@ -159,7 +159,7 @@ fn small(seen: &Seen, field: &FieldFacts, trials: &[FieldTrials]) -> Result<Opti
 /// of the size with the current tiles. Returns `None` if either size was not tried.
 fn tried(trials: &[FieldTrials], field: &FieldFacts, target: u64, decoded: u64) -> Option<Figure> {
     let trials = trials.iter().find(|trials| trials.name == field.name)?;
-    let now = trials.sizes.iter().find(|(share, _)| *share == 100)?.1;
+    let now = trials.trials.first()?.stored;
     let wanted = percent(target, decoded);
     let (_, then) = trials.sizes.iter().min_by_key(|(share, _)| share.abs_diff(wanted))?;
     Some(Figure::new(

@@ -12,6 +12,9 @@ use tdb_job::links::is_link;
 use tdb_job::lock::Lock;
 use tdb_job::{MaintainError, Result};
 
+/// Entries that make a folder an array or a group.
+const MAKES_IT: [&str; 4] = [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER];
+
 /// Subfolder of the temporary folder that becomes the array or group.
 const CONTENT: &str = "content";
 
@@ -45,6 +48,11 @@ pub fn check(from: &Arc<dyn Storage>, parent: &Arc<dyn Storage>, name: &str) -> 
     Ok(())
 }
 
+/// Returns the name of the temporary folder.
+fn staging(name: &str) -> String {
+    format!(".tdb-copy-{name}.tmp")
+}
+
 /// Fills a temporary folder next to the destination and moves the content to the destination, after
 /// a check of the source and the destination.
 pub fn staged<T>(
@@ -56,7 +64,7 @@ pub fn staged<T>(
 ) -> Result<T> {
     check(from, parent, name)?;
     clear_unfinished(parent, name)?;
-    let staging = format!(".tdb-copy-{name}.tmp");
+    let staging = staging(name);
     let created = parent.create_folder(&staging);
     // The target of a link may belong to someone else or not exist.
     if is_link(&**parent, &staging) {
@@ -98,7 +106,7 @@ fn publish(parent: &dyn Storage, content: &str, name: &str) -> Result<()> {
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let unfinished = format!("{name}/{UNFINISHED}");
     parent.create_new(&unfinished, names.join("\n").as_bytes())?;
-    let makes_it = |name: &str| [SCHEMA_FOLDER, LEGACY_SCHEMA, GROUP_FOLDER, GROUP_MARKER].contains(&name);
+    let makes_it = |name: &str| MAKES_IT.contains(&name);
     let (last, first): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| makes_it(&entry.name));
     for entry in first.into_iter().chain(last) {
         match parent.rename(&format!("{content}/{}", entry.name), &format!("{name}/{}", entry.name)) {
@@ -116,7 +124,24 @@ pub(crate) fn is_unfinished(parent: &Arc<dyn Storage>, name: &str) -> Result<boo
         return Ok(false);
     }
     let place = parent.sub(name)?;
-    Ok(kind_of(&place)? == MemberKind::Invalid && place.exists(UNFINISHED)?)
+    if !place.exists(UNFINISHED)? {
+        return Ok(false);
+    }
+    // The last renames move the files of a folder one by one.
+    let content = parent.sub(&format!("{}/{CONTENT}", staging(name)))?;
+    let remains = |last: &str| -> Result<bool> {
+        Ok(match content.kind(last)? {
+            Some(EntryKind::Folder) => content.list(last)?.iter().any(|entry| entry.kind == EntryKind::File),
+            Some(EntryKind::File) => true,
+            None => false,
+        })
+    };
+    for last in MAKES_IT {
+        if remains(last)? {
+            return Ok(true);
+        }
+    }
+    Ok(kind_of(&place)? == MemberKind::Invalid)
 }
 
 /// Deletes leftovers of an interrupted publication. Foreign files stay and block the destination.

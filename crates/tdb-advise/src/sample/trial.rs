@@ -104,12 +104,15 @@ impl Lists {
         self.lists[0].measure(tile, &mut Scratch::new())
     }
 
-    pub(super) fn trials(&self, tried: &Tried) -> Vec<Trial> {
+    /// Returns the result of each filter list, the array's list first. Returns `None` if the array's
+    /// list does not support the cells.
+    pub(super) fn trials(&self, tried: &Tried) -> Option<Vec<Trial>> {
+        tried.lists.first()?.as_ref()?;
         let trial = |(list, measured): (&List, &Option<Measured>)| {
             let Measured { stored, encoding, decoding } = (*measured)?;
             Some(Trial { filters: list.text.clone(), stored, encoding, decoding })
         };
-        self.lists.iter().zip(&tried.lists).filter_map(trial).collect()
+        Some(self.lists.iter().zip(&tried.lists).filter_map(trial).collect())
     }
 
     /// Returns the size after each filter of the array's list. The last size is the stored one.

@@ -326,6 +326,10 @@ fn small_tiles() {
     fragments(&storage, 1, 30_000);
     let report = advised(&storage, None);
     let advice = find(&report, AdviceKind::SmallTiles).unwrap();
+    let sampled = advised(&storage, Some(Sample::Tiles(16)));
+    let size = "filtered size of the sample with tiles of about the proposed size";
+    let (now, then) = figure(find(&sampled, AdviceKind::SmallTiles).unwrap(), size);
+    assert!(now == 100 && then < 100, "{then} % of the size in larger tiles");
     let (tiles, promised) = figure(advice, "tiles");
     let capacity = option(&advice.remedy[0].options, "--capacity").parse().unwrap();
     let mended = migrated(&storage, |_| schema(capacity), &advice.remedy[0]);

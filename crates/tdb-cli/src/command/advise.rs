@@ -235,7 +235,7 @@ fn tried(out: &mut impl Write, trials: &FieldTrials) -> Result<()> {
             ratio(trial.decoding, own.decoding),
         )?;
     }
-    for (share, stored) in trials.sizes.iter().filter(|(share, _)| *share != 100) {
+    for (share, stored) in &trials.sizes {
         let times = format!("in tiles of {share}% of the cells");
         writeln!(
             out,

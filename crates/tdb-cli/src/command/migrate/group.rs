@@ -54,7 +54,7 @@ fn print(
     }
     for (number, (path, array)) in migration.arrays().enumerate() {
         let written = report.and_then(|report| Some(&report.arrays.get(number)?.1));
-        let planned = if array.keeps_history() { array.fragments().len() as u64 } else { 1 };
+        let planned = array.fragment_count() as u64;
         sheet.push(vec![
             path.into(),
             "array".into(),

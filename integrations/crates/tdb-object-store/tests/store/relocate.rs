@@ -88,6 +88,13 @@ fn interrupted_copies_are_replaced() {
         place.create_new("__commits/old", b"1").unwrap();
         CopyTo::new().run(&from, &parent, "a").unwrap();
         assert_eq!(place.kind("__commits/old").unwrap(), None);
+        // An interruption between two files of the schema folder leaves an array that opens.
+        place.create_new(".tdb-unfinished.tmp", b"__commits\n__fragments\n__schema").unwrap();
+        parent.create_new(".tdb-copy-a.tmp/content/__schema/other", b"1").unwrap();
+        place.create_new("__commits/old", b"1").unwrap();
+        CopyTo::new().run(&from, &parent, "a").unwrap();
+        assert_eq!(place.kind("__commits/old").unwrap(), None);
+        assert_eq!(manifest(&place), manifest(&from));
         assert_eq!(cells(&ArrayOptions::new().open_on(place).unwrap()), cells(&Array::open(&local).unwrap()));
     });
 }
