@@ -144,7 +144,8 @@ impl ArraySchema {
         self.current_domain.as_ref()
     }
 
-    /// Looks up an attribute or dimension by name.
+    /// Looks up an attribute or dimension by name. Returns `None` for unknown names and names of
+    /// labels.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldRef> {
         let attribute = self.attributes.iter().position(|attribute| attribute.name() == name);
