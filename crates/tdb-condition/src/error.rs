@@ -4,14 +4,14 @@ use tdb_generic_tile::GenericTileError;
 use tdb_types::datetime::WrittenError;
 use tdb_types::{Datatype, DecodeError};
 
-/// An error of parsing, building or binding a condition.
+/// An error of parsing, resolving, binding or writing a condition.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionError {
     /// The bytes are not a condition.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around the condition is damaged or unsupported.
+    /// The generic tile of the condition cannot be read or written.
     #[error(transparent)]
     Tile(#[from] GenericTileError),
     /// The array does not have the field.
@@ -19,7 +19,7 @@ pub enum ConditionError {
     UnknownField {
         /// The name of the field.
         field: String,
-        /// The names of all fields.
+        /// The names of all fields of the schema.
         known: Vec<String>,
     },
     /// Cells of the field can only be tested for null, not compared.
