@@ -148,7 +148,8 @@ fn unpacked(kind: ValueKind, value: u64, size: usize) -> Vec<u8> {
     }
 }
 
-/// Returns the representative of equal floats: positive zero, and a single NaN.
+/// Returns the number, extended to 8 bytes. Replaces `-0.0` by `0.0`, and every NaN by the same
+/// NaN.
 fn canonical(physical: PhysicalType, cell: &[u8]) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);
