@@ -142,8 +142,8 @@ impl Options<'_> {
     }
 }
 
-/// Returns the key that contains the filters: `what` for filters shared by fields, `filters` for
-/// those of a single field.
+/// Returns the key that contains the filters: `what` for filters that fields share, `filters` for
+/// the filters of a single field.
 fn key(what: &str) -> &'static str {
     let own = ["coords_filters", "offsets_filters", "validity_filters"];
     own.into_iter().find(|key| *key == what).unwrap_or("filters")
