@@ -138,7 +138,7 @@ impl FieldSlots {
         }
     }
 
-    /// Returns the field of a slot.
+    /// Returns the field of a slot, or `None` if the slot does not exist.
     #[must_use]
     pub fn field(&self, slot: usize) -> Option<FragmentField> {
         if slot < self.attributes {

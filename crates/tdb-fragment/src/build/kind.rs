@@ -5,7 +5,7 @@ use tdb_types::{CellValNum, Datatype, PhysicalType};
 
 use crate::field::FragmentField;
 
-/// The statistics of a field's tiles, and their computation.
+/// The selection of statistics that the tiles of a field have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatisticsKind {
     pub(super) bounds: Option<Bounds>,
@@ -42,6 +42,7 @@ impl StatisticsKind {
     /// - Coordinates of sparse arrays have only a sum, and only if they are numbers. The R-tree has
     ///   their bounds.
     /// - The slot of `__coords` has zeros, like an attribute with the type of the first dimension.
+    /// - Timestamps and delete metadata have the statistics of `uint64` attributes.
     #[must_use]
     pub fn of(schema: &ArraySchema, field: FragmentField) -> Self {
         match field {
