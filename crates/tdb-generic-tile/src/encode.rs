@@ -63,7 +63,8 @@ impl GenericTileEncoder {
     ///
     /// # Errors
     /// Fails without writing if the build does not include a filter, a filter does not support
-    /// `char` cells, or the version does not support a filter.
+    /// `char` cells, or the version does not support a filter. Also fails if the pipeline has an
+    /// encryption filter but the encoder has no key.
     pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         self.filter(payload).map_err(|source| GenericTileError::Encode { source })?;
         let mut header = self.header.clone();

@@ -38,7 +38,7 @@ pub enum GenericTileError {
         /// The offset of the tile.
         offset: u64,
     },
-    /// The payload cannot be filtered.
+    /// The payload cannot be filtered, or the version does not support a filter.
     #[error("cannot write generic tile: {source}")]
     Encode {
         /// The cause.

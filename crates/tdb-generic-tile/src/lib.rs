@@ -1,9 +1,9 @@
 //! The self-describing generic tile of the TileDB storage format.
 //!
 //! Generic tiles hold schemas, enumerations, array and group metadata, group details, delete
-//! conditions, and the sections of fragment metadata. Each generic tile stores its filter pipeline.
-//! Readers can therefore unfilter a tile without knowledge of the payload. This crate does not
-//! interpret payloads.
+//! conditions, and most fragment metadata. Each generic tile stores its filter pipeline. Readers
+//! can therefore unfilter a tile without knowledge of the payload. This crate does not interpret
+//! payloads.
 //!
 //! - [`GenericTile`]: an unfiltered tile, with functions that parse and write a tile.
 //! - [`GenericTileHeader`]: the header before the filtered bytes, with their size.

@@ -13,7 +13,7 @@ pub struct GenericTile {
     pub offset: u64,
     /// The unfiltered bytes.
     pub payload: Vec<u8>,
-    /// The offset space of spans in the payload.
+    /// The number of the offset space for spans in the payload.
     pub(crate) space: u32,
 }
 
