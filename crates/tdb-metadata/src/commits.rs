@@ -80,7 +80,7 @@ impl<'a> ConsolidatedCommit<'a> {
         let start = reader.offset();
         let path = line(reader)?;
         let path =
-            std::str::from_utf8(path).map_err(|_| DecodeError::invalid("path", start, "other bytes", "UTF-8"))?;
+            std::str::from_utf8(path).map_err(|_| DecodeError::invalid("path", start, "invalid UTF-8", "UTF-8"))?;
         let commit = match CommitKind::of(path).is_some_and(CommitKind::is_embedded) {
             true => {
                 let length = reader.u64("length of the commit")?;

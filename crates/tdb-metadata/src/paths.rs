@@ -8,8 +8,8 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 /// A `.vac` or `.ign` file: one path per line.
 ///
 /// Paths in `.ign` files, and in `.vac` files from format 19 on, are relative to the array. Older
-/// `.vac` files, and those of groups, contain absolute URIs. [`targets`](Self::targets) reduces
-/// absolute URIs to the part that stays valid when the array or group is moved.
+/// `.vac` files, and the `.vac` files of groups, contain absolute URIs. [`targets`](Self::targets)
+/// reduces absolute URIs to the part that stays valid when the array or group is moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathList {
     /// The paths as stored, without trailing slashes or empty lines. U+FFFD replaces invalid UTF-8,
@@ -42,7 +42,7 @@ impl PathList {
             let path = line(reader)?;
             let last = path.rsplit(|byte| *byte == b'/').find(|component| !component.is_empty());
             if std::str::from_utf8(last.unwrap_or_default()).is_err() {
-                return Err(DecodeError::invalid("path", start, "other bytes", "UTF-8"));
+                return Err(DecodeError::invalid("path", start, "invalid UTF-8", "UTF-8"));
             }
             let path = match String::from_utf8_lossy(path) {
                 Cow::Borrowed(path) => Cow::Borrowed(path.trim_end_matches('/')),
