@@ -10,7 +10,7 @@ use crate::SchemaError;
 /// The name given to an anonymous attribute in versions without anonymous attributes.
 pub(crate) const ANONYMOUS: &str = "__attr";
 
-/// The maximum size of a serialized schema, in bytes, that a repeated fill value may reach.
+/// The maximum size of a serialized schema with repeated fill values, in bytes.
 const MOST_REPEATED: u64 = 64 << 20;
 
 /// An attribute of an array: a name, a datatype, a fill value and filters.
@@ -268,9 +268,7 @@ impl Attribute {
         let size = self.cell_size().unwrap_or(pattern);
         if size > pattern && (writer.len() as u64).saturating_add(size) > MOST_REPEATED {
             let what = format!("attribute {:?}", self.name);
-            let why = format!(
-                "cannot store a fill value of {size} bytes, which this format version requires: the cell is too large"
-            );
+            let why = format!("a cell of {size} bytes is too large for the fill value that this format version stores");
             return Err(SchemaError::invalid(what, why));
         }
         let fill = self.fill_value();

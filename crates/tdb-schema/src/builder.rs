@@ -143,7 +143,7 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds an enumeration.
+    /// Adds a reference to an enumeration.
     pub fn enumeration(mut self, enumeration: EnumerationRef) -> Self {
         self.schema.enumerations.push(enumeration);
         self
@@ -198,8 +198,7 @@ impl SchemaBuilder {
     /// In Hilbert order they get no extent, because Hilbert order does not use tiles.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] if the format, its version or the reference library does not allow
-    /// the schema.
+    /// Fails if the format, its version or the reference library does not allow the schema.
     pub fn build(self) -> Result<ArraySchema> {
         let schema = self.build_evolved()?;
         validate::dictionaries(&schema)?;
@@ -257,7 +256,7 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
         // Validation reports reversed bounds with a dedicated message.
         None if low > high => Ok(dimension),
         None => {
-            let why = "missing tile extent: the domain has too many coordinates for a single tile";
+            let why = "missing tile extent; the domain has too many coordinates for a single tile";
             Err(SchemaError::invalid(format!("dimension {:?}", dimension.name()), why))
         }
     }

@@ -205,7 +205,7 @@ impl ArrayDefinition {
         self.place_new_enumerations(name)
     }
 
-    /// Assigns file names to the enumerations without one.
+    /// Assigns file names to the enumerations that have no file name.
     ///
     /// # Errors
     /// Fails if `name` fails or returns an invalid file name.

@@ -44,9 +44,12 @@ impl Domain {
         self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
             let what = || format!("dimension {:?}", dimension.name());
             let extent = dimension.extent_cells().ok_or_else(|| {
-                SchemaError::invalid(what(), "tiles have no number of cells, since coordinates are not integers")
+                SchemaError::invalid(
+                    what(),
+                    "coordinates are floats or strings, so that tiles have no fixed number of cells",
+                )
             })?;
-            cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has more than 2^64 cells"))
+            cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has 2^64 or more cells"))
         })
     }
 

@@ -28,7 +28,8 @@ impl EnumerationRef {
         self.file_name == UNPLACED
     }
 
-    /// Creates a reference without a file name. Creating the array assigns the file name.
+    /// Creates a reference without a file name. Creating or evolving the array assigns the file
+    /// name.
     #[must_use]
     pub fn unplaced(name: impl Into<String>) -> Self {
         Self { name: name.into(), file_name: UNPLACED.to_owned() }
@@ -105,7 +106,8 @@ impl Enumeration {
         Self { name, file_name, datatype, cell_val_num, ordered: false, data, offsets }.validated()
     }
 
-    /// Sets the number of datatype elements in each fixed-size value.
+    /// Sets the number of datatype elements in each fixed-size value. An enumeration of
+    /// variable-length values becomes an enumeration of fixed-size values.
     ///
     /// # Errors
     /// Fails if a value repeats, or if the length of the data is not a multiple of the value size.
@@ -131,7 +133,7 @@ impl Enumeration {
         self
     }
 
-    /// Appends values.
+    /// Appends values, each given as bytes.
     ///
     /// # Errors
     /// Fails if a value repeats or has the wrong size. Also fails if the length of an old or new
@@ -286,7 +288,7 @@ impl Enumeration {
     /// Parses the payload of the enumeration's generic tile.
     ///
     /// # Errors
-    /// Fails if the bytes are not a valid enumeration.
+    /// Fails if the bytes are not a valid enumeration or have an unsupported version.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         crate::group(reader, "enumeration", Self::parse_fields)?.validated()
     }

@@ -21,7 +21,8 @@ pub enum SchemaError {
     /// A range, such as the current domain, cannot be written.
     #[error(transparent)]
     Range(#[from] RTreeError),
-    /// The parsed or built schema contradicts itself or the format.
+    /// The parsed or built schema contradicts itself or the format, or breaks a rule for new
+    /// schemas.
     #[error("{what}: {why}")]
     Invalid {
         /// The part of the schema, such as `dimension "rows"`.

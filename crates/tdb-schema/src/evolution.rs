@@ -77,7 +77,7 @@ impl SchemaEvolution {
         self
     }
 
-    /// Appends values to an enumeration, each given as bytes.
+    /// Appends values to an enumeration. Each value is given as bytes.
     pub fn extend_enumeration<V: Into<Vec<u8>>>(
         mut self,
         name: impl Into<String>,
@@ -107,7 +107,7 @@ impl SchemaEvolution {
     /// New and extended enumerations have no file name yet.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] in these cases:
+    /// Fails in these cases:
     /// - A dropped attribute, or an extended or dropped enumeration, does not exist.
     /// - An extended enumeration would have a repeated value or a value of the wrong size.
     /// - An attribute cannot hold the indices of a new or extended enumeration.

@@ -162,7 +162,8 @@ impl GlobalOrder {
     /// Compares two cells by their coordinates, one per dimension, in schema order.
     ///
     /// Each call computes the leading words again. To sort many cells, compute [leading
-    /// words](Self::leading_word) once instead. A missing coordinate is equal to every coordinate.
+    /// words](Self::leading_word) once instead. Each cell must have a coordinate for every
+    /// dimension.
     #[must_use]
     pub fn compare(&self, a: &[Coordinate<'_>], b: &[Coordinate<'_>]) -> Ordering {
         let leading = (0..self.leading_word_count()).map(|word| {

@@ -68,7 +68,7 @@ impl HilbertCurve {
         Ok(Self { axes, bits, transform, short })
     }
 
-    /// Returns the number of bits per bucket: 63 divided by the number of dimensions.
+    /// Returns the number of bits per bucket: 63 divided by the number of dimensions, rounded down.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
