@@ -67,7 +67,7 @@ impl Condition {
     /// - A value does not fit the type of its field.
     /// - An inequality uses an unordered enumeration, or `enumerations` does not find an
     ///   enumeration.
-    /// - A date is ambiguous.
+    /// - A date is ambiguous, or has the suffix of another unit.
     /// - A field that cannot be NaN is tested for NaN.
     /// - The condition is nested deeper than 1000 levels.
     pub fn bind(

@@ -9,7 +9,7 @@ use crate::bind::{BoundCondition, BoundField, Node, Test};
 use crate::literal::is_text;
 use crate::tree::Operator;
 
-/// Bounds for some cells of a field.
+/// The bounds of a set of cells of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellBounds<'a> {
     /// Inclusive lower and upper bounds of all non-null cells, each encoded like a cell. `None` if

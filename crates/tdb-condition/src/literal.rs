@@ -28,7 +28,7 @@ pub enum LiteralKind {
 }
 
 impl Literal {
-    /// Creates a literal from bytes.
+    /// Creates a literal from bytes. Does not check that the bytes match `kind`.
     #[must_use]
     pub fn new(kind: LiteralKind, bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), kind }

@@ -115,7 +115,7 @@ impl Condition {
     /// - A value does not fit the type of its field.
     /// - An inequality uses an unordered enumeration, or `enumerations` does not find an
     ///   enumeration.
-    /// - A date is ambiguous.
+    /// - A date is ambiguous, or has the suffix of another unit.
     /// - The condition is nested deeper than 1000 levels.
     pub fn resolve(
         &self,

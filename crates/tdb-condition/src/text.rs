@@ -133,7 +133,7 @@ pub struct ConditionTextError {
 }
 
 impl ConditionTextError {
-    /// Returns the text.
+    /// Returns the text of the condition.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

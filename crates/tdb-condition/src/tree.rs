@@ -177,7 +177,7 @@ impl Members {
     /// Appends a value.
     ///
     /// # Errors
-    /// Returns the value if its kind differs from that of the previous values.
+    /// Returns the value if its kind differs from the kind of the previous values.
     pub fn push(&mut self, value: Literal) -> Result<(), Literal> {
         if self.offsets.is_empty() {
             self.kind = value.kind();
