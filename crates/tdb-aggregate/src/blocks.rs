@@ -116,7 +116,7 @@ pub(crate) fn for_each_cell<'a>(
     (values, nulls)
 }
 
-/// Returns the number of nulls among the picked cells.
+/// Returns the number of nulls among the picked cells, or among all cells.
 pub(crate) fn null_count(kind: ValueKind, cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
     if kind == ValueKind::Time {
         return for_each_block::<i64>(cells, picked, kind.null(), |_| {}).1;

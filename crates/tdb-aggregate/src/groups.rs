@@ -16,11 +16,11 @@ use table::Table;
 /// Aggregates by group: the number of cells of each group, and a [`Summary`] of each measured
 /// field.
 ///
-/// Groups are found by hash and returned in the order of their keys. Memory is bounded. If the
-/// groups exceed the limit, the upper half of the keys is dropped, and larger keys are ignored from
-/// then on. After all cells have been added, [`finish`](Self::finish) returns the groups. If groups
-/// were dropped, it also returns an empty `Groups` for the dropped keys. Another pass over the same
-/// cells then fills it.
+/// A hash table finds the group of a cell. Groups are returned in the order of their keys. Memory
+/// is bounded. If the groups exceed the limit, the upper half of the keys is dropped, and larger
+/// keys are ignored from then on. After all cells have been added, [`finish`](Self::finish) returns
+/// the groups. If groups were dropped, it also returns an empty `Groups` for the dropped keys.
+/// Another pass over the same cells then fills it.
 #[derive(Debug)]
 pub struct Groups {
     shape: KeyShape,
@@ -72,8 +72,8 @@ impl Groups {
         Self { shape, table, cells: Vec::new(), columns, memory }
     }
 
-    /// Returns an empty set of groups with the same key range and its own limit `memory`. Fill it
-    /// separately, then [merge](Self::merge) it.
+    /// Returns an empty set of groups with the same key range, and a separate limit of `memory`
+    /// bytes. Add cells to the returned set, then [merge](Self::merge) it.
     #[must_use]
     pub fn part(&self, memory: usize) -> Self {
         let table = match &self.table {

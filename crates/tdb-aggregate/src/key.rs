@@ -1,9 +1,9 @@
 //! Group keys that compare like their values.
 //!
 //! A key is the concatenation of its fields, encoded so that bytes sort like the values. Numbers
-//! are big-endian [ordered keys](tdb_types::ordered_key). Strings have an end marker. A nullable
-//! field has a prefix byte, 1 for null, so that nulls sort last. Keys up to 128 bits, with fields
-//! of fixed size up to 64 bits, are stored as numbers.
+//! are big-endian [ordered keys](tdb_types::ordered_key). Strings of variable length have an end
+//! marker, except in the last field. A nullable field has a prefix byte, 1 for null, so that nulls
+//! sort last. Keys up to 128 bits, with fields of fixed size up to 64 bits, are stored as numbers.
 
 use tdb_types::{Cells, PhysicalType, from_ordered_key, ordered_key};
 

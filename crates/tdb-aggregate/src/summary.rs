@@ -128,8 +128,9 @@ impl Summary {
     /// Adds cells by their statistics. Returns `false` and adds no cells if the statistics lack a
     /// measured value or count more nulls than cells.
     ///
-    /// Dates and times need bounds, even if not measured. If only the minimum is NaT, the number of
-    /// NaTs is unknown, and the result is `false`.
+    /// Statistics of dates and times need bounds, even if bounds are not measured, unless all cells
+    /// are null. If both bounds are NaT, all cells count as null. If only the minimum is NaT, the
+    /// number of NaTs is unknown, and the result is `false`.
     #[must_use]
     pub fn add_statistics(&mut self, known: &CellStatistics<'_>) -> bool {
         if self.kind != ValueKind::Time || known.cells == known.nulls {
