@@ -15,7 +15,7 @@ pub type Result<T, E = FragmentError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentError {
-    /// The bytes contradict the format.
+    /// The bytes are truncated, contradict the format or the schema, or exceed a limit.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The generic tile of a section cannot be read or written.

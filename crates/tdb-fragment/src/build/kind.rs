@@ -34,7 +34,8 @@ pub(super) enum Bounds {
 }
 
 impl StatisticsKind {
-    /// Returns the statistics of a field in fragments of arrays with this schema.
+    /// Returns the selection of statistics of a field, for fragments of arrays with this schema.
+    /// Selects no statistics for a field that the schema does not have.
     ///
     /// - Attributes have a minimum and maximum if their cells are single numbers, or `char` or
     ///   ASCII strings of any length. Attributes of single numbers or a single `char` have a sum.

@@ -97,7 +97,7 @@ enum Found {
 }
 
 impl TileSummarizer {
-    /// Creates an instance without cells.
+    /// Creates an accumulator without cells.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
         Self { kind, bounds: Found::Nothing, sum: 0, null_count: 0 }

@@ -17,11 +17,11 @@ use crate::section::SectionId;
 
 /// A reader of a fragment's sections, which validates them against the footer and the schema.
 ///
-/// Each method takes the bytes of the section, starting at its
+/// Methods that read a section take the bytes of the section, starting at its
 /// [`section_offset`](FragmentFooter::section_offset). Pass at least the bytes of
-/// [`section_range`](FragmentFooter::section_range). All methods fail if the fragment does not have
-/// the section, if the generic tile cannot be unfiltered, or if its payload contradicts the footer
-/// or the schema.
+/// [`section_range`](FragmentFooter::section_range). These methods fail if the fragment does not
+/// have the section, if the generic tile cannot be unfiltered, or if its payload contradicts the
+/// footer or the schema.
 #[derive(Debug)]
 pub struct SectionReader<'a> {
     pub(crate) parser: SectionParser<'a>,
@@ -89,7 +89,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads the bits of the sum of each tile of a field. The list may be empty. See
-    /// [`TileStatistics`] for the meaning of the bits.
+    /// [`TileStatistics::sums`] for the meaning of the bits.
     ///
     /// # Errors
     /// See [`SectionReader`].

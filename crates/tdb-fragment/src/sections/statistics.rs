@@ -26,7 +26,8 @@ pub struct TileStatistics {
     pub mins: TileValues,
     /// The maximums.
     pub maxs: TileValues,
-    /// The bits of the sums, one per tile. May be empty.
+    /// The bits of the sums, one per tile. The bits are an `i64`, `u64` or `f64`, by the datatype
+    /// of the field (see [`Sum`]). May be empty.
     pub sums: Vec<u64>,
     /// The null counts, one per tile. May be empty.
     pub null_counts: Vec<u64>,

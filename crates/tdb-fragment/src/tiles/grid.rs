@@ -31,9 +31,9 @@ pub struct GridDimension {
     pub stride: u64,
     /// The number of cells of a tile along the dimension.
     pub extent: u64,
-    /// The number of cells along the dimension in the first tile before the non-empty domain.
+    /// The number of cells along the dimension that the first tile has before the non-empty domain.
     pub before: u64,
-    /// The number of cells along the dimension in the last tile after the non-empty domain.
+    /// The number of cells along the dimension that the last tile has after the non-empty domain.
     pub behind: u64,
 }
 

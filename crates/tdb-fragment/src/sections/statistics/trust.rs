@@ -14,7 +14,7 @@ pub enum Statistic<T> {
 }
 
 impl<T> Statistic<T> {
-    /// Returns the value if it is reliable.
+    /// Returns the value if it is reliable, else `None`.
     #[must_use]
     pub fn trusted(self) -> Option<T> {
         match self {
@@ -23,8 +23,8 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// Returns a minimum or maximum if it bounds all cells. The bound is not necessarily the value
-    /// of a cell.
+    /// Returns a minimum or maximum if it bounds all cells, else `None`. The bound is not
+    /// necessarily the value of a cell.
     #[must_use]
     pub fn bound(self) -> Option<T> {
         match self {
@@ -33,7 +33,7 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// Returns the stored value, whether reliable or not.
+    /// Returns the stored value, reliable or not, or `None` if absent.
     #[must_use]
     pub fn stored(self) -> Option<T> {
         match self {
@@ -92,7 +92,7 @@ pub enum UntrustedReason {
     /// The sum overflowed and is at the end of its range, or may have been there temporarily.
     Saturated,
     /// The dense tile is partly outside of the fragment's non-empty domain. Consolidation also
-    /// counts the cells outside. Before format 16, all writers did.
+    /// counts the cells outside. Before format 16, all writers counted these cells.
     EdgeTile,
     /// The value is impossible: more nulls than cells, or a value of the wrong size.
     Impossible,
