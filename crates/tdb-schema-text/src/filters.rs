@@ -18,7 +18,7 @@ pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPip
             document::Filter::Table(table) => {
                 let mut table = table.clone();
                 let Some(Value::String(name)) = table.remove("filter") else {
-                    let why = "missing the key `filter` in a filter table: write { filter = \"zstd\", level = 5 }";
+                    let why = "missing the key `filter` in a filter table; write { filter = \"zstd\", level = 5 }";
                     return Err(SchemaTextError::invalid(what, why).at(key(what)));
                 };
                 (name, table)
