@@ -37,7 +37,7 @@ impl GenericTile {
         }
     }
 
-    /// Runs `parse` on the payload and checks that it consumes all bytes.
+    /// Runs `parse` on the payload and checks that `parse` consumes all bytes.
     ///
     /// Errors name the payload and the offset of its tile.
     ///
