@@ -12,8 +12,8 @@ pub enum CommitKind {
     Write,
     /// A delete condition, which deletes the matching cells: `.del`.
     Delete,
-    /// An update condition: `.upd`. The format specification describes it, but no release of the
-    /// reference library writes it.
+    /// An update condition: `.upd`. The format specification describes update conditions, but no
+    /// release of the reference library writes them.
     Update,
     /// Consolidated commits: `.con`.
     Consolidated,

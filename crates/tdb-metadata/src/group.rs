@@ -1,4 +1,4 @@
-//! Group detail files: the members of a group, and changes to them.
+//! Group detail files: the members of a group, and changes to the members.
 
 use std::collections::BTreeMap;
 use std::fmt;
