@@ -77,7 +77,7 @@ impl ArrayDefinition {
     /// Adds the values of an enumeration that the schema names.
     ///
     /// # Errors
-    /// Fails if the schema does not name the enumeration, or if it was added before.
+    /// Fails if the schema does not name the enumeration, or if its values were added before.
     pub fn with_enumeration(mut self, enumeration: Enumeration) -> Result<Self> {
         let invalid = |why: &str| Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why));
         if !self.schema.enumerations().iter().any(|reference| reference.name == enumeration.name()) {
@@ -154,7 +154,7 @@ impl ArrayDefinition {
         &self.enumerations
     }
 
-    /// Looks up an enumeration by name. Returns `None` if it was not added.
+    /// Looks up an enumeration by name. Returns `None` if its values were not added.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enumeration> {
         self.enumerations.iter().find(|enumeration| enumeration.name() == name)

@@ -60,9 +60,9 @@ impl Dimension {
         self
     }
 
-    /// Sets the tile extent, in values of the datatype. A number of another type is converted to
-    /// the type of the domain if it fits. A number that does not fit is kept, and validation
-    /// rejects it.
+    /// Sets the tile extent, in values of the datatype. Converts a number of another type to the
+    /// type of the domain if the number fits. Otherwise keeps the number, which validation then
+    /// rejects.
     #[must_use]
     pub fn with_tile(mut self, extent: impl Into<Scalar>) -> Self {
         let extent = extent.into();
@@ -188,9 +188,9 @@ impl Dimension {
     /// Returns the ordered keys of the first and the last coordinate of a tile, for integers, dates
     /// and times.
     ///
-    /// The last tile may extend beyond the domain. If it would also exceed the datatype, the last
-    /// coordinate is the datatype's maximum. Dense fragments still store the full number of cells
-    /// of this tile.
+    /// The last tile may extend beyond the domain. If the last tile would also exceed the datatype,
+    /// the last coordinate is the datatype's maximum. Dense fragments still store the full number
+    /// of cells of this tile.
     ///
     /// Returns `None` for floats, strings, and tiles outside of the domain.
     #[must_use]

@@ -49,8 +49,8 @@ impl SchemaEvolution {
     /// Sets the format version of the new schema. It must be at least 10 and not below the current
     /// version.
     ///
-    /// By default the version stays the same if it supports the change. A second schema needs
-    /// version 10, a current domain version 22. Otherwise the version becomes
+    /// By default the version stays the same if the version supports the change. A second schema
+    /// needs version 10, a current domain version 22. Otherwise the version becomes
     /// [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);

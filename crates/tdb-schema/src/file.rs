@@ -65,7 +65,7 @@ impl Enumeration {
     }
 }
 
-/// Runs `parse` and checks that it consumes all bytes.
+/// Runs `parse` and checks that `parse` consumes all bytes.
 fn whole<T>(
     mut reader: ByteReader<'_>,
     name: &'static str,

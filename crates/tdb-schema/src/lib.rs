@@ -37,7 +37,7 @@
 //! Every [`ArraySchema`] has been validated and satisfies these rules:
 //!
 //! - At least one dimension. Each dimension has a datatype that the format allows for dimensions.
-//!   Bounds are finite and in order. A tile extent is not negative. For integers, it is also
+//!   Bounds are finite and in order. A tile extent is not negative. A tile extent of integers is
 //!   positive and no larger than the domain.
 //! - In dense arrays, at least one attribute, and dimensions of a single countable datatype.
 //! - In sparse arrays, a capacity above 0. Only sparse arrays of at most 16 dimensions may use

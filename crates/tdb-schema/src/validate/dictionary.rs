@@ -1,7 +1,8 @@
 //! Validation of dictionary filters.
 //!
 //! The reference library also creates schemas with unsupported dictionary filters. It applies a
-//! dictionary filter to strings in every version, even if it cannot read the result.
+//! dictionary filter to strings in every version, even in versions in which it cannot read the
+//! result.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
