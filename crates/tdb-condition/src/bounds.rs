@@ -181,7 +181,7 @@ fn of_set(
     }
 }
 
-/// Compares two values. Returns `None` if they are not comparable.
+/// Compares two values. Returns `None` if the values are not comparable.
 fn compare(datatype: Datatype, a: &[u8], b: &[u8]) -> Option<Ordering> {
     if is_text(datatype) {
         return Some(a.cmp(b));

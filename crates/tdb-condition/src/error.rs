@@ -143,7 +143,7 @@ pub enum ConditionError {
     },
 }
 
-/// Lists the known names, unless there are too many.
+/// Lists the known names, unless there are more than 20.
 fn among(known: &[String]) -> String {
     if known.is_empty() || known.len() > 20 { String::new() } else { format!("; expected one of {}", known.join(", ")) }
 }

@@ -45,8 +45,8 @@ impl Condition {
     ///
     /// # Errors
     /// - [`ConditionError::NullTest`]: the format has no test for null. A comparison with an empty
-    ///   value compares a string field with the empty string. On a fixed-size field, it makes the
-    ///   array unreadable for the reference library.
+    ///   value compares a string field with the empty string. On a fixed-size field, such a
+    ///   comparison makes the array unreadable for the reference library.
     /// - [`ConditionError::NanTest`]: the format has no test for NaN.
     ///
     /// After an error, `writer` may contain a part of the condition.

@@ -3,8 +3,8 @@
 use crate::bind::{BoundCondition, Node, Test};
 
 impl BoundCondition {
-    /// Splits the condition into the operands of its AND, each with only the fields it tests.
-    /// Returns a copy of a condition that is not an AND.
+    /// Splits the condition into the operands of its AND, each with only the fields that the
+    /// operand tests. Returns a copy of a condition that is not an AND.
     ///
     /// The condition is true of the cells for which all parts are true. The cheapest parts come
     /// first, so later parts are needed only for cells that pass earlier parts.

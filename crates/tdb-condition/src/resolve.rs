@@ -64,7 +64,7 @@ impl Known {
     /// Returns a test for membership in `members`.
     ///
     /// Sets compare bytes, also in the reference library. For floats, a set therefore gives the
-    /// same result as `=` only if it has no NaN, and either both zeros or no zero.
+    /// same result as `=` only if the set has no NaN, and either both zeros or no zero.
     fn set(&self, field: &str, negated: bool, mut members: Vec<Cow<'_, [u8]>>) -> Condition {
         let physical = self.cells.datatype.physical();
         if self.enumeration.is_none() && physical.is_float() {

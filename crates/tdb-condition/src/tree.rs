@@ -9,7 +9,7 @@ use crate::literal::{Literal, LiteralKind, Value};
 ///
 /// Start a comparison with [`Condition::field`]. Combine conditions with [`and`](Self::and),
 /// [`or`](Self::or) and [`not`](Self::not). Values are [`Literal`]s. In conditions parsed from a
-/// file, they are the little-endian bytes of cells.
+/// file, values are the little-endian bytes of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// A comparison of the field with `value`. Always `false` for null cells, except for the stored
