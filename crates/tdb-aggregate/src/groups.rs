@@ -19,8 +19,8 @@ use table::Table;
 /// A hash table finds the group of a cell. Groups are returned in the order of their keys. Memory
 /// is bounded. If the groups exceed the limit, the upper half of the keys is dropped, and larger
 /// keys are ignored from then on. After all cells have been added, [`finish`](Self::finish) returns
-/// the groups. If groups were dropped, it also returns an empty `Groups` for the dropped keys.
-/// Another pass over the same cells then fills it.
+/// the groups. If groups were dropped, `finish` also returns an empty `Groups` for the dropped
+/// keys, for another pass over the same cells.
 #[derive(Debug)]
 pub struct Groups {
     shape: KeyShape,
