@@ -92,7 +92,7 @@ pub(crate) fn has_length(version: FormatVersion, schema: Option<&ArraySchema>) -
     Ok(fixed_len(version, schema)?.is_none())
 }
 
-/// Returns the footer's length, or `None` if the schema does not determine it.
+/// Returns the footer's length, or `None` if the schema does not determine the length.
 fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Option<u64>> {
     if version.has(Feature::FooterLength) {
         return Ok(None);

@@ -77,7 +77,7 @@ impl StatisticsRules {
     fn in_order(&self, min: &[u8], max: &[u8]) -> bool {
         match self.values {
             Values::Number(physical) if physical.is_float() => {
-                // NaNs have no order. The sum detects them.
+                // The sum detects NaNs, which have no order.
                 let (min, max) = (number(physical, min), number(physical, max));
                 min.is_nan() || max.is_nan() || min <= max
             }
