@@ -21,8 +21,8 @@ pub struct Bins {
 impl Bins {
     /// Creates `count` intervals from `low` to `high`.
     ///
-    /// Returns `None` if `count` is 0, if `low` exceeds `high`, if the difference overflows a
-    /// double, or if values of this kind are not numbers.
+    /// Returns `None` if `count` is 0, if `low` exceeds `high`, if `high - low` is not finite, or
+    /// if values of this kind are not numbers.
     #[must_use]
     pub fn new(kind: ValueKind, low: f64, high: f64, count: usize) -> Option<Self> {
         let physical = kind.number()?;
@@ -55,7 +55,7 @@ impl Bins {
         self.outside
     }
 
-    /// Adds the numbers of all cells, or of the cells with indices `picked`.
+    /// Adds the numbers of all cells, or of the cells with indices `picked`. Ignores nulls.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
         with_physical!(self.physical, N => {
             for_each_block::<N>(cells, picked, self.kind.null(), |block| self.add_numbers(block));
@@ -71,7 +71,8 @@ impl Bins {
         }
     }
 
-    /// Returns the index of the interval of a number.
+    /// Returns the index of the interval of a number, or `None` if the number is outside of all
+    /// intervals.
     #[inline]
     fn bin_of(&self, number: f64) -> Option<usize> {
         if !(self.low..=self.high).contains(&number) {
@@ -86,8 +87,8 @@ impl Bins {
         Some(bin.min(self.counts.len() - 1))
     }
 
-    /// Adds `count` numbers if all numbers from `least` to `greatest` are in the same interval.
-    /// Returns `true` if added.
+    /// Adds `count` numbers between `least` and `greatest` (little-endian bytes) if both are in the
+    /// same interval. Returns `true` if added.
     #[must_use]
     pub fn add_between(&mut self, least: &[u8], greatest: &[u8], count: u64) -> bool {
         let double = |bytes: &[u8]| with_physical!(self.physical, N => N::at(bytes, 0).to_f64());

@@ -6,7 +6,7 @@ use crate::kind::ValueKind;
 use crate::number::{BLOCK, Number};
 
 /// Calls `each` with blocks of the non-null values of the picked cells, in order. Returns the
-/// numbers of values and nulls.
+/// number of values and the number of nulls.
 ///
 /// `picked` has indices in any order, or `None` for all cells. `null` is a number that represents
 /// null, if any.
@@ -83,7 +83,8 @@ fn without<N: Number>(block: &mut [N], null: N) -> &mut [N] {
     &mut block[..len]
 }
 
-/// Copies the valid numbers without branches, because nulls are hard to predict.
+/// Copies the valid numbers without branches, because a processor predicts the positions of nulls
+/// badly.
 fn fill_valid<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N>, valid: &[u8]) -> usize {
     let mut len = 0;
     for (number, valid) in numbers.zip(valid) {
@@ -93,8 +94,8 @@ fn fill_valid<N: Number>(block: &mut [N; BLOCK], numbers: impl Iterator<Item = N
     len
 }
 
-/// Calls `each` with the non-null picked cells, or with all non-null cells. Returns the numbers of
-/// values and nulls.
+/// Calls `each` with the non-null picked cells, or with all non-null cells. Returns the number of
+/// values and the number of nulls.
 pub(crate) fn for_each_cell<'a>(
     cells: &Cells<'a>,
     picked: Option<&[u32]>,
@@ -115,7 +116,7 @@ pub(crate) fn for_each_cell<'a>(
     (values, nulls)
 }
 
-/// Returns the number of nulls among the picked cells.
+/// Returns the number of nulls among the picked cells, or among all cells.
 pub(crate) fn null_count(kind: ValueKind, cells: &Cells<'_>, picked: Option<&[u32]>) -> u64 {
     if kind == ValueKind::Time {
         return for_each_block::<i64>(cells, picked, kind.null(), |_| {}).1;

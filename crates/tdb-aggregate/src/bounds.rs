@@ -3,7 +3,7 @@
 use crate::kind::ValueKind;
 use crate::number::{is_less, is_nan};
 
-/// The minimum and maximum of some values, in little-endian bytes. NaNs only if all values are NaN.
+/// The minimum and maximum of values, in little-endian bytes. Both are NaN if all values are NaN.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bounds(Option<(Vec<u8>, Vec<u8>)>);
 

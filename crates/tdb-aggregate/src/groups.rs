@@ -16,11 +16,11 @@ use table::Table;
 /// Aggregates by group: the number of cells of each group, and a [`Summary`] of each measured
 /// field.
 ///
-/// Groups are found by hash and returned in the order of their keys. Memory is bounded. If the
-/// groups exceed the limit, the upper half of the keys is dropped, and larger keys are ignored from
-/// then on. After all cells have been added, [`finish`](Self::finish) returns the groups. If groups
-/// were dropped, it also returns an empty set for them, to be filled in another pass over the same
-/// cells.
+/// A hash table finds the group of a cell. Groups are returned in the order of their keys. Memory
+/// is bounded. If the groups exceed the limit, the upper half of the keys is dropped, and larger
+/// keys are ignored from then on. After all cells have been added, [`finish`](Self::finish) returns
+/// the groups. If groups were dropped, `finish` also returns an empty `Groups` for the dropped
+/// keys, for another pass over the same cells.
 #[derive(Debug)]
 pub struct Groups {
     shape: KeyShape,
@@ -72,8 +72,8 @@ impl Groups {
         Self { shape, table, cells: Vec::new(), columns, memory }
     }
 
-    /// Returns an empty set of groups with the same key range, to fill separately and then
-    /// [merge](Self::merge).
+    /// Returns an empty set of groups with the same key range, and a separate limit of `memory`
+    /// bytes. Add cells to the returned set, then [merge](Self::merge) it.
     #[must_use]
     pub fn part(&self, memory: usize) -> Self {
         let table = match &self.table {
@@ -99,7 +99,7 @@ impl Groups {
     /// Adds all `count` cells, or the cells with indices `picked`.
     ///
     /// `keys` has the cells of the key fields, `measured` the cells of the measured fields. An
-    /// entry of `None` adds neither values nor nulls to the field.
+    /// entry of `None` adds neither values nor nulls to the summaries of the field.
     pub fn add(&mut self, keys: &[Cells<'_>], measured: &[Option<Cells<'_>>], count: usize, picked: Option<&[u32]>) {
         let mut all = Vec::new();
         let mut groups = Vec::new();
@@ -143,7 +143,7 @@ impl Groups {
         self.keep_to_memory();
     }
 
-    /// Adds the groups of `other`, which must have the same fields and distinct cells.
+    /// Adds the groups of `other`, which must have the same fields and no cell in common.
     pub fn merge(&mut self, other: Self) {
         let mut groups = Vec::new();
         let is_lowered = match (&mut self.table, other.table) {
@@ -240,7 +240,7 @@ impl Groups {
     }
 }
 
-/// Keys in order, each with its group.
+/// Keys in order, each with its group number.
 #[derive(Debug)]
 enum SortedKeys {
     Packed(vec::IntoIter<(u128, u32)>),

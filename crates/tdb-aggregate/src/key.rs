@@ -1,9 +1,9 @@
 //! Group keys that compare like their values.
 //!
 //! A key is the concatenation of its fields, encoded so that bytes sort like the values. Numbers
-//! are big-endian [ordered keys](tdb_types::ordered_key). Strings have an end marker. A nullable
-//! field has a prefix byte, 1 for null, so that nulls sort last. Keys up to 128 bits, with fields
-//! of fixed size up to 64 bits, are stored as numbers.
+//! are big-endian [ordered keys](tdb_types::ordered_key). Strings of variable length have an end
+//! marker, except in the last field. A nullable field has a prefix byte, 1 for null, so that nulls
+//! sort last. Keys up to 128 bits, with fields of fixed size up to 64 bits, are stored as numbers.
 
 use tdb_types::{Cells, PhysicalType, from_ordered_key, ordered_key};
 
@@ -148,7 +148,8 @@ fn unpacked(kind: ValueKind, value: u64, size: usize) -> Vec<u8> {
     }
 }
 
-/// Returns the representative of equal floats: positive zero, and a single NaN.
+/// Returns the number, extended to 8 bytes. Replaces `-0.0` by `0.0`, and every NaN by the same
+/// NaN.
 fn canonical(physical: PhysicalType, cell: &[u8]) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes.iter_mut().zip(cell).for_each(|(to, from)| *to = *from);

@@ -1,11 +1,11 @@
 //! Aggregates over the cells of TileDB arrays: count, sum, mean, minimum and maximum, also by
 //! group.
 //!
-//! - [`Summary`]: the aggregates of a field: counts of values and nulls, sum, minimum and maximum.
+//! - [`Summary`]: the counts of values and nulls, the sum, the minimum and the maximum of a field.
 //!   A summary accepts [`Cells`](tdb_types::Cells) of a tile or column, or statistics from
 //!   metadata. Summaries can be merged.
-//! - [`Groups`]: the same aggregates for each group of cells with equal keys. Keys are sorted.
-//!   Memory is bounded: groups beyond the limit are left to another pass over the cells.
+//! - [`Groups`]: the same aggregates for each group of cells with equal keys, in key order. Memory
+//!   is bounded. Groups beyond the limit need another pass over the cells.
 //! - [`Bins`]: a histogram with intervals of equal width.
 //!
 //! ```
@@ -36,8 +36,8 @@
 //! - **Minimum and maximum** of floats ignore NaNs, unless all values are NaN. The sign of a zero
 //!   is unspecified. Strings compare byte by byte. Other cells (several numbers, wide strings) have
 //!   no minimum and maximum.
-//! - **Groups**: all nulls form one group, the last. All NaNs form one group, after the infinities.
-//!   `-0.0` and `0.0` are equal.
+//! - **Groups**: all nulls form one group, which sorts last. All NaNs form one group, after the
+//!   infinities. `-0.0` and `0.0` are equal.
 
 mod bins;
 mod blocks;

@@ -141,7 +141,7 @@ macro_rules! float {
                 if min <= max {
                     return Some((min, max));
                 }
-                // All numbers are the same infinity or NaN.
+                // Without numbers, or with only NaNs, the result is `None`.
                 let first = numbers.iter().find(|value| !value.is_nan())?;
                 Some((*first, *first))
             },

@@ -2,8 +2,8 @@
 
 use crate::total::Total;
 
-/// Statistics of some cells, known without reading the cells. Values that are not measured may be
-/// missing.
+/// Statistics of a set of cells, known without reading the cells. Only measured values must be
+/// present.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellStatistics<'a> {
     /// The number of cells.

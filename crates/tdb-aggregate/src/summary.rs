@@ -22,8 +22,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Creates the summary of no cells. Aggregates that values of this kind do not have are not
-    /// measured.
+    /// Creates the summary of no cells. Does not measure aggregates that values of this kind do not
+    /// have.
     #[must_use]
     pub fn new(kind: ValueKind, measured: Measured) -> Self {
         let total = kind.number().map_or(Total::Unsigned(0), Total::zero);
@@ -61,8 +61,8 @@ impl Summary {
         self.measured
     }
 
-    /// Adds all cells, or the cells with indices `picked`. Numbers must have the size of their
-    /// type.
+    /// Adds all cells, or the cells with indices `picked`. Cells of numbers must have the size of
+    /// the type.
     pub fn add(&mut self, cells: &Cells<'_>, picked: Option<&[u32]>) {
         let (values, nulls) = match (self.kind.number(), self.measured) {
             (_, Measured::COUNT) => {
@@ -126,10 +126,11 @@ impl Summary {
     }
 
     /// Adds cells by their statistics. Returns `false` and adds no cells if the statistics lack a
-    /// measured value.
+    /// measured value or count more nulls than cells.
     ///
-    /// Statistics with a minimum of NaT are used only if the maximum is NaT, too. Otherwise the
-    /// number of NaTs is unknown.
+    /// Statistics of dates and times need bounds, even if bounds are not measured, unless all cells
+    /// are null. If both bounds are NaT, all cells count as null. If only the minimum is NaT, the
+    /// number of NaTs is unknown, and the result is `false`.
     #[must_use]
     pub fn add_statistics(&mut self, known: &CellStatistics<'_>) -> bool {
         if self.kind != ValueKind::Time || known.cells == known.nulls {

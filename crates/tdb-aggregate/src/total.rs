@@ -97,7 +97,8 @@ impl Total {
         }
     }
 
-    /// Returns the mean of `values` values with this sum, or `None` if `values` is 0.
+    /// Returns the mean of `values` values with this sum, or `None` if `values` is 0. The mean is
+    /// the maximum double if the sum of floats overflowed.
     #[must_use]
     #[allow(clippy::cast_precision_loss)] // a mean is a double
     pub fn mean(self, values: u64) -> Option<f64> {

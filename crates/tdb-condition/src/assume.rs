@@ -9,8 +9,8 @@ impl BoundCondition {
     /// Simplifies the condition for cells with the same value in some fields.
     ///
     /// `values` has an entry per field of [`fields`](Self::fields), in that order: a single cell if
-    /// all cells have the same value, else `None`. The returned condition has no tests of fields
-    /// with known values.
+    /// all cells have the same value, else `None`. The returned condition does not test fields with
+    /// known values, but has the same [`fields`](Self::fields).
     #[must_use]
     pub fn assuming(&self, values: &[Option<Cells<'_>>]) -> Self {
         let known = |field: usize, test: &Test| values.get(field)?.as_ref().map(|cell| judge(test, cell));

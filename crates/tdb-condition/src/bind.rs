@@ -28,7 +28,7 @@ pub struct BoundField {
     pub cells: FieldType,
 }
 
-/// A condition without negations and names.
+/// A condition without negations or names of fields.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Constant(bool),
@@ -57,15 +57,19 @@ pub(crate) enum Test {
 }
 
 impl Condition {
-    /// Binds a condition of a query to a schema. Fields with an enumeration are compared with its
-    /// values.
+    /// Binds a condition of a query to a schema. A field with an enumeration is compared with
+    /// values of the enumeration.
     ///
     /// `enumerations` looks up an enumeration by name.
     ///
     /// # Errors
     /// - A field does not exist or cannot be compared.
     /// - A value does not fit the type of its field.
-    /// - An inequality uses an unordered enumeration.
+    /// - An inequality uses an unordered enumeration, or `enumerations` does not find an
+    ///   enumeration.
+    /// - A date is ambiguous, or has the suffix of another unit.
+    /// - A field that cannot be NaN is tested for NaN.
+    /// - The condition is nested deeper than 1000 levels.
     pub fn bind(
         &self,
         schema: &ArraySchema,
@@ -77,28 +81,31 @@ impl Condition {
 
     /// Binds a condition of a delete commit to the schema of a fragment.
     ///
-    /// In stored conditions, fields with an enumeration are compared with indices, and a comparison
-    /// of numbers with an empty value is a test for null.
+    /// In stored conditions, a field with an enumeration is compared with indices. An equality
+    /// comparison of numbers with an empty value is a test for null.
     ///
-    /// Tests of fields missing from `schema` are false. If the attribute was dropped and another
-    /// added with the same name, its type in `newest`, the array's newest schema, differs. Tests
-    /// that do not fit the fragment's type are then false, too.
+    /// Tests of fields missing from `schema` are false. `newest` is the newest schema of the array.
+    /// If an attribute was dropped and added with another type, the types in `schema` and `newest`
+    /// differ. A test that does not fit the type in `schema` is then false, too.
     ///
     /// # Errors
-    /// Fails if a field cannot be compared, or if a value does not fit the type of its field.
+    /// Fails if a field cannot be compared, if a value does not fit the type of its field, or if a
+    /// field that cannot be NaN is tested for NaN.
     pub fn bind_stored(&self, schema: &ArraySchema, newest: &ArraySchema) -> Result<BoundCondition> {
         Binder { schema, newest, enumerations: None, fields: Vec::new() }.bind(self)
     }
 }
 
 impl BoundCondition {
-    /// Returns the tested fields, each once.
+    /// Returns the fields of the condition, each once. [`evaluate`](Self::evaluate) expects columns
+    /// in this order.
     #[must_use]
     pub fn fields(&self) -> &[BoundField] {
         &self.fields
     }
 
-    /// Returns the result of the condition if it is the same for all cells, else `None`.
+    /// Returns the result if the condition is a single constant, for example after
+    /// [`assuming`](Self::assuming). Returns `None` for every other condition.
     #[must_use]
     pub fn constant(&self) -> Option<bool> {
         match self.root {
@@ -138,7 +145,7 @@ impl Binder<'_> {
             }
             Condition::And(nodes) => Node::And(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
             Condition::Or(nodes) => Node::Or(nodes.iter().map(|node| self.node(node)).collect::<Result<_>>()?),
-            // `without_not` has removed all negations, and this is equivalent.
+            // Does not occur, because `without_not` removes all negations.
             Condition::Not(node) => self.node(&node.negation())?,
         })
     }
@@ -266,7 +273,8 @@ impl Binder<'_> {
         Ok(Node::Test { field, test })
     }
 
-    /// Returns the enumeration of a field, or `None` if indices are compared.
+    /// Returns the enumeration of a field. Returns `None` for fields without an enumeration, and
+    /// for stored conditions, which compare indices.
     fn enumeration(&self, field: usize) -> Result<Option<Arc<Enumeration>>> {
         let BoundField { name, field, .. } = &self.fields[field];
         let (Some(find), FieldRef::Attribute(index)) = (self.enumerations, field) else { return Ok(None) };
@@ -321,8 +329,8 @@ fn wrong_size(name: &str, expected: usize, found: usize) -> ConditionError {
 
 /// Returns the indices of the enumeration's values that equal `value`, as cells store them.
 ///
-/// The result is empty if no cell can store the index. Floats compare as in a column: zeros of both
-/// signs are equal, and a NaN equals no value.
+/// The result is empty if no value is equal, or if no cell can store the index. Floats compare as
+/// in a column: zeros of both signs are equal, and a NaN equals no value.
 pub(crate) fn positions(enumeration: &Enumeration, value: &[u8], datatype: Datatype) -> Vec<Vec<u8>> {
     let number = has_floats(enumeration).then(|| float(enumeration, value));
     let places = match number {
@@ -348,8 +356,8 @@ fn cells_of(positions: impl IntoIterator<Item = usize>, datatype: Datatype) -> V
     held.filter_map(|position| position.to_le_bytes().get(..datatype.size()).map(<[u8]>::to_vec)).collect()
 }
 
-/// Returns the index that decides a comparison with several equal values. Returns `None` if no
-/// single index decides.
+/// Returns the index to compare cells with, given the sorted indices of equal values. Returns
+/// `None` if a comparison with a single index is not enough.
 pub(crate) fn decisive(operator: Operator, positions: &[Vec<u8>]) -> Option<&[u8]> {
     match (operator, positions) {
         (Operator::Less | Operator::GreaterOrEqual, [first, ..]) => Some(first.as_slice()),

@@ -9,7 +9,7 @@ use crate::bind::{BoundCondition, BoundField, Node, Test};
 use crate::literal::is_text;
 use crate::tree::Operator;
 
-/// Bounds for some cells of a field.
+/// The bounds of a set of cells of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellBounds<'a> {
     /// Inclusive lower and upper bounds of all non-null cells, each encoded like a cell. `None` if
@@ -19,7 +19,7 @@ pub struct CellBounds<'a> {
     pub nulls: Nulls,
 }
 
-/// The presence of nulls among some cells.
+/// The presence of nulls among the cells of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Nulls {
     /// No cell is null.
@@ -31,7 +31,7 @@ pub enum Nulls {
     Unknown,
 }
 
-/// The result of a condition for some cells.
+/// The result of a condition for a set of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Matches {
     /// The condition is false for all cells.
@@ -45,7 +45,7 @@ pub enum Matches {
 impl BoundCondition {
     /// Evaluates the condition over bounds of cells.
     ///
-    /// `bounds` returns the bounds of each of the [`fields`](Self::fields), by index.
+    /// `bounds` returns the bounds of the field at an index in [`fields`](Self::fields).
     ///
     /// ```
     /// use tdb_condition::{CellBounds, Condition, Matches, Nulls};
@@ -181,7 +181,7 @@ fn of_set(
     }
 }
 
-/// Compares two values. Returns `None` if they are not comparable.
+/// Compares two values. Returns `None` if the values are not comparable.
 fn compare(datatype: Datatype, a: &[u8], b: &[u8]) -> Option<Ordering> {
     if is_text(datatype) {
         return Some(a.cmp(b));

@@ -9,8 +9,8 @@ use crate::literal::LiteralKind;
 use crate::text::is_keyword;
 use crate::tree::Condition;
 
-/// Displays values as text if printable, else as hexadecimal bytes. [`Condition::display`] uses the
-/// types of a schema instead.
+/// Displays numbers in decimal, and other values as text if printable, else as hexadecimal bytes.
+/// [`Condition::display`] uses the types of a schema instead.
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         print(self, None, f)
@@ -96,7 +96,7 @@ fn nested(node: &Condition, schema: Option<&ArraySchema>, f: &mut Formatter<'_>)
     print(node, schema, f)
 }
 
-/// Writes the name of a field, quoted unless it is a single word.
+/// Writes the name of a field, quoted unless it is a single word and not a keyword.
 fn name(field: &str, f: &mut Formatter<'_>) -> fmt::Result {
     let is_word = !field.is_empty()
         && !field.starts_with(|letter: char| letter.is_ascii_digit())

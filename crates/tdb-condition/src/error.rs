@@ -4,14 +4,14 @@ use tdb_generic_tile::GenericTileError;
 use tdb_types::datetime::WrittenError;
 use tdb_types::{Datatype, DecodeError};
 
-/// An error of parsing, building or binding a condition.
+/// An error of parsing, resolving, binding or writing a condition.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionError {
-    /// The bytes are not a condition.
+    /// The bytes are not a condition, or exceed a limit.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile around the condition is damaged or unsupported.
+    /// The generic tile of the condition cannot be read or written.
     #[error(transparent)]
     Tile(#[from] GenericTileError),
     /// The array does not have the field.
@@ -19,7 +19,7 @@ pub enum ConditionError {
     UnknownField {
         /// The name of the field.
         field: String,
-        /// The names of all fields.
+        /// The names of all fields of the schema.
         known: Vec<String>,
     },
     /// Cells of the field can only be tested for null, not compared.
@@ -54,7 +54,7 @@ pub enum ConditionError {
         /// The enumeration of the field, if any.
         enumeration: Option<String>,
     },
-    /// A number could be a date, or is in another unit than the field.
+    /// The value is a number that could also be a date, or has the suffix of another unit.
     #[error("condition: field {field:?}: {why}")]
     UnclearDate {
         /// The field.
@@ -75,7 +75,7 @@ pub enum ConditionError {
     /// A stored condition orders cells of several `char`. Other readers compare only the first
     /// `char`.
     #[error(
-        "condition: a delete cannot compare the order of field {field:?}: the reference library \
+        "condition: a delete cannot compare the order of field {field:?}, because the reference library \
          compares only the first char of a cell"
     )]
     OrderOfCharacters {
@@ -120,7 +120,7 @@ pub enum ConditionError {
         most: u32,
     },
     /// The field does not have floats.
-    #[error("condition: no cell of field {field:?} can be NaN: the datatype is {datatype}")]
+    #[error("condition: no cell of field {field:?} can be NaN, because the datatype is {datatype}")]
     NoNan {
         /// The field.
         field: String,
@@ -128,20 +128,22 @@ pub enum ConditionError {
         datatype: Datatype,
     },
     /// A stored condition cannot test for NaN.
-    #[error("condition: cannot store a test of field {field:?} for NaN: the format does not support it")]
+    #[error("condition: cannot store a test of field {field:?} for NaN, which the format does not support")]
     NanTest {
         /// The field.
         field: String,
     },
     /// A stored condition cannot test for null.
-    #[error("condition: cannot store a test of field {field:?} for null: releases of the reference library misread it")]
+    #[error(
+        "condition: cannot store a test of field {field:?} for null, because releases of the reference library misread it"
+    )]
     NullTest {
         /// The field.
         field: String,
     },
 }
 
-/// Lists the known names, unless there are too many.
+/// Lists the known names, unless there are more than 20.
 fn among(known: &[String]) -> String {
     if known.is_empty() || known.len() > 20 { String::new() } else { format!("; expected one of {}", known.join(", ")) }
 }

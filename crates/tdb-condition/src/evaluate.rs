@@ -9,13 +9,13 @@ use crate::bind::{BoundCondition, Node, Test, small};
 use crate::tree::Operator;
 
 impl BoundCondition {
-    /// Evaluates the condition for each cell.
+    /// Evaluates the condition for each cell, and stores the results in `truth`.
     ///
     /// `fields` has the cells of each of the [`fields`](Self::fields), in that order, or `None` if
     /// the fragment does not have the field. Every test of a missing field is false, like for
-    /// stored conditions in the reference library. For queries, first insert the fill value with
-    /// [`assuming`](Self::assuming). If a column is shorter than `truth`, comparisons of the
-    /// missing cells are false.
+    /// stored conditions in the reference library. For queries, first pass the fill value of the
+    /// missing field to [`assuming`](Self::assuming). If a column is shorter than `truth`,
+    /// comparisons of the missing cells are false.
     pub fn evaluate(&self, fields: &[Option<Cells<'_>>], truth: &mut [bool]) {
         evaluate(&self.root, fields, truth);
     }
@@ -75,7 +75,7 @@ fn run(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     }
 }
 
-/// Runs a test on cells of fixed size. Tests for cells of variable size are `false`.
+/// Runs a test on cells of fixed size. A test for cells of variable length is `false`.
 fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     match test {
         Test::Number { physical, operator, value } => number(*physical, *operator, value, cells.values(), truth),
@@ -103,7 +103,7 @@ fn run_fixed(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     }
 }
 
-/// Runs a test on cells of variable length.
+/// Runs a test on cells of variable length. A test for cells of fixed size is `false`.
 fn run_var(test: &Test, cells: &Cells<'_>, truth: &mut [bool]) {
     match test {
         Test::Bytes { size: None, operator, value, .. } => compare(*operator, &value[..], cells.var_cells(), truth),

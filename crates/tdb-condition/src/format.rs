@@ -44,10 +44,12 @@ impl Condition {
     /// numbers and text to bytes of cells.
     ///
     /// # Errors
-    /// - [`ConditionError::NullTest`]: the format would store a comparison with an empty value.
-    ///   This means a comparison with the empty string. On a fixed-size field, the reference
-    ///   library could not read the array.
+    /// - [`ConditionError::NullTest`]: the format has no test for null. A comparison with an empty
+    ///   value compares a string field with the empty string. On a fixed-size field, such a
+    ///   comparison makes the array unreadable for the reference library.
     /// - [`ConditionError::NanTest`]: the format has no test for NaN.
+    ///
+    /// After an error, `writer` may contain a part of the condition.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         match self {
             Self::Compare { field, operator, value } => write_leaf(writer, operator.code(), field, value.bytes()),
@@ -68,11 +70,12 @@ impl Condition {
         Ok(())
     }
 
-    /// Parses the file of a delete commit, a generic tile. The condition is true of cells that are
-    /// kept.
+    /// Parses the file of a delete commit, a generic tile. The condition is true of the cells to
+    /// keep.
     ///
     /// # Errors
-    /// Fails if the bytes are not a generic tile with a condition.
+    /// Fails if the bytes are not a generic tile with a condition, are encrypted, or exceed a
+    /// limit.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, limits, spans)
     }
@@ -80,14 +83,14 @@ impl Condition {
     /// Parses a delete commit from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// See [`parse_file`](Self::parse_file).
+    /// Fails if the payload is not a condition or exceeds a limit.
     pub fn parse_tile(tile: &GenericTile, limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Ok(tile.parse_payload(spans, |reader| Self::parse(reader, limits))?)
     }
 
-    /// Returns the bytes of a delete commit, as written by a library of this version.
+    /// Returns the bytes of a delete commit, with `version` in the header of the generic tile.
     ///
-    /// `self` must be true of cells that are kept.
+    /// `self` must be true of the cells to keep.
     ///
     /// # Errors
     /// As [`write`](Self::write). Also fails if the build does not include zlib.

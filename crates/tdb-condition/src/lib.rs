@@ -1,8 +1,8 @@
 //! Conditions on the cells of TileDB arrays, for queries and for delete commits.
 //!
 //! - [`Condition`]: a condition as a tree. Build one with [`Condition::field`] or parse
-//!   [text](ConditionText). Delete commits are parsed and written byte for byte
-//!   ([`Condition::parse_file`], [`Condition::to_file`]). [`Update`] is an update commit.
+//!   [text](ConditionText). [`Condition::parse_file`] parses a delete commit, and
+//!   [`Condition::to_file`] returns its bytes. [`Update`] is an update commit.
 //! - [`BoundCondition`]: a condition bound to a schema. It evaluates [`Cells`](tdb_types::Cells) of
 //!   tiles or columns.
 //!
@@ -57,8 +57,8 @@
 //!   first of the value, but IN compares whole cells. Queries compare whole cells. Stored
 //!   conditions have the meaning of the reference library. Deletes store `=` as a set, and cannot
 //!   order cells of this kind.
-//! - **Other cells** (several numbers, wide strings, blobs, geometries) support only tests for
-//!   null.
+//! - **Other cells** (several numbers, wide strings, blobs, geometries, `any`) support only tests
+//!   for null.
 //! - **Enumerations**: values are looked up and compared by index. A value missing from the
 //!   enumeration equals no cell, and `!=` is true of every cell that is not null. Delete commits
 //!   store indices.

@@ -28,13 +28,13 @@ pub enum LiteralKind {
 }
 
 impl Literal {
-    /// Creates a literal from bytes.
+    /// Creates a literal from bytes. Does not check that the bytes match `kind`.
     #[must_use]
     pub fn new(kind: LiteralKind, bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), kind }
     }
 
-    /// Returns the bytes: of a cell, of a little-endian number, or of text.
+    /// Returns the bytes of the cell, of the little-endian number, or of the text.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -54,7 +54,7 @@ impl From<Vec<u8>> for Literal {
     }
 }
 
-/// A type that fields can be compared with: numbers, text, and bytes of cells.
+/// A type that fields can be compared with: numbers, booleans, text, and bytes of cells.
 pub trait Value {
     /// Converts the value to a literal.
     fn into_literal(self) -> Literal;
@@ -107,8 +107,8 @@ impl<const N: usize> Value for &[u8; N] {
 pub(crate) enum Meaning<'a> {
     /// The bytes of a cell.
     Cell(Cow<'a, [u8]>),
-    /// The first and last value within a date that is less or more precise than the cells. If the
-    /// date is between two values, the first exceeds the last.
+    /// The first and the last value within the period of a date. A date that is more precise than
+    /// the cells may fall between two values. The first value then exceeds the last.
     Period(i64, i64),
 }
 
@@ -145,7 +145,8 @@ pub(crate) fn meaning(
     }
 }
 
-/// Converts a number to another type. Integers must convert exactly, floats are rounded to nearest.
+/// Converts a number to another type. A conversion to an integer type must be exact. A conversion
+/// to a float type rounds to nearest. Returns `None` if the number does not fit.
 fn convert(value: Scalar, to: PhysicalType) -> Option<Scalar> {
     match to {
         PhysicalType::F64 => Some(Scalar::F64(value.to_f64())),
@@ -158,7 +159,8 @@ fn convert(value: Scalar, to: PhysicalType) -> Option<Scalar> {
     }
 }
 
-/// Returns the number as an integer if it is integral.
+/// Returns the number as an integer, or `None` if it has a fraction or is infinite, NaN or too
+/// large.
 fn whole(value: Scalar) -> Option<i128> {
     value.to_integer().or_else(|| {
         let float = value.to_f64();

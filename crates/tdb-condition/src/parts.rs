@@ -3,10 +3,11 @@
 use crate::bind::{BoundCondition, Node, Test};
 
 impl BoundCondition {
-    /// Splits the condition into the operands of its AND, each with only the fields it tests.
+    /// Splits the condition into the operands of its AND, each with only the fields that the
+    /// operand tests. Returns a copy of a condition that is not an AND.
     ///
-    /// All parts must be true for the condition to be true. The cheapest parts come first, so later
-    /// parts are needed only for cells that pass earlier parts.
+    /// The condition is true of the cells for which all parts are true. The cheapest parts come
+    /// first, so later parts are needed only for cells that pass earlier parts.
     #[must_use]
     pub fn parts(&self) -> Vec<Self> {
         let Node::And(nodes) = &self.root else { return vec![self.clone()] };

@@ -1,8 +1,8 @@
 //! Portable encoding of conditions, to send them to another process.
 //!
-//! Unlike the format of [delete commits](crate::Condition::write), this encoding has tests for
-//! null. It also keeps the kind of each value: bytes of a cell, number or text. Decoding returns an
-//! equal condition.
+//! Unlike the format of [delete commits](crate::Condition::write), this encoding has tests for null
+//! and NaN. It also keeps the kind of each value: bytes of a cell, number or text. Decoding returns
+//! an equal condition.
 //!
 //! ```text
 //! node:    u8 0 comparison | u8 operator | field | value

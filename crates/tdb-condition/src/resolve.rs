@@ -34,7 +34,7 @@ pub(crate) struct Resolver<'a> {
     pub(crate) place: Place,
 }
 
-/// The values of a field.
+/// The cell type and the enumeration of a field.
 struct Known {
     cells: FieldType,
     /// The enumeration, if the field has one.
@@ -50,8 +50,8 @@ impl Known {
         }
     }
 
-    /// Checks the size of a set member. Sets compare bytes, so a shorter text equals no fixed-size
-    /// cell, and binding would reject the set.
+    /// Checks the size of a set member. Sets compare bytes, so a text of another size equals no
+    /// fixed-size cell, and binding would reject the set.
     fn equals_in_size(&self, field: &str, bytes: &[u8]) -> Result<()> {
         match self.cells.cell_size().map(tdb_types::saturating_len) {
             Some(expected) if self.enumeration.is_none() && bytes.len() != expected => {
@@ -63,8 +63,8 @@ impl Known {
 
     /// Returns a test for membership in `members`.
     ///
-    /// Sets compare bytes, also in the reference library. For floats, the result equals that of `=`
-    /// if a set has either both zeros or no zero, and no NaN.
+    /// Sets compare bytes, also in the reference library. For floats, a set therefore gives the
+    /// same result as `=` only if the set has no NaN, and either both zeros or no zero.
     fn set(&self, field: &str, negated: bool, mut members: Vec<Cow<'_, [u8]>>) -> Condition {
         let physical = self.cells.datatype.physical();
         if self.enumeration.is_none() && physical.is_float() {
@@ -107,14 +107,16 @@ impl Condition {
     /// A date that covers several values, such as a month for a field of days, becomes a range.
     /// Then `=` matches cells within the range, and `<` matches cells before the range.
     ///
-    /// `enumerations` looks up an enumeration by name. Fields with an enumeration are compared with
-    /// its values. [`bind`](Self::bind) converts them to indices.
+    /// `enumerations` looks up an enumeration by name. Comparisons of a field with an enumeration
+    /// keep the values of the enumeration. [`bind`](Self::bind) converts these values to indices.
     ///
     /// # Errors
     /// - A field does not exist or cannot be compared.
     /// - A value does not fit the type of its field.
-    /// - An inequality uses an unordered enumeration.
-    /// - The condition is nested deeper than 1000.
+    /// - An inequality uses an unordered enumeration, or `enumerations` does not find an
+    ///   enumeration.
+    /// - A date is ambiguous, or has the suffix of another unit.
+    /// - The condition is nested deeper than 1000 levels.
     pub fn resolve(
         &self,
         schema: &ArraySchema,

@@ -9,14 +9,15 @@ use crate::resolve::FindEnumeration;
 use crate::{Condition, ConditionError, Literal, Members, Operator, Result};
 
 impl Condition {
-    /// Converts the condition to the form stored in delete commits. Fields with an enumeration are
+    /// Converts the condition to the form stored in delete commits. A field with an enumeration is
     /// compared with indices.
     ///
     /// `enumerations` looks up an enumeration by name.
     ///
     /// # Errors
-    /// Fails if a value is missing from its enumeration, if its index is too large for cells, or if
-    /// an enumeration is not found. Also fails like [`resolve`](Self::resolve).
+    /// As [`resolve`](Self::resolve). Also fails if a value is missing from its enumeration, if the
+    /// index of a value is too large for cells, or if an inequality compares cells of several
+    /// `char`.
     pub fn to_stored(
         &self,
         schema: &ArraySchema,
@@ -69,7 +70,8 @@ impl Storer<'_> {
         })
     }
 
-    /// Returns `true` if cells have several characters. Stored comparisons use only the first.
+    /// Returns `true` if cells have several characters. Stored comparisons use only the first
+    /// character.
     fn has_characters(&self, field: &str) -> bool {
         let cells = self.schema.field(field).and_then(|field| self.schema.field_type(field));
         cells.is_some_and(is_characters)

@@ -71,7 +71,7 @@ pub struct ConditionText {
 }
 
 impl ConditionText {
-    /// Returns the condition, with text as values.
+    /// Returns the condition. Its values are text, or bytes for `x'...'`.
     #[must_use]
     pub fn condition(&self) -> &Condition {
         &self.condition
@@ -80,7 +80,7 @@ impl ConditionText {
     /// Converts text to bytes of cells, like [`Condition::resolve`].
     ///
     /// # Errors
-    /// See [`Condition::resolve`]. The error has the position in the text.
+    /// As [`Condition::resolve`]. The error contains the position in the text.
     pub fn resolve(
         &self,
         schema: &ArraySchema,
@@ -133,13 +133,14 @@ pub struct ConditionTextError {
 }
 
 impl ConditionTextError {
-    /// Returns the text.
+    /// Returns the text of the condition.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the byte range of the error. Empty at the end of the text if a token is missing.
+    /// Returns the byte range of the error. The range is empty at the end of the text if a token is
+    /// missing, and empty at the start if the text is too long.
     #[must_use]
     pub fn at(&self) -> Range<usize> {
         self.at.clone()
@@ -161,7 +162,7 @@ impl Display for ConditionTextError {
 
 impl std::error::Error for ConditionTextError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // The message already includes that of the source.
+        // The message already includes the message of the source.
         self.source.as_deref().and_then(std::error::Error::source)
     }
 }

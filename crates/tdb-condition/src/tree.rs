@@ -9,10 +9,11 @@ use crate::literal::{Literal, LiteralKind, Value};
 ///
 /// Start a comparison with [`Condition::field`]. Combine conditions with [`and`](Self::and),
 /// [`or`](Self::or) and [`not`](Self::not). Values are [`Literal`]s. In conditions parsed from a
-/// file, they are the little-endian bytes of cells.
+/// file, values are the little-endian bytes of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A comparison of the field with `value`. Always `false` for null cells.
+    /// A comparison of the field with `value`. Always `false` for null cells, except for the stored
+    /// tests for null that [`bind_stored`](Self::bind_stored) describes.
     Compare {
         /// The name of the field.
         field: String,
@@ -86,7 +87,7 @@ impl Operator {
     pub const ALL: [Self; 6] =
         [Self::Less, Self::LessOrEqual, Self::Greater, Self::GreaterOrEqual, Self::Equal, Self::NotEqual];
 
-    /// Returns the operator with this code.
+    /// Returns the operator with this code, or `None` for other codes.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
@@ -98,7 +99,7 @@ impl Operator {
         self as u8
     }
 
-    /// Returns the inverse operator, which has the opposite result except for NaNs.
+    /// Returns the inverse operator, which has the opposite result except for NaNs and null cells.
     #[must_use]
     pub const fn negation(self) -> Self {
         match self {
@@ -172,12 +173,11 @@ impl Members {
     }
 }
 
-/// Values of the same kind.
 impl Members {
     /// Appends a value.
     ///
     /// # Errors
-    /// Returns the value if its kind differs from that of the previous values.
+    /// Returns the value if its kind differs from the kind of the previous values.
     pub fn push(&mut self, value: Literal) -> Result<(), Literal> {
         if self.offsets.is_empty() {
             self.kind = value.kind();
@@ -238,7 +238,7 @@ impl Field {
         ne: NotEqual;
     }
 
-    /// Compares the field with `value`.
+    /// Compares the field with `value` by `operator`.
     #[must_use]
     pub fn compare(self, operator: Operator, value: impl Value) -> Condition {
         Condition::Compare { field: self.0, operator, value: value.into_literal() }

@@ -36,7 +36,8 @@ impl ConsolidatedFooters {
     /// Parses a whole `.meta` file. Footers are stored as bytes and parsed later.
     ///
     /// # Errors
-    /// Fails if the generic tile cannot be unfiltered, or if an offset is outside of the payload.
+    /// Fails if the generic tile cannot be unfiltered, if the payload is truncated, if a name is
+    /// not UTF-8, or if an offset is repeated or outside of the payload.
     pub fn parse_file(bytes: &[u8], decoder: &mut GenericTileDecoder, spans: Option<&Spans>) -> Result<Self> {
         let tile = decoder.decode_file(bytes, spans).map_err(wrap)?;
         let entries = parse_entries(tile.payload_reader(spans))?;
@@ -48,7 +49,7 @@ impl ConsolidatedFooters {
     /// Writes a whole file with the names and footers of fragments.
     ///
     /// # Errors
-    /// Fails if there are 2^32 or more fragments.
+    /// Fails if there are 2^32 or more fragments, or if the encoder fails.
     pub fn write_file(fragments: &[(&str, &[u8])], encoder: &mut GenericTileEncoder) -> Result<Vec<u8>> {
         let too_many = |_| FragmentError::inconsistent("fragment count", fragments.len(), "fewer than 2^32");
         let mut payload = ByteWriter::new();
@@ -80,7 +81,7 @@ impl ConsolidatedFooters {
         self.entries.is_empty()
     }
 
-    /// Returns the size of the payload in bytes. All of it is kept in memory.
+    /// Returns the size of the payload in bytes. The whole payload is kept in memory.
     #[must_use]
     pub fn memory_used(&self) -> u64 {
         self.payload.len() as u64
@@ -94,7 +95,8 @@ impl ConsolidatedFooters {
         self.entries.iter().map(|entry| (entry.fragment(), self.footer(entry)))
     }
 
-    /// Returns the footer of the named fragment. If the name occurs twice, the first footer counts.
+    /// Returns the footer of the named fragment, or `None` if the file does not have the fragment.
+    /// If the name occurs twice, the first footer counts.
     #[must_use]
     pub fn get(&self, fragment: &str) -> Option<ByteReader<'_>> {
         let entry = |place: &usize| &self.entries[*place];
@@ -132,7 +134,8 @@ fn parse_entries(mut reader: ByteReader<'_>) -> Result<Vec<Entry>, DecodeError> 
                 let offset = reader.u64("footer offset")?;
                 let start = usize::try_from(offset).ok().filter(|start| *start < len);
                 let expected = "a unique offset within the payload";
-                // Rejects overlapping footers, because the total size could far exceed the file.
+                // Rejects footers at the same offset, because their total size could far exceed the
+                // file.
                 let start = start.filter(|start| starts.insert(*start));
                 let start = start.ok_or_else(|| DecodeError::invalid("footer offset", at, offset, expected))?;
                 Ok(Entry { name, footer: start..len })

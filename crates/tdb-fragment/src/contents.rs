@@ -17,7 +17,7 @@ use crate::sections::{
 /// The contents of all sections of a fragment's metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FragmentContents {
-    /// The R-tree of the MBRs of tiles. Dense fragments have no leaves.
+    /// The R-tree of the MBRs of tiles. It has no leaves in a dense fragment.
     pub rtree: RTree,
     /// The fields, in the order of [`FieldSlots`].
     pub fields: Vec<FieldContents>,
@@ -26,7 +26,7 @@ pub struct FragmentContents {
     pub global_order_bounds: Vec<GlobalOrderBounds>,
     /// The statistics of the whole fragment, one entry per field.
     pub fragment_statistics: FragmentStatistics,
-    /// The delete conditions that are already applied.
+    /// The delete and update conditions that are already applied.
     pub processed_conditions: ProcessedConditions,
     /// Unknown optional sections of the footer.
     pub unknown_sections: Vec<OptionalSection>,
@@ -84,7 +84,8 @@ impl FragmentContents {
         }
     }
 
-    /// Returns the lists of the footer, with the sizes of the data files.
+    /// Returns the lists of the footer, with the sizes of the data files. The offsets of sections
+    /// are zeros.
     pub(crate) fn lists(&self, header: &FooterHeader, slots: &FieldSlots) -> Result<Lists> {
         let mut lists = Lists::zeroed(header.version, slots);
         if self.fields.len() != slots.len() {

@@ -15,10 +15,10 @@ pub type Result<T, E = FragmentError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentError {
-    /// The bytes contradict the format.
+    /// The bytes are truncated, contradict the format or the schema, or exceed a limit.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile of a section cannot be read.
+    /// The generic tile of a section cannot be read or written.
     #[error("{section}: {source}")]
     Section {
         /// The section.
@@ -26,7 +26,7 @@ pub enum FragmentError {
         /// The cause.
         source: Box<GenericTileError>,
     },
-    /// The generic tile of a whole file cannot be read.
+    /// The generic tile of a whole file cannot be read or written.
     #[error("{what}: {source}")]
     File {
         /// The contents of the file.
@@ -71,7 +71,7 @@ pub enum FragmentError {
         /// The fragment's format version.
         version: FormatVersion,
     },
-    /// A name in the metadata points outside of the fragment's folder.
+    /// The name of a field cannot be part of the name of a data file.
     #[error("{name:?} is not a valid file name in the fragment's folder")]
     UnsafeFileName {
         /// The name.
@@ -80,7 +80,7 @@ pub enum FragmentError {
 }
 
 impl FragmentError {
-    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
+    /// Returns the problem with the encryption key, or `None` if the error has another cause.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {

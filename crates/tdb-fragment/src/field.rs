@@ -5,7 +5,7 @@ use std::fmt;
 use tdb_schema::{ArraySchema, Attribute, Dimension};
 use tdb_types::{Feature, FormatVersion, names};
 
-/// A field of a fragment, with one value per cell.
+/// A field of a fragment: an attribute, coordinates, or metadata of each cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FragmentField {
@@ -138,7 +138,7 @@ impl FieldSlots {
         }
     }
 
-    /// Returns the field of a slot.
+    /// Returns the field of a slot, or `None` if the slot does not exist.
     #[must_use]
     pub fn field(&self, slot: usize) -> Option<FragmentField> {
         if slot < self.attributes {

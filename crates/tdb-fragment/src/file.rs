@@ -21,9 +21,9 @@ pub use tdb_types::names::FRAGMENT_METADATA as FRAGMENT_METADATA_FILE;
 
 /// The metadata of a fragment, complete.
 ///
-/// Readers of arrays rarely need all sections. Array readers parse the [`FragmentFooter`], and
-/// single sections with a [`SectionReader`](crate::SectionReader). Use this type for inspection, or
-/// to write a file.
+/// Array readers rarely need all sections. They parse the [`FragmentFooter`], and single sections
+/// with a [`SectionReader`](crate::SectionReader). Use this type for inspection, or to write a
+/// file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FragmentFile {
     /// The footer, with the offsets of the sections in the file.
@@ -69,7 +69,7 @@ impl FragmentFile {
     /// encryption.
     ///
     /// # Errors
-    /// Fails if the contents contradict the header or the schema.
+    /// Fails if the contents contradict the header or the schema, or if the encoder fails.
     pub fn write(
         header: &FooterHeader,
         contents: &FragmentContents,

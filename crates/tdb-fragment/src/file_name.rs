@@ -67,10 +67,10 @@ impl NameScheme {
     }
 }
 
-/// Returns the code of a character in names of format 8.
+/// Returns the code of a character in names of format 8, or `None` for characters without a code.
 ///
-/// The codes are those of RFC 3986. Characters forbidden by Windows get the codes of the reference
-/// library. For four characters, this is the code of another character.
+/// Most codes follow RFC 3986. The reference library gives `<`, `>`, `\` and `|`, which Windows
+/// forbids in file names, the codes of other characters.
 const fn percent_code(character: char) -> Option<&'static str> {
     Some(match character {
         '!' => "%21",
@@ -116,7 +116,7 @@ fn percent_encode(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Compares with the name that release 2.2.9 gave the data file of this attribute.
+    /// Compares with the file name that release 2.2.9 wrote for an attribute of this name.
     #[test]
     fn odd_codes() {
         assert_eq!(percent_encode("a<b>|\"\\ c#/"), "a%20b%2D%3C%22%30 c%23%2F");

@@ -74,6 +74,7 @@ impl FragmentFooter {
     /// `footer` is a reader at the start of a footer.
     /// [`TimestampedName::fragment_version`](tdb_types::TimestampedName::fragment_version) returns
     /// `named`. Without this check, damaged bytes could be reported as a footer of a newer format.
+    /// Returns the version in the footer.
     ///
     /// # Errors
     /// Fails if the bytes are truncated or the versions differ.
@@ -119,7 +120,8 @@ impl FragmentFooter {
     /// Writes the footer, without the length that follows in the file.
     ///
     /// # Errors
-    /// Fails if the non-empty domain is absent but cannot be omitted.
+    /// Fails if the non-empty domain does not match the dimensions, or if it is absent but a
+    /// dimension has variable size.
     pub fn write(&self, writer: &mut ByteWriter, schema: &ArraySchema) -> Result<()> {
         self.header.write(writer, schema)?;
         self.lists.write(writer);
@@ -168,7 +170,8 @@ impl FragmentFooter {
         &self.lists
     }
 
-    /// Returns the 8 meaningless bytes that newer releases append to the lists of format 11.
+    /// Returns the meaningless 8 bytes that newer releases append to the lists of format 11, or
+    /// `None` if they are absent.
     #[must_use]
     pub fn stray(&self) -> Option<u64> {
         self.stray
@@ -198,8 +201,8 @@ impl FragmentFooter {
         self.tiles.cells_in(tile)
     }
 
-    /// Returns the size of the data file of a part in bytes, or `None` if the fragment does not
-    /// have the field.
+    /// Returns the size of the data file of a part in bytes, or 0 if the field has no such file.
+    /// Returns `None` if the fragment does not have the field.
     #[must_use]
     pub fn file_size(&self, field: FragmentField, part: Part) -> Option<u64> {
         let list = match part {
@@ -208,8 +211,8 @@ impl FragmentFooter {
             Part::Validity => List::FileValiditySizes,
         };
         let slot = self.slot(field)?;
-        // The file does not exist in versions without validity, and for `__coords` while lists of
-        // variable-size data omit its slot.
+        // Versions without validity have no validity files. With combined coordinates, `__coords`
+        // has no file of variable-size data.
         Some(self.lists.get(list).get(slot).copied().unwrap_or(0))
     }
 
@@ -243,8 +246,9 @@ impl FragmentFooter {
     /// size.
     ///
     /// # Errors
-    /// [`NoSuchSection`](FragmentError::NoSuchSection) if the section does not exist. Also if its
-    /// offset is not below `end`, or if another section has the same offset.
+    /// Fails with [`NoSuchSection`](FragmentError::NoSuchSection) if the section does not exist.
+    /// Also fails if the offset of the section is not below `end`, or if another section has the
+    /// same offset.
     pub fn section_range(&self, id: SectionId, end: u64) -> Result<Range<u64>> {
         let missing = FragmentError::NoSuchSection { section: id, version: self.version() };
         let start = self.section_offset(id).ok_or(missing)?;

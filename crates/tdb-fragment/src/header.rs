@@ -33,7 +33,7 @@ pub struct FooterHeader {
     /// the number.
     pub sparse_tile_count: u64,
     /// The number of cells in the last tile of a sparse fragment. All other tiles are filled to the
-    /// schema's capacity.
+    /// schema's capacity. In a dense fragment, the number of cells per tile.
     pub last_tile_cells: u64,
     /// `true` if the fragment stores the time of the write of each cell.
     pub has_timestamps: bool,
@@ -133,7 +133,8 @@ pub(crate) fn fixed_domain_len(schema: &ArraySchema) -> Option<u64> {
 
 /// Parses the flag for an absent domain, and the domain.
 ///
-/// Writers without a domain fill its space with zeros, so all dimensions must have a fixed size.
+/// Without a domain, zeros fill the space of the domain. All dimensions must then have a fixed
+/// size.
 fn parse_domain(reader: &mut ByteReader<'_>, schema: &ArraySchema) -> Result<Option<NdRange>, DecodeError> {
     let offset = reader.offset();
     if !reader.bool("null non-empty domain")? {

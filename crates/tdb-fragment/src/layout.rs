@@ -46,27 +46,27 @@ lists! {
     FileVarSizes: "file var size", None, PerVarField;
     /// Sizes of the data files of validity.
     FileValiditySizes: "file validity size", Some(Feature::Validity), PerField;
-    /// The offset of the R-tree.
+    /// The offset of the section with the R-tree.
     RTree: "R-tree offset", Some(Feature::FragmentFooter), One;
-    /// Offsets of the tile offsets.
+    /// Offsets of the sections with tile offsets.
     TileOffsets: "tile offsets offset", Some(Feature::FragmentFooter), PerField;
-    /// Offsets of the tile offsets of variable-size values.
+    /// Offsets of the sections with tile offsets of variable-size values.
     TileVarOffsets: "tile var offsets offset", Some(Feature::FragmentFooter), PerVarField;
-    /// Offsets of the unfiltered tile sizes of variable-size values.
+    /// Offsets of the sections with unfiltered tile sizes of variable-size values.
     TileVarSizes: "tile var sizes offset", Some(Feature::FragmentFooter), PerVarField;
-    /// Offsets of the tile offsets of validity.
+    /// Offsets of the sections with tile offsets of validity.
     TileValidityOffsets: "tile validity offsets offset", Some(Feature::Validity), PerField;
-    /// Offsets of the tile minimums.
+    /// Offsets of the sections with tile minimums.
     TileMins: "tile mins offset", Some(Feature::TileStatistics), PerField;
-    /// Offsets of the tile maximums.
+    /// Offsets of the sections with tile maximums.
     TileMaxs: "tile maxs offset", Some(Feature::TileStatistics), PerField;
-    /// Offsets of the tile sums.
+    /// Offsets of the sections with tile sums.
     TileSums: "tile sums offset", Some(Feature::TileStatistics), PerField;
-    /// Offsets of the tile null counts.
+    /// Offsets of the sections with tile null counts.
     TileNullCounts: "tile null counts offset", Some(Feature::TileStatistics), PerField;
-    /// The offset of the statistics of the whole fragment.
+    /// The offset of the section with the statistics of the whole fragment.
     FragmentStatistics: "fragment statistics offset", Some(Feature::FragmentStatistics), One;
-    /// The offset of the processed conditions.
+    /// The offset of the section with the processed conditions.
     ProcessedConditions: "processed conditions offset", Some(Feature::ProcessedConditions), One;
 }
 
@@ -168,7 +168,7 @@ impl Lists {
         &self.values[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// Returns the values of a list for modification. Their number is fixed.
+    /// Returns the values of a list for modification. Empty if the version lacks the list.
     pub fn get_mut(&mut self, list: List) -> &mut [u64] {
         let index = list as usize;
         &mut self.values[self.starts[index]..self.starts[index + 1]]

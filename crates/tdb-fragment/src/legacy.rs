@@ -1,4 +1,4 @@
-//! Fragment metadata of formats 1 and 2. The whole file is one generic tile, without footer and
+//! Fragment metadata of formats 1 and 2. The whole file is one generic tile, without a footer or
 //! sections.
 //!
 //! ```text

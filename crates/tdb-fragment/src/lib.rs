@@ -1,10 +1,10 @@
 //! Fragment metadata of the TileDB storage format: parsing and writing, in every version.
 //!
-//! A fragment is the result of one write to an array. A fragment is a folder with a data file per
-//! field and part, and a file `__fragment_metadata.tdb`. The metadata locates each tile in the data
-//! files and describes its cells. The file ends with a small [footer](FragmentFooter), which
-//! readers always need. The [sections](SectionId) before the footer are generic tiles, read on
-//! demand.
+//! A fragment is the result of one write to an array, or of consolidation. It is a folder with a
+//! data file per field and part, and a file `__fragment_metadata.tdb`. The metadata locates each
+//! tile in the data files and describes its cells. From format 3 on, the file ends with a small
+//! [footer](FragmentFooter), which readers always need. The [sections](SectionId) before the footer
+//! are generic tiles, read on demand.
 //!
 //! - [`locate`] finds the footer, given the last bytes of the file.
 //! - [`FragmentFooter`] describes the tiles, the sizes of the data files and the location of every
@@ -92,13 +92,13 @@
 //!
 //! # Hostile bytes
 //!
-//! Parsers validate all values of a file:
+//! Parsers check these properties of a file:
 //!
 //! - The schema and the number of tiles determine the lengths of lists.
 //! - Offsets ascend within their data files.
 //! - The non-empty domain of a dense fragment lies within the tiles of the array.
 //! - The last tile has no more cells than the capacity.
-//! - File names stay in their folder.
+//! - The name of the schema is a single path component.
 //!
 //! Memory use is bounded by the size of the input. For decompressed data, it is bounded by the
 //! [`Limits`](tdb_types::Limits) of the [`GenericTileDecoder`].
@@ -106,7 +106,7 @@
 //! # Statistics
 //!
 //! The reference library has stored wrong statistics in some circumstances, and still does.
-//! [`StatisticsRules`] knows these circumstances. A [`Statistic`] is absent, reliable, or
+//! [`StatisticsRules`] describes these circumstances. A [`Statistic`] is absent, reliable, or
 //! unreliable with a reason.
 
 mod build;

@@ -26,17 +26,17 @@ impl FragmentFooter {
         Some(start..start.saturating_add(VERSION_LEN))
     }
 
-    /// Returns the rule for the datatypes at the filters of the fragment's tiles.
+    /// Returns the rule that determines the input datatype of each filter of the fragment's tiles.
     ///
     /// Since the release that introduced format 20, each filter gets the output datatype of the
     /// previous filter. Newer releases do the same in fragments of old formats. Each release writes
-    /// its newest format version into the headers of generic tiles, of which the R-tree is the
-    /// first.
+    /// its newest format version into the headers of generic tiles. The first generic tile of the
+    /// file contains the R-tree, or the whole metadata in formats 1 and 2.
     ///
     /// `start` has the bytes of [`element_types_range`](Self::element_types_range).
     ///
     /// # Errors
-    /// Fails if `start` is too short or has no format version.
+    /// Fails if `start` is too short, or if the stored version is 0.
     pub fn element_types(&self, start: &[u8]) -> Result<ElementTypes> {
         let Some(range) = self.element_types_range() else {
             return Ok(ElementTypes::Stage);

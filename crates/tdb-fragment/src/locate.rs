@@ -25,8 +25,8 @@ pub enum Step {
     Need(Range<u64>),
     /// The range of the footer, contained in the bytes read.
     Footer(Range<u64>),
-    /// The file has no footer: it is a single generic tile (formats 1 and 2), and all of it was
-    /// read. See [`FragmentFile`](crate::FragmentFile).
+    /// The file has no footer. It is a single generic tile (formats 1 and 2), and `tail` contains
+    /// the whole file. See [`FragmentFile`](crate::FragmentFile).
     Legacy,
 }
 
@@ -59,8 +59,8 @@ pub fn first_read(file_size: u64) -> Range<u64> {
 /// ```
 ///
 /// # Errors
-/// [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing. Also if the
-/// file is too short for a footer, or if the length exceeds the file.
+/// Fails with [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing.
+/// Also fails if the file is too short for a footer, or if the stored length exceeds the file.
 pub fn locate(version: FormatVersion, schema: Option<&ArraySchema>, file_size: u64, tail: &[u8]) -> Result<Step> {
     let have = file_size.saturating_sub(tail.len() as u64);
     if !version.has(Feature::FragmentFooter) {
@@ -87,12 +87,12 @@ pub fn locate(version: FormatVersion, schema: Option<&ArraySchema>, file_size: u
 /// Returns `true` if the footer is followed by its length.
 ///
 /// # Errors
-/// [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing.
+/// Fails with [`SchemaNeeded`](FragmentError::SchemaNeeded) if the schema is needed but missing.
 pub(crate) fn has_length(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<bool> {
     Ok(fixed_len(version, schema)?.is_none())
 }
 
-/// Returns the footer's length, or `None` if the schema does not determine it.
+/// Returns the footer's length, or `None` if the schema does not determine the length.
 fn fixed_len(version: FormatVersion, schema: Option<&ArraySchema>) -> Result<Option<u64>> {
     if version.has(Feature::FooterLength) {
         return Ok(None);

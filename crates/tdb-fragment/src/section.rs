@@ -11,7 +11,7 @@ use crate::layout::List;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SectionId {
-    /// The R-tree of the MBRs of tiles. Has no levels in a dense fragment.
+    /// The R-tree of the MBRs of tiles. It has no leaves in a dense fragment.
     RTree,
     /// The start of each tile of a field in the data file of cells or offsets.
     TileOffsets(FragmentField),
@@ -79,7 +79,8 @@ impl SectionId {
         Some((list, slots.slot(field)?))
     }
 
-    /// Iterates over all sections of a file of `version`, in file order.
+    /// Iterates over all sections of a file of `version`, in file order. Files of formats 1 and 2
+    /// have no sections.
     ///
     /// File order is the order of the footer's lists, with the global order bounds between the
     /// maximums and the sums. The footer has no offset of the processed conditions in format 15.

@@ -21,7 +21,7 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 
 /// Parses a `u64` count and as many `u64` values. The list has a value per tile, or is empty.
 ///
-/// With `surplus`, the list may have extra values, which are discarded.
+/// If `surplus` is `true`, the list may have extra values, which this function discards.
 pub(crate) fn per_tile(
     reader: &mut ByteReader<'_>,
     field: &'static str,

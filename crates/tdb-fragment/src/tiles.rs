@@ -27,7 +27,8 @@ pub struct SparseTiles {
     pub count: u64,
     /// The number of cells in each tile except the last.
     pub capacity: u64,
-    /// The number of cells in the last tile: at least 1, at most the capacity.
+    /// The number of cells in the last tile, from 1 to the capacity. Meaningless if there are no
+    /// tiles.
     pub last_cells: u64,
 }
 
@@ -57,8 +58,8 @@ impl Tiles {
         }
     }
 
-    /// Returns how many cells of a tile are inside the fragment's non-empty domain, or `None` if
-    /// the tile does not exist. In a sparse fragment, all cells are inside.
+    /// Returns the number of a tile's cells that are inside the fragment's non-empty domain, or
+    /// `None` if the tile does not exist. In a sparse fragment, all cells are inside.
     #[must_use]
     pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
         match self {

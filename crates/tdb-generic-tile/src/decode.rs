@@ -25,18 +25,22 @@ impl GenericTileDecoder {
         Self { limits, key: None, scratch }
     }
 
-    /// Sets the key. The decoder then accepts only tiles encrypted with this key.
+    /// Sets the key. The decoder then accepts only tiles encrypted with this key. `None` restores a
+    /// decoder of unencrypted tiles.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
         self.key = key.into();
         self
     }
 
-    /// Decodes the next generic tile. A recording reader also records the fields of the header and
-    /// the chunks.
+    /// Decodes the next generic tile. If the reader [records](ByteReader::recording), the record
+    /// includes the fields of the header and of the chunks.
     ///
     /// # Errors
-    /// See [`GenericTile::parse`].
+    /// Fails if the tile is truncated or damaged, the payload exceeds
+    /// [`Limits::generic_tile_bytes`], or a filter is not supported. Also fails if the tile is
+    /// encrypted but the decoder has no key or another key, or if the decoder has a key but the
+    /// tile is not encrypted.
     pub fn decode(&mut self, reader: &mut ByteReader<'_>) -> Result<GenericTile> {
         let offset = reader.offset();
         let (header, filtered) = reader.group(
@@ -77,10 +81,10 @@ impl GenericTileDecoder {
         Ok(payload)
     }
 
-    /// Decodes a file that is a single generic tile, and records its fields into `spans` if given.
+    /// Decodes a file that is a single generic tile. Records its fields into `spans` if given.
     ///
     /// # Errors
-    /// See [`GenericTile::parse_file`].
+    /// As [`decode`](Self::decode). Also fails if bytes follow the tile.
     pub fn decode_file(&mut self, bytes: &[u8], spans: Option<&Spans>) -> Result<GenericTile> {
         let mut reader = ByteReader::new(bytes);
         if let Some(spans) = spans {
@@ -113,7 +117,8 @@ impl GenericTile {
     /// Parses the next generic tile. To decode many tiles, use a [`GenericTileDecoder`], which
     /// reuses its buffers.
     ///
-    /// A recording reader also records the fields of the header and the chunks.
+    /// If the reader [records](ByteReader::recording), the record includes the fields of the header
+    /// and of the chunks.
     ///
     /// # Errors
     /// Fails if the tile is truncated or damaged, the payload exceeds
@@ -123,7 +128,7 @@ impl GenericTile {
         GenericTileDecoder::new(*limits).decode(reader)
     }
 
-    /// Parses a file that is a single generic tile, and records its fields into `spans` if given.
+    /// Parses a file that is a single generic tile. Records its fields into `spans` if given.
     ///
     /// # Errors
     /// As [`parse`](Self::parse). Also fails if bytes follow the tile.
@@ -135,7 +140,7 @@ impl GenericTile {
 /// The offset of the tile size in a header, after the version and the persisted size.
 const TILE_SIZE_AT: u64 = 12;
 
-/// Records the spans of the chunks. Reads their framing again with the recording reader.
+/// Records the spans of the chunks by reading their framing again.
 fn record_chunks(mut filtered: ByteReader<'_>, index: &ChunkIndex) -> Result<(), DecodeError> {
     filtered.u64("number of chunks")?;
     for (number, chunk) in index.chunks().iter().enumerate() {

@@ -37,8 +37,9 @@ impl GenericTileEncoder {
         Self { work: Work::take(&header), header, key: None }
     }
 
-    /// Replaces the default pipeline. Readers support any pipeline, but the reference library
-    /// writes only the default.
+    /// Replaces the default pipeline. Readers accept any pipeline of up to
+    /// [`GenericTileHeader::MAX_FILTERS`] filters, but the reference library writes only the
+    /// default.
     #[must_use]
     pub fn with_pipeline(mut self, pipeline: FilterPipeline) -> Self {
         self.header.pipeline = pipeline;
@@ -48,7 +49,7 @@ impl GenericTileEncoder {
 
     /// Encrypts the tiles, as required in an encrypted array.
     ///
-    /// Each part of a chunk takes one initialization vector from `ivs`. A vector must never repeat
+    /// `ivs` supplies an initialization vector for each part of a chunk. A vector must never repeat
     /// with the same key. See [`Scratch::with_ivs`].
     #[must_use]
     pub fn encrypting(mut self, key: EncryptionKey, ivs: impl FnMut() -> [u8; 12] + Send + Sync + 'static) -> Self {
@@ -58,11 +59,12 @@ impl GenericTileEncoder {
         self
     }
 
-    /// Appends a tile with this payload.
+    /// Appends a tile with this payload to `writer`.
     ///
     /// # Errors
-    /// Fails without writing if a filter is missing from the build, does not support bytes, or is
-    /// not supported by the version.
+    /// Fails without writing if the build does not include a filter, a filter does not support
+    /// `char` cells, or the version does not support a filter. Also fails if the pipeline has an
+    /// encryption filter but the encoder has no key.
     pub fn encode(&mut self, payload: &[u8], writer: &mut ByteWriter) -> Result<()> {
         self.filter(payload).map_err(|source| GenericTileError::Encode { source })?;
         let mut header = self.header.clone();
@@ -112,7 +114,8 @@ fn bind(header: &GenericTileHeader, key: Option<&EncryptionKey>) -> StdResult<Bo
 }
 
 impl GenericTile {
-    /// Writes a generic tile with this payload, like current releases of the reference library.
+    /// Writes a generic tile with this payload, in the form that current releases of the reference
+    /// library write.
     ///
     /// The tile is filtered by zlib at level 1, with [the default version](FormatVersion::DEFAULT)
     /// in the header. For another version or for many tiles, use a [`GenericTileEncoder`].

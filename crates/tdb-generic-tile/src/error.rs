@@ -10,11 +10,12 @@ pub type Result<T, E = GenericTileError> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenericTileError {
-    /// The header contradicts the format, the bytes are truncated, or the tile exceeds a limit.
+    /// The bytes are truncated, contradict the format, or exceed a limit. Includes errors in the
+    /// payload.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The filtered bytes cannot be unfiltered. Offsets in the source count from the start of the
-    /// filtered bytes.
+    /// The filtered bytes cannot be unfiltered, or the key is wrong. Offsets in the source count
+    /// from the start of the filtered bytes.
     #[error("filtered bytes of the generic tile at {offset:#x}: {source}")]
     Filter {
         /// The offset of the tile.
@@ -30,14 +31,14 @@ pub enum GenericTileError {
         /// The encryption of the tile.
         encryption: Encryption,
     },
-    /// A key was given, but the tile is not encrypted. Either the array is not encrypted, or the
-    /// tile was planted by an attacker.
+    /// A key was given, but the tile is not encrypted. Either the array is not encrypted, or an
+    /// attacker replaced the tile.
     #[error("generic tile at {offset:#x}: not encrypted, but a key was given; do not pass a key")]
     KeyNotNeeded {
         /// The offset of the tile.
         offset: u64,
     },
-    /// The payload cannot be filtered.
+    /// The payload cannot be filtered, or the version does not support a filter.
     #[error("cannot write generic tile: {source}")]
     Encode {
         /// The cause.
@@ -56,7 +57,7 @@ impl GenericTileError {
         }
     }
 
-    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
+    /// Returns the problem with the encryption key, or `None` if the error has another cause.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {

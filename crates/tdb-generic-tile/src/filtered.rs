@@ -2,9 +2,9 @@
 
 /// The filtered bytes of the last tile, and a cache of small payloads.
 ///
-/// The metadata of a small fragment has dozens of tiles of a few bytes each. Most of them are
-/// equal: lists for a single tile, or empty lists. A lookup is much faster than a new zlib stream,
-/// which clears tables of 128 KiB.
+/// The metadata of a small fragment consists of dozens of generic tiles of a few bytes. Many have
+/// equal payloads: empty lists, or lists for a single data tile. A lookup is much faster than a new
+/// zlib stream, which clears tables of 128 KiB.
 #[derive(Debug, Default)]
 pub(crate) struct Filtered {
     tile: Vec<u8>,
@@ -24,7 +24,7 @@ impl Filtered {
         &self.tile
     }
 
-    /// Returns the empty buffer for the next payload.
+    /// Clears the buffer and returns it for the filtered bytes of the next payload.
     pub(crate) fn start(&mut self) -> &mut Vec<u8> {
         self.tile.clear();
         &mut self.tile

@@ -17,15 +17,15 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, DecodeErrorKind, 
 /// The header of a generic tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenericTileHeader {
-    /// The newest format version of the library that wrote the tile. Independent of the version of
+    /// The newest format version that the writing library supports. Independent of the version of
     /// the payload.
     pub version: FormatVersion,
     /// The size of the filtered tile after the header, in bytes.
     pub persisted_size: u64,
     /// The size of the unfiltered payload in bytes.
     pub tile_size: u64,
-    /// The datatype of the payload for the filters. Every library writes `char`, but readers
-    /// support others.
+    /// The datatype of the payload for the filters. Every library writes `char`, but readers accept
+    /// other datatypes.
     pub datatype: Datatype,
     /// The size of a cell for the filters, in bytes. Every library writes 1.
     pub cell_size: u64,
@@ -51,8 +51,8 @@ impl GenericTileHeader {
     ///
     /// # Errors
     /// - Fails if the bytes are truncated.
-    /// - Fails if a version or code is unknown.
-    /// - Fails if the pipeline does not fill its bytes, or has more than
+    /// - Fails if the version, the datatype, the encryption or an option of a filter is invalid.
+    /// - Fails if the pipeline is shorter than its stored size, or has more than
     ///   [`MAX_FILTERS`](Self::MAX_FILTERS) filters.
     /// - Fails if the tile is encrypted but its pipeline has no encryption filter.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
@@ -86,11 +86,12 @@ impl GenericTileHeader {
         Ok(Self { version, persisted_size, tile_size, datatype, cell_size, encryption, pipeline_size, pipeline })
     }
 
-    /// Writes the header, the inverse of [`parse`](Self::parse). Ignores
-    /// [`pipeline_size`](Self::pipeline_size).
+    /// Writes the header, the inverse of [`parse`](Self::parse). Writes the actual size of the
+    /// pipeline instead of [`pipeline_size`](Self::pipeline_size).
     ///
     /// # Errors
-    /// Fails without writing if the version does not support the pipeline.
+    /// Fails without writing if the version does not support a filter of the pipeline, or if the
+    /// pipeline exceeds 4 GiB.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<(), FilterError> {
         let mut pipeline = ByteWriter::new();
         self.pipeline.write(&mut pipeline, self.version)?;
@@ -124,7 +125,8 @@ impl GenericTileHeader {
 /// Returns `true` if the bytes are the start of a generic tile of a release before 1.4.
 ///
 /// These headers had no version: `u64` filtered size, `u64` payload size, `u8` datatype, `u64` cell
-/// size, `u8` compressor (of 13), `i32` level. In these releases, the tile is always a whole file.
+/// size, `u8` compressor (0 to 12), `i32` level. In these releases, every generic tile fills its
+/// file.
 fn is_before_versions(bytes: &[u8]) -> bool {
     let mut reader = ByteReader::new(bytes);
     let mut parse = || -> Result<bool, DecodeError> {

@@ -1,19 +1,18 @@
 //! The self-describing generic tile of the TileDB storage format.
 //!
-//! Generic tiles hold all data of an array except cells and text files: schemas, enumerations,
-//! metadata, sections of fragment metadata, and delete conditions. Each generic tile stores its
-//! filter pipeline. Readers can therefore unfilter a tile without knowledge of the payload. This
-//! crate does not interpret payloads.
+//! Generic tiles hold schemas, enumerations, array and group metadata, group details, delete
+//! conditions, and most fragment metadata. Each generic tile stores its filter pipeline. Readers
+//! can therefore unfilter a tile without knowledge of the payload. This crate does not interpret
+//! payloads.
 //!
-//! - [`GenericTile`]: an unfiltered tile. [`GenericTile::parse`] reads a tile,
-//!   [`GenericTile::write`] writes a tile.
+//! - [`GenericTile`]: an unfiltered tile, with functions that parse and write a tile.
 //! - [`GenericTileHeader`]: the header before the filtered bytes, with their size.
 //! - [`GenericTileDecoder`] and [`GenericTileEncoder`]: read and write many tiles with reused
 //!   buffers.
 //!
-//! The format version in a header is the version of the library that wrote the tile. This version
-//! determines the encoding of the header's pipeline, and is independent of the payload. Schemas and
-//! fragments store a separate version.
+//! The format version in a header is the newest version that the writing library supports. This
+//! version determines the encoding of the header's pipeline, and is independent of the payload.
+//! Schemas and fragments store a separate version.
 //!
 //! ```
 //! use tdb_generic_tile::{GenericTile, GenericTileHeader};

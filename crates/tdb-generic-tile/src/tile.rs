@@ -13,7 +13,7 @@ pub struct GenericTile {
     pub offset: u64,
     /// The unfiltered bytes.
     pub payload: Vec<u8>,
-    /// The offset space of spans in the payload.
+    /// The number of the offset space for spans in the payload.
     pub(crate) space: u32,
 }
 
@@ -26,8 +26,8 @@ impl GenericTile {
 
     /// Returns a reader over the payload, with offsets from 0.
     ///
-    /// The reader records into `spans`, in a separate offset space for the payload. Pass the spans
-    /// that the tile was recorded in.
+    /// If `spans` is given, the reader records into the payload's offset space. Pass the same
+    /// `spans` as to the parser of the tile.
     #[must_use]
     pub fn payload_reader<'a>(&'a self, spans: Option<&'a Spans>) -> ByteReader<'a> {
         let reader = ByteReader::new(&self.payload);
@@ -37,7 +37,7 @@ impl GenericTile {
         }
     }
 
-    /// Runs `parse` on the payload, which must be consumed completely.
+    /// Runs `parse` on the payload and checks that `parse` consumes all bytes.
     ///
     /// Errors name the payload and the offset of its tile.
     ///

@@ -16,15 +16,16 @@ pub(crate) struct Work {
     pub(crate) filtered: Filtered,
 }
 
-/// The state left by encoders of unencrypted tiles.
+/// The states of dropped encoders of unencrypted tiles, for reuse.
 ///
 /// A new zlib stream touches 320 KiB of fresh memory, a large part of the cost of a small write.
 static LEFT: Mutex<Vec<(GenericTileHeader, Work)>> = Mutex::new(Vec::new());
-/// Maximum number of stored states, as many as threads likely encode at the same time.
+/// The maximum number of stored states: the likely number of threads that encode at the same time.
 const MOST: usize = 4;
 
 impl Work {
-    /// Takes the state for tiles with this header, which must not be encrypted.
+    /// Takes a stored state for tiles with this header, or creates a state. The header must not
+    /// declare encryption.
     pub(crate) fn take(header: &GenericTileHeader) -> Self {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         let place = left.iter().position(|(own, _)| own == header);

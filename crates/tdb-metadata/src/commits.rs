@@ -4,27 +4,27 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, names};
 
 use crate::paths::line;
 
-/// The kind of a file in the commits folder, by extension.
+/// The kind of a commit, consolidated commits, ignore or vacuum file, by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CommitKind {
     /// A committed fragment: `.wrt`, or `.ok` before format 12.
     Write,
-    /// A condition whose cells are deleted: `.del`.
+    /// A delete condition, which deletes the matching cells: `.del`.
     Delete,
-    /// A condition whose cells are updated: `.upd`. The format describes it, but no release writes
-    /// it.
+    /// An update condition: `.upd`. The format specification describes update conditions, but no
+    /// release of the reference library writes them.
     Update,
     /// Consolidated commits: `.con`.
     Consolidated,
-    /// Consolidated commits to ignore: `.ign`.
+    /// A list of the commits to ignore in consolidated commits files: `.ign`.
     Ignore,
-    /// Fragments superseded by a consolidated fragment: `.vac`.
+    /// A list of the fragments or metadata files that consolidation has superseded: `.vac`.
     Vacuum,
 }
 
 impl CommitKind {
-    /// Returns the kind of a file with this name, or `None` for other extensions.
+    /// Returns the kind of a file with this name, or `None` if the extension is missing or unknown.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Some(match name.rsplit_once('.')?.1 {
@@ -38,7 +38,7 @@ impl CommitKind {
         })
     }
 
-    /// Returns `true` if the file lists other files.
+    /// Returns `true` if files of this kind list other files.
     #[must_use]
     pub fn lists_files(self) -> bool {
         matches!(self, Self::Consolidated | Self::Ignore | Self::Vacuum)
@@ -46,8 +46,8 @@ impl CommitKind {
 
     /// Returns `true` for delete commits, whose bytes are embedded in a consolidated commits file.
     ///
-    /// The format's description also specifies this for updates. The reference library, which
-    /// writes no updates, would not read such a file.
+    /// The format specification also embeds update commits. The reference library does not write
+    /// update commits and would not read such a file.
     #[must_use]
     pub fn is_embedded(self) -> bool {
         self == Self::Delete
@@ -58,11 +58,13 @@ impl CommitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsolidatedCommit<'a> {
     /// The path of the commit file, relative to the array's folder, without a leading slash. The
-    /// file itself may be deleted.
+    /// commit file may no longer exist.
     pub path: &'a str,
-    /// The bytes of the commit file, for [embedded](CommitKind::is_embedded) kinds.
+    /// The bytes of the commit file for [embedded](CommitKind::is_embedded) kinds, or `None` for
+    /// other kinds.
     pub commit: Option<&'a [u8]>,
-    /// The offset of these bytes in the `.con` file.
+    /// The offset of these bytes in the `.con` file. For other kinds, the offset of the end of the
+    /// entry.
     pub offset: u64,
 }
 
@@ -70,7 +72,7 @@ impl<'a> ConsolidatedCommit<'a> {
     /// Reads the next entry: a path, a newline, and for a delete commit a `u64` length and the
     /// commit file.
     ///
-    /// The last newline is optional, as in the reference library.
+    /// The last newline of the file is optional, as in the reference library.
     ///
     /// # Errors
     /// Fails if the bytes are truncated or the path is not UTF-8.
@@ -78,7 +80,7 @@ impl<'a> ConsolidatedCommit<'a> {
         let start = reader.offset();
         let path = line(reader)?;
         let path =
-            std::str::from_utf8(path).map_err(|_| DecodeError::invalid("path", start, "other bytes", "UTF-8"))?;
+            std::str::from_utf8(path).map_err(|_| DecodeError::invalid("path", start, "invalid UTF-8", "UTF-8"))?;
         let commit = match CommitKind::of(path).is_some_and(CommitKind::is_embedded) {
             true => {
                 let length = reader.u64("length of the commit")?;
@@ -110,7 +112,7 @@ pub struct ConsolidatedCommits<'a> {
 }
 
 impl<'a> ConsolidatedCommits<'a> {
-    /// Reads all remaining bytes.
+    /// Reads the commits from all remaining bytes.
     ///
     /// # Errors
     /// As [`ConsolidatedCommit::parse`].
@@ -120,8 +122,9 @@ impl<'a> ConsolidatedCommits<'a> {
         Ok(Self { entries })
     }
 
-    /// Reads all remaining bytes and passes each commit to `take`, without collecting them. Short
-    /// lines take much more space in memory than in the file.
+    /// Reads all remaining bytes and passes each commit to `take`. This saves memory compared with
+    /// [`parse`](Self::parse), because a short entry takes much more space in memory than in the
+    /// file.
     ///
     /// # Errors
     /// As [`ConsolidatedCommit::parse`].

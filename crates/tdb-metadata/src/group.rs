@@ -1,4 +1,4 @@
-//! Group detail files: the members of a group, and changes to them.
+//! Group detail files: the members of a group, and changes to the members.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Spans};
 /// The kind of a group member, as recorded in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberKind {
-    /// Neither: the URI did not exist when the member was added.
+    /// Neither a group nor an array. The URI did not exist when the member was added.
     Invalid,
     /// A group.
     Group,
@@ -20,7 +20,7 @@ pub enum MemberKind {
 impl MemberKind {
     const ALL: [Self; 3] = [Self::Invalid, Self::Group, Self::Array];
 
-    /// Returns the format's name of the kind.
+    /// Returns the name of the kind, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ pub struct GroupMember {
     pub uri: String,
     /// The member's name in the group, if any.
     pub name: Option<String>,
-    /// `true` if the member was removed. Members of version 1 cannot express this.
+    /// `true` if the entry deletes the member. Members of version 1 cannot store this flag.
     pub deleted: bool,
     /// The version of the member's layout.
     pub version: DetailsVersion,
@@ -134,10 +134,11 @@ pub struct GroupDetails {
 }
 
 impl GroupDetails {
-    /// Reads an entire file, which is a generic tile. Records into `spans` if given.
+    /// Reads an entire file, which is a generic tile. Records the fields into `spans` if given.
     ///
     /// # Errors
-    /// Fails if the tile or payload is damaged, or the encryption key is missing or wrong.
+    /// Fails if the tile or payload is damaged, unsupported or too large, or if the encryption key
+    /// is missing, wrong or not needed.
     pub fn parse_file(
         bytes: &[u8],
         decoder: &mut GenericTileDecoder,
@@ -160,7 +161,8 @@ impl GroupDetails {
         Ok(Self { version, members: members.collect::<Result<_, _>>()? })
     }
 
-    /// Writes the payload, the inverse of [`parse`](Self::parse).
+    /// Writes the payload, the inverse of [`parse`](Self::parse). Omits
+    /// [`deleted`](GroupMember::deleted) for members of version 1.
     pub fn write(&self, writer: &mut ByteWriter) {
         writer.u32(self.version.number());
         writer.u64(self.members.len() as u64);
@@ -169,8 +171,8 @@ impl GroupDetails {
 
     /// Applies this file to `members`, by [key](GroupMember::key).
     ///
-    /// A complete list replaces all members, even after files with changes. The reference library
-    /// rejects groups that mix the two versions.
+    /// A complete list replaces all members, even members from files with changes. The reference
+    /// library rejects groups that mix the two versions.
     pub fn apply(self, members: &mut BTreeMap<String, GroupMember>) {
         if self.version == DetailsVersion::Complete {
             members.clear();

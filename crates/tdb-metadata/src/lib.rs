@@ -7,10 +7,10 @@
 //! - [`PathList`]: `.vac` and `.ign` files, which list other files.
 //! - [`MetadataFile`]: the changes in a file of array or group metadata, with typed
 //!   [`MetadataValue`]s.
-//! - [`GroupDetails`]: the members in a group detail file.
+//! - [`GroupDetails`]: the members, or changes to members, in a group detail file.
 //!
-//! The crate does not decide which of these files apply at a given time: see `tdb-array`. It does
-//! not parse the conditions in delete commits.
+//! The crate does not decide which of these files apply at a given time (see `tdb-array`). It does
+//! not parse the conditions in delete commits (see `tdb-condition`).
 //!
 //! ```
 //! use tdb_metadata::ConsolidatedCommits;

@@ -7,14 +7,14 @@ use tdb_types::{ByteReader, ByteWriter, Datatype, DecodeError, Spans};
 
 use crate::{MetadataValue, MetadataWriteError};
 
-/// A metadata file: the changes between opening and closing, or the consolidation of several files.
+/// A metadata file: the changes of one write session, or the consolidated changes of several files.
 ///
 /// ```text
 /// until the end: u32 length | key | u8 deleted | not deleted: u8 datatype | u32 number of values | values
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MetadataFile {
-    /// The changes in file order. Libraries sort them bytewise by key.
+    /// The changes in file order. Libraries write them in bytewise order of the keys.
     pub changes: Vec<MetadataChange>,
 }
 
@@ -31,10 +31,11 @@ impl MetadataFile {
     /// Minimum size of a change, in bytes: the deletion of an empty key.
     const MIN_CHANGE: u64 = 5;
 
-    /// Reads an entire file, which is a generic tile. Records into `spans` if given.
+    /// Reads an entire file, which is a generic tile. Records the fields into `spans` if given.
     ///
     /// # Errors
-    /// Fails if the tile or payload is damaged, or the encryption key is missing or wrong.
+    /// Fails if the tile or payload is damaged, unsupported or too large, or if the encryption key
+    /// is missing, wrong or not needed.
     pub fn parse_file(
         bytes: &[u8],
         decoder: &mut GenericTileDecoder,
@@ -54,8 +55,9 @@ impl MetadataFile {
         Ok(Self { changes })
     }
 
-    /// Reads the payload to the end and passes each change to `take`, without collecting them. A
-    /// deleted key takes much more space in memory than in the file.
+    /// Reads the payload to the end and passes each change to `take`. This saves memory compared
+    /// with [`parse`](Self::parse), because a deleted key takes much more space in memory than in
+    /// the file.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -72,7 +74,7 @@ impl MetadataFile {
     /// Writes the payload, the inverse of [`parse`](Self::parse).
     ///
     /// # Errors
-    /// Fails without writing if a key or value is too long for the format.
+    /// Fails without writing if a key is longer than 4294967295 bytes.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<(), MetadataWriteError> {
         if let Some(change) = self.changes.iter().find(|change| u32::try_from(change.key.len()).is_err()) {
             return Err(MetadataWriteError::KeyTooLong { len: change.key.len() as u64 });
@@ -81,14 +83,14 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// Applies the changes to `entries`.
+    /// Applies the changes to `entries`, in file order.
     pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
         self.changes.into_iter().for_each(|change| change.apply(entries));
     }
 }
 
 impl MetadataChange {
-    /// Applies the change to `entries`.
+    /// Inserts the value into `entries`, or removes the key.
     pub fn apply(self, entries: &mut BTreeMap<Vec<u8>, MetadataValue>) {
         match self.value {
             Some(value) => entries.insert(self.key, value),
@@ -123,7 +125,7 @@ impl MetadataChange {
     }
 }
 
-/// Formats the beginning of a long value.
+/// Formats a value, truncated to 80 characters.
 fn shorten(value: &MetadataValue) -> String {
     const MOST: usize = 80;
     let datatype = value.datatype();

@@ -8,17 +8,18 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError};
 /// A `.vac` or `.ign` file: one path per line.
 ///
 /// Paths in `.ign` files, and in `.vac` files from format 19 on, are relative to the array. Older
-/// `.vac` files, and those of groups, contain absolute URIs. [`targets`](Self::targets) reduces
-/// them to the part that stays valid when the array is moved.
+/// `.vac` files, and the `.vac` files of groups, contain absolute URIs. [`targets`](Self::targets)
+/// reduces absolute URIs to the part that stays valid when the array or group is moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathList {
-    /// The paths as stored, without trailing slashes and empty lines. Invalid UTF-8, possible only
-    /// in the names of folders far above the array, is replaced.
+    /// The paths as stored, without trailing slashes or empty lines. U+FFFD replaces invalid UTF-8,
+    /// which may occur only in the names of parent folders.
     pub paths: Vec<String>,
 }
 
 impl PathList {
-    /// Reads all remaining bytes. The last newline is optional, as in the reference library.
+    /// Reads the paths from all remaining bytes. The last newline is optional, as in the reference
+    /// library.
     ///
     /// # Errors
     /// Fails if the last component of a path is not UTF-8. Parent folders may have arbitrary names.
@@ -29,8 +30,9 @@ impl PathList {
     }
 
     /// Reads all remaining bytes and passes each path to `take`, in the form of
-    /// [`paths`](Self::paths), without collecting them. Short lines take much more space in memory
-    /// than in the file. Paths are borrowed unless they contain invalid UTF-8.
+    /// [`paths`](Self::paths). This saves memory compared with [`parse`](Self::parse), because a
+    /// short line takes much more space in memory than in the file. Paths are borrowed unless they
+    /// contain invalid UTF-8.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -40,7 +42,7 @@ impl PathList {
             let path = line(reader)?;
             let last = path.rsplit(|byte| *byte == b'/').find(|component| !component.is_empty());
             if std::str::from_utf8(last.unwrap_or_default()).is_err() {
-                return Err(DecodeError::invalid("path", start, "other bytes", "UTF-8"));
+                return Err(DecodeError::invalid("path", start, "invalid UTF-8", "UTF-8"));
             }
             let path = match String::from_utf8_lossy(path) {
                 Cow::Borrowed(path) => Cow::Borrowed(path.trim_end_matches('/')),
@@ -61,11 +63,12 @@ impl PathList {
         }
     }
 
-    /// Iterates over the files listed in a `.vac` file, relative to the folder of the array or
-    /// group.
+    /// Iterates over the fragments and files that a `.vac` file lists, relative to the folder of
+    /// the array or group.
     ///
-    /// The relative path starts at the folder of fragments or metadata. Otherwise it is the last
-    /// component, because before format 12 fragments are stored in the array's folder.
+    /// If the path contains the folder of fragments or of metadata, the relative path starts there.
+    /// Otherwise the relative path is the last component, because before format 12 fragments are
+    /// stored in the array's folder.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|path| Self::target(path))
     }
@@ -82,12 +85,14 @@ impl PathList {
     }
 }
 
-/// Returns `true` if the `name` at `start` of a path is an entire component, followed by another.
+/// Returns `true` if the `name` at `start` of a path is an entire component, followed by another
+/// component.
 fn is_component(path: &str, start: usize, name: &str) -> bool {
     (start == 0 || path[..start].ends_with('/')) && path[start + name.len()..].starts_with('/')
 }
 
-/// Reads up to the next newline, which is consumed, or to the end.
+/// Reads a line and its newline, and returns the line without the newline. The last line may lack
+/// the newline.
 pub(crate) fn line<'a>(reader: &mut ByteReader<'a>) -> Result<&'a [u8], DecodeError> {
     let rest = reader.rest();
     let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());

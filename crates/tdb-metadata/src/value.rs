@@ -5,7 +5,7 @@ use std::fmt;
 
 use tdb_types::{Datatype, PhysicalType, Scalar};
 
-/// The error of writing metadata.
+/// An error of creating or writing metadata.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetadataWriteError {
@@ -22,7 +22,7 @@ pub enum MetadataWriteError {
     BadLength {
         /// The datatype.
         datatype: Datatype,
-        /// Length of the given bytes.
+        /// Length of the given value, in bytes.
         len: u64,
     },
 }
@@ -38,16 +38,17 @@ pub struct MetadataValue {
 /// A metadata value, interpreted by datatype and content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataView<'a> {
-    /// Zero values. Empty strings are [`Text`](Self::Text) instead.
+    /// Zero values. Empty strings are [`Text`](Self::Text) instead, and empty blobs are
+    /// [`Bytes`](Self::Bytes).
     Empty,
     /// Text. Libraries use `char`, `string_ascii` and `string_utf8` interchangeably. Invalid text
     /// is [`Bytes`](Self::Bytes).
     Text(Cow<'a, str>),
     /// A single number, boolean, date or time.
     Number(Scalar),
-    /// Several numbers.
+    /// Several numbers, booleans, dates or times.
     Numbers(Vec<Scalar>),
-    /// A blob, or a string datatype with invalid text.
+    /// A value of datatype `blob`, `geom_wkb` or `any`, or a string datatype with invalid text.
     Bytes(&'a [u8]),
 }
 
@@ -55,7 +56,7 @@ impl MetadataValue {
     /// Creates a value from little-endian bytes.
     ///
     /// # Errors
-    /// Fails if the bytes are not whole values, or there are too many.
+    /// Fails if the bytes are not a whole number of values, or if the number exceeds 4294967295.
     pub fn new(datatype: Datatype, bytes: Vec<u8>) -> Result<Self, MetadataWriteError> {
         let bad = || MetadataWriteError::BadLength { datatype, len: bytes.len() as u64 };
         if !bytes.len().is_multiple_of(datatype.size()) {
@@ -91,7 +92,7 @@ impl MetadataValue {
         self.count
     }
 
-    /// Returns the values in little-endian order.
+    /// Returns the bytes of the values, in little-endian order.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -113,7 +114,7 @@ impl MetadataValue {
         }
     }
 
-    /// Returns the text, or `None` for other values.
+    /// Returns the text, or `None` if [`view`](Self::view) is not [`Text`](MetadataView::Text).
     #[must_use]
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match self.view() {
@@ -122,7 +123,8 @@ impl MetadataValue {
         }
     }
 
-    /// Returns the value as integers, or `None` if it contains other values or exceeds `i64`.
+    /// Returns integers, booleans, dates or times as integers. Returns `None` for floats, strings
+    /// and `blob`, and if a value exceeds `i64`.
     #[must_use]
     pub fn as_integers(&self) -> Option<Vec<i64>> {
         let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && self.datatype != Datatype::Blob;
@@ -130,7 +132,7 @@ impl MetadataValue {
         is_integer.then(|| self.scalars().map(integer).collect())?
     }
 
-    /// Iterates over the values as scalars.
+    /// Iterates over the values as scalars of the datatype's physical type.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
         let physical = self.datatype.physical();
         let chunks = self.bytes.chunks_exact(self.datatype.size().max(1));

@@ -13,14 +13,14 @@ pub enum SchemaTextError {
     /// The text is not TOML, or does not have the expected structure. The message has the position.
     #[error(transparent)]
     Toml(TomlError),
-    /// A value is invalid for its key.
+    /// A value is missing, or invalid for its key.
     #[error("{what}: {why}")]
     Invalid {
         /// The part of the schema, such as `dimension "rows"`.
         what: String,
         /// The reason, and the values that are valid.
         why: String,
-        /// The key of the invalid value, if a single value is invalid.
+        /// The key of the invalid value, if known.
         key: Option<&'static str>,
     },
     /// The parts contradict each other or the format.

@@ -18,7 +18,7 @@ pub(crate) fn parse(filters: &document::Filters, what: &str) -> Result<FilterPip
             document::Filter::Table(table) => {
                 let mut table = table.clone();
                 let Some(Value::String(name)) = table.remove("filter") else {
-                    let why = "missing the key `filter` in a filter table: write { filter = \"zstd\", level = 5 }";
+                    let why = "missing the key `filter` in a filter table; write { filter = \"zstd\", level = 5 }";
                     return Err(SchemaTextError::invalid(what, why).at(key(what)));
                 };
                 (name, table)
@@ -142,8 +142,8 @@ impl Options<'_> {
     }
 }
 
-/// Returns the key that contains the filters: `what` for filters shared by fields, `filters` for
-/// those of a single field.
+/// Returns the key that contains the filters: `what` for filters that fields share, `filters` for
+/// the filters of a single field.
 fn key(what: &str) -> &'static str {
     let own = ["coords_filters", "offsets_filters", "validity_filters"];
     own.into_iter().find(|key| *key == what).unwrap_or("filters")

@@ -38,14 +38,16 @@
 //! # Ok::<(), tdb_schema_text::SchemaTextError>(())
 //! ```
 //!
-//! Omitted keys have the defaults of the reference library. See `docs/reference/schema-text.md` for all keys.
+//! Omitted keys have the defaults of the reference library. See `docs/reference/schema-text.md` for
+//! all keys.
 //!
 //! Values have these forms:
 //!
 //! - Numbers are TOML numbers. Integers above the maximum `int64` may also be strings
 //!   (`"18446744073709551615"`).
 //! - Text values are TOML strings.
-//! - Values without another form are bytes in hexadecimal: `{ hex = "00ff" }`.
+//! - Cells of several values are arrays.
+//! - Any value may also be bytes in hexadecimal: `{ hex = "00ff" }`.
 //! - Dates and times are integers in units of the datatype. Dates may also be strings, precise to
 //!   the unit (`"2024-05-01"`).
 
@@ -66,8 +68,8 @@ pub use tdb_schema;
 /// Parses the definition of an array: its schema and its enumerations.
 ///
 /// # Errors
-/// If the text is not TOML, has unknown keys or values of the wrong type, or if parts contradict
-/// each other or the format.
+/// Fails if the text is not TOML, has unknown keys or invalid values, or if parts contradict each
+/// other, the format or a rule for new schemas.
 pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
     from_toml_as(text, None)
 }
@@ -75,7 +77,7 @@ pub fn from_toml(text: &str) -> Result<ArrayDefinition> {
 /// Parses a definition like [`from_toml`]. `version` overrides the format version in the text.
 ///
 /// # Errors
-/// See [`from_toml`]. Also if the version does not support a feature of the definition.
+/// As [`from_toml`]. Also fails if the version does not support a feature of the definition.
 pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayDefinition> {
     let document = toml::from_str(text)?;
     parse::definition(&document, version)
@@ -85,7 +87,7 @@ pub fn from_toml_as(text: &str, version: Option<FormatVersion>) -> Result<ArrayD
 /// `[[enumeration]]` tables.
 ///
 /// # Errors
-/// See [`from_toml`].
+/// Fails if the text is not TOML, or has unknown keys or invalid values.
 pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeration>)> {
     let additions = toml::from_str(text)?;
     parse::additions(&additions)
@@ -94,7 +96,7 @@ pub fn additions_from_toml(text: &str) -> Result<(Vec<Attribute>, Vec<Enumeratio
 /// Returns a definition as TOML.
 ///
 /// # Errors
-/// If values of an enumeration are missing.
+/// Fails if the values of an enumeration are missing.
 pub fn to_toml(definition: &ArrayDefinition) -> Result<String> {
     definition.check_complete()?;
     Ok(print::definition(definition))

@@ -121,7 +121,7 @@ fn scalar(datatype: Datatype, value: &Given, key: &'static str, what: &str) -> R
         .ok_or_else(|| SchemaTextError::invalid(what, format!("{key}: {}", value.no_value(datatype))).at(key))
 }
 
-/// Parses a tile extent, which is unsigned for every datatype of the dimension.
+/// Parses a tile extent. Extents of signed datatypes are also unsigned numbers.
 fn extent(datatype: Datatype, value: &Given, what: &str) -> Result<Scalar> {
     let unsigned = match datatype.physical() {
         PhysicalType::I8 => PhysicalType::U8,
@@ -156,7 +156,8 @@ fn dimension(text: &document::Dimension) -> Result<Dimension> {
     Ok(dimension.with_filters(own_filters(text.filters.as_ref(), &what)?))
 }
 
-/// Returns the current domain. Either all dimensions have one, or no dimension does.
+/// Returns the current domain. Either all dimensions or no dimension must have the key
+/// `current_domain`.
 fn current_domain(dimensions: &[document::Dimension]) -> Result<Option<NdRange>> {
     if dimensions.iter().all(|dimension| dimension.current_domain.is_none()) {
         return Ok(None);

@@ -67,15 +67,15 @@ impl Text {
     }
 }
 
-/// Returns `true` for control characters and marks of text direction, which would affect a
-/// terminal.
+/// Returns `true` for control characters other than newlines, and for marks of text direction.
+/// These characters would affect a terminal.
 fn steers(character: char) -> bool {
     let turns =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && character != '\n')
 }
 
-/// Prints a value with these characters escaped.
+/// Prints a value and escapes characters for which [`steers`] returns `true`.
 fn escaped(value: &Value) -> String {
     match value {
         Value::String(text) => {
@@ -144,7 +144,7 @@ fn dimension(text: &mut Text, dimension: &Dimension, current: Option<&DimRange>)
     text.filters("filters", dimension.own_filters());
 }
 
-/// Prints a tile extent, which is unsigned for every datatype of the dimension.
+/// Prints a tile extent. Extents of signed datatypes are also printed as unsigned numbers.
 fn extent(extent: Scalar) -> Value {
     print_scalar(match extent {
         Scalar::I8(extent) => Scalar::U8(extent.cast_unsigned()),

@@ -30,7 +30,7 @@ pub(crate) fn find(text: &str, what: &str, key: Option<&str>) -> Option<Range<us
     key.and_then(|key| value(part, key)).or_else(|| value(part, "name"))
 }
 
-/// Guesses the key of the invalid value from the message of an error that names no key.
+/// Guesses the key of the invalid value from an error message that names no key.
 pub(crate) fn key(why: &str) -> Option<&'static str> {
     const WORDS: [(&str, &str); 7] = [
         ("current domain", "current_domain"),

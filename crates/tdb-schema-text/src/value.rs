@@ -8,7 +8,7 @@ use tdb_types::datetime::{self, Written, WrittenError};
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use toml::{Table, Value};
 
-/// The key of values given as bytes.
+/// The key in a table that contains the bytes of a value.
 const HEX: &str = "hex";
 
 /// The size in bytes above which a cell is printed as hexadecimal bytes. A longer list is not more
@@ -25,7 +25,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// Converts to a value of a datatype.
+    /// Converts to a value of a datatype. Returns `None` for an invalid value.
     pub(crate) fn value(&self, datatype: Datatype) -> Option<Scalar> {
         match self {
             Self::Plain(value) => parse_value(datatype, value),
@@ -155,7 +155,8 @@ fn parse_value(datatype: Datatype, value: &Value) -> Option<Scalar> {
     }
 }
 
-/// Parses a value of a type: an integer, a float, or a large integer as a string.
+/// Parses a value of a type: an integer as a number or a string, a float, a boolean, or hexadecimal
+/// bytes.
 fn parse_scalar(physical: PhysicalType, value: &Value) -> Option<Scalar> {
     match value {
         Value::Integer(number) => Scalar::parse(physical, &number.to_string()),

@@ -10,7 +10,7 @@ use crate::SchemaError;
 /// The name given to an anonymous attribute in versions without anonymous attributes.
 pub(crate) const ANONYMOUS: &str = "__attr";
 
-/// The maximum size of a schema, in bytes, up to which repeated fill values are written.
+/// The maximum size of a serialized schema with repeated fill values, in bytes.
 const MOST_REPEATED: u64 = 64 << 20;
 
 /// An attribute of an array: a name, a datatype, a fill value and filters.
@@ -35,7 +35,8 @@ struct Fill {
     /// The bytes of a cell. The default of a fixed-size cell is stored as a single value and
     /// repeats to fill the cell.
     pattern: Vec<u8>,
-    /// The validity byte: 0 for null. The format stores a whole byte, kept unchanged here.
+    /// The validity byte: 0 for null. The format stores a whole byte, which this library keeps
+    /// unchanged.
     validity: u8,
 }
 
@@ -97,14 +98,14 @@ impl Attribute {
         self
     }
 
-    /// Declares the order of the values along the array.
+    /// Declares the sort order of the values across the cells of the array.
     #[must_use]
     pub fn with_order(mut self, order: DataOrder) -> Self {
         self.order = order;
         self
     }
 
-    /// Makes the values indices into the enumeration `name`.
+    /// Declares the values as indices into the enumeration `name`.
     #[must_use]
     pub fn with_enumeration(mut self, name: impl Into<String>) -> Self {
         self.enumeration = Some(name.into());
@@ -160,7 +161,7 @@ impl Attribute {
         self.order
     }
 
-    /// Returns the name of the enumeration that the values index into.
+    /// Returns the name of the enumeration that the values index into, or `None` for plain values.
     #[must_use]
     pub fn enumeration(&self) -> Option<&str> {
         self.enumeration.as_deref()
@@ -168,9 +169,9 @@ impl Attribute {
 
     /// Returns the fill pattern: bytes that repeat until a fixed-size cell is full.
     ///
-    /// For variable-length cells, the pattern is the whole cell. Old schemas have no fill value and
-    /// may claim cells of gigabytes. The pattern is never longer than the stored fill value or a
-    /// single value of the datatype.
+    /// For variable-length cells, the pattern is the whole cell. The pattern is the stored fill
+    /// value or a single value of the datatype. It stays small even if an old schema, which stores
+    /// no fill value, claims cells of gigabytes.
     #[must_use]
     pub fn fill_pattern(&self) -> &[u8] {
         &self.fill.pattern
@@ -179,7 +180,8 @@ impl Attribute {
     /// Returns the bytes of an unwritten cell: the [pattern](Self::fill_pattern), repeated as
     /// needed.
     ///
-    /// For schemas from untrusted sources, check the [cell size](Self::cell_size) first.
+    /// For schemas from untrusted sources, check the [cell size](Self::cell_size) first, because
+    /// the cell may claim gigabytes.
     #[must_use]
     pub fn fill_value(&self) -> Cow<'_, [u8]> {
         let pattern = &self.fill.pattern;
@@ -259,16 +261,14 @@ impl Attribute {
 
     /// Writes the fill value of a whole cell.
     ///
-    /// Old schemas do not store a fill value. The size is limited, because a few hostile bytes
-    /// could request a huge repeated value.
+    /// Limits the size of repeated values. A few hostile bytes in an old schema, which stores no
+    /// fill value, could otherwise request gigabytes.
     fn write_fill_value(&self, writer: &mut ByteWriter) -> Result<(), SchemaError> {
         let pattern = self.fill.pattern.len() as u64;
         let size = self.cell_size().unwrap_or(pattern);
         if size > pattern && (writer.len() as u64).saturating_add(size) > MOST_REPEATED {
             let what = format!("attribute {:?}", self.name);
-            let why = format!(
-                "cannot store a fill value of {size} bytes, which this format version requires: the cell is too large"
-            );
+            let why = format!("a cell of {size} bytes is too large for the fill value that this format version stores");
             return Err(SchemaError::invalid(what, why));
         }
         let fill = self.fill_value();

@@ -101,7 +101,7 @@ impl SchemaBuilder {
         self
     }
 
-    /// Sets the coordinate filters of dimensions without their own filters.
+    /// Sets the coordinate filters, which apply to dimensions without filters.
     pub fn coords_filters(mut self, filters: FilterPipeline) -> Self {
         self.schema.coords_filters = filters;
         self
@@ -125,7 +125,8 @@ impl SchemaBuilder {
         self
     }
 
-    /// Appends an attribute. Formats 1 to 4 name an anonymous attribute `__attr`.
+    /// Appends an attribute. For formats 1 to 4, [`build`](Self::build) names an anonymous
+    /// attribute `__attr`.
     pub fn attribute(mut self, attribute: Attribute) -> Self {
         self.schema.attributes.push(attribute);
         self
@@ -142,7 +143,7 @@ impl SchemaBuilder {
         self
     }
 
-    /// Adds an enumeration.
+    /// Adds a reference to an enumeration.
     pub fn enumeration(mut self, enumeration: EnumerationRef) -> Self {
         self.schema.enumerations.push(enumeration);
         self
@@ -164,7 +165,8 @@ impl SchemaBuilder {
         }
     }
 
-    /// Sets the tile size of WebP filters without a size.
+    /// Sets the image size of WebP filters without a size to the tile extents of the first two
+    /// dimensions.
     fn set_image_sizes(&mut self) {
         // Keeps the low 16 bits, like the reference library, and validates only these bits.
         let extents = |dimension: &Dimension| match dimension.tile_extent()? {
@@ -191,21 +193,20 @@ impl SchemaBuilder {
 
     /// Validates the parts and returns the schema.
     ///
-    /// WebP filters without a size get the size of a tile. Dimensions without a tile extent get an
-    /// extent that spans their domain, like in the reference library. Hilbert order is the
-    /// exception, because tiles have no meaning in Hilbert order.
+    /// WebP filters without a size get the tile extents of the first two dimensions. Dimensions
+    /// without a tile extent get an extent that spans their domain, like in the reference library.
+    /// In Hilbert order they get no extent, because Hilbert order does not use tiles.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] if the format, its version or the reference library does not allow
-    /// the schema.
+    /// Fails if the format, its version or the reference library does not allow the schema.
     pub fn build(self) -> Result<ArraySchema> {
         let schema = self.build_evolved()?;
         validate::dictionaries(&schema)?;
         Ok(schema)
     }
 
-    /// Builds the schema of an existing array, whose fields may have filters that reject every
-    /// write.
+    /// Builds the schema of an existing array. Does not reject existing fields with dictionary
+    /// filters that reject every write.
     pub(crate) fn build_evolved(mut self) -> Result<ArraySchema> {
         if self.schema.cell_order != Layout::Hilbert {
             let dimensions = std::mem::take(&mut self.schema.domain.dimensions);
@@ -239,7 +240,8 @@ fn default_validity(version: FormatVersion) -> FilterPipeline {
     }
 }
 
-/// Sets the tile extent to the span of the domain, unless the dimension has a tile extent.
+/// Sets the tile extent to the span of the domain, unless the dimension has a tile extent or no
+/// domain.
 fn spanned(dimension: Dimension) -> Result<Dimension> {
     let Some((low, high)) = dimension.domain().filter(|_| dimension.tile_extent().is_none()) else {
         return Ok(dimension);
@@ -254,13 +256,14 @@ fn spanned(dimension: Dimension) -> Result<Dimension> {
         // Validation reports reversed bounds with a dedicated message.
         None if low > high => Ok(dimension),
         None => {
-            let why = "missing tile extent: the domain has too many coordinates for a single tile";
+            let why = "missing tile extent; the domain has too many coordinates for a single tile";
             Err(SchemaError::invalid(format!("dimension {:?}", dimension.name()), why))
         }
     }
 }
 
-/// Returns the number of integers from `low` to `high`, as unsigned bits of the same type.
+/// Returns the number of integers from `low` to `high`, as unsigned bits of the same type. Returns
+/// `None` if `low` exceeds `high` or the number does not fit.
 fn span(low: Scalar, high: Scalar) -> Option<Scalar> {
     let physical = low.physical();
     let count = high.key().checked_sub(low.key())?.checked_add(1).filter(|count| *count <= max_key(physical))?;

@@ -9,15 +9,15 @@ use crate::{
     ArraySchema, Attribute, Dimension, DimensionLabel, Enumeration, EnumerationRef, SchemaBuilder, SchemaError,
 };
 
-/// The name of the dimension of a label's array.
+/// The name of the dimension in a label array.
 const LABEL_DIMENSION: &str = "index";
-/// The name of the attribute of a label's array.
+/// The name of the attribute in a label array.
 const LABEL_ATTRIBUTE: &str = "label";
 
 /// The complete definition of an array to create.
 ///
 /// A definition consists of the schema, the enumerations that the schema names, and the schemas of
-/// the arrays of internal dimension labels.
+/// the label arrays of internal dimension labels.
 ///
 /// ```
 /// use tdb_schema::{ArrayDefinition, Attribute, Dimension, Enumeration, EnumerationRef, SchemaBuilder};
@@ -37,7 +37,7 @@ const LABEL_ATTRIBUTE: &str = "label";
 pub struct ArrayDefinition {
     schema: ArraySchema,
     enumerations: Vec<Enumeration>,
-    /// The schema of the array of each label, in label order. External labels have `None`.
+    /// The schema of each label array, in label order. External labels have `None`.
     labels: Vec<Option<ArraySchema>>,
 }
 
@@ -56,12 +56,13 @@ impl From<&Self> for ArrayDefinition {
 }
 
 impl ArrayDefinition {
-    /// Creates a definition without enumerations.
+    /// Creates a definition without the values of enumerations.
     ///
-    /// The arrays of labels get no filters and the tile extent of their dimension.
+    /// Label arrays get the tile extent of the labeled dimension and no filters.
     ///
     /// # Errors
-    /// Fails if a label belongs to a dimension that cannot have labels, such as a string dimension.
+    /// Fails if a label belongs to a string dimension, or if the schema of a label array is
+    /// invalid.
     pub fn new(schema: ArraySchema) -> Result<Self> {
         let labels = schema.labels().iter().map(|label| {
             if label.external {
@@ -76,7 +77,7 @@ impl ArrayDefinition {
     /// Adds the values of an enumeration that the schema names.
     ///
     /// # Errors
-    /// Fails if the schema does not name the enumeration, or if it was added before.
+    /// Fails if the schema does not name the enumeration, or if its values were added before.
     pub fn with_enumeration(mut self, enumeration: Enumeration) -> Result<Self> {
         let invalid = |why: &str| Err(SchemaError::invalid(format!("enumeration {:?}", enumeration.name()), why));
         if !self.schema.enumerations().iter().any(|reference| reference.name == enumeration.name()) {
@@ -89,7 +90,7 @@ impl ArrayDefinition {
         Ok(self)
     }
 
-    /// Sets the tile extent and the filters of the array of a label.
+    /// Sets the tile extent and the filters of the array of an internal label.
     ///
     /// An extent of `None` selects the extent of the dimension.
     ///
@@ -125,8 +126,8 @@ impl ArrayDefinition {
     /// ```
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] if the version does not support a feature of the definition, such
-    /// as nullable attributes, labels or a filter.
+    /// Fails if the version does not support a feature of the definition, such as nullable
+    /// attributes, labels or a filter. Also fails if a schema breaks a rule for new schemas.
     pub fn with_version(mut self, version: FormatVersion) -> Result<Self> {
         let convert = |schema: ArraySchema| SchemaBuilder::from(schema).version(version).build();
         self.schema = convert(self.schema)?;
@@ -153,7 +154,7 @@ impl ArrayDefinition {
         &self.enumerations
     }
 
-    /// Looks up an enumeration by name. Returns `None` if it was not added.
+    /// Looks up an enumeration by name. Returns `None` if its values were not added.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enumeration> {
         self.enumerations.iter().find(|enumeration| enumeration.name() == name)
@@ -167,9 +168,9 @@ impl ArrayDefinition {
     /// Checks that an array can be created from the definition and written to.
     ///
     /// # Errors
-    /// Fails if the values of an enumeration are missing, or if the datatype of an attribute is too
-    /// small for their indices.
-    /// Also fails if a field does not support its dictionary filter.
+    /// Fails if the values of an enumeration are missing, or if the datatype of an attribute cannot
+    /// hold the indices of its enumeration. Also fails if a field does not support its dictionary
+    /// filter.
     pub fn check(&self) -> Result<()> {
         self.check_complete()?;
         dictionaries(&self.schema)?;
@@ -204,7 +205,7 @@ impl ArrayDefinition {
         self.place_new_enumerations(name)
     }
 
-    /// Assigns file names to the enumerations without one.
+    /// Assigns file names to the enumerations that have no file name.
     ///
     /// # Errors
     /// Fails if `name` fails or returns an invalid file name.
@@ -222,7 +223,7 @@ impl ArrayDefinition {
     }
 }
 
-/// Checks that the datatype of each attribute with this enumeration can hold the last index.
+/// Checks that every attribute with this enumeration can hold the index of the last value.
 pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Result<()> {
     let count = enumeration.len() as u64;
     let is_short = |attribute: &&Attribute| {
@@ -239,7 +240,7 @@ pub(crate) fn check_room(schema: &ArraySchema, enumeration: &Enumeration) -> Res
     }
 }
 
-/// Returns the schema of the array of a label.
+/// Builds the schema of a label array.
 fn label_schema(
     schema: &ArraySchema,
     label: &DimensionLabel,
@@ -263,7 +264,7 @@ impl DimensionLabel {
     /// Creates an internal label of the dimension at index `dimension`. A new array in the folder
     /// of the labeled array stores the values.
     ///
-    /// [`SchemaBuilder::label`](crate::SchemaBuilder::label) assigns the URI of the label's array.
+    /// [`SchemaBuilder::label`](crate::SchemaBuilder::label) assigns the URI of the label array.
     #[must_use]
     pub fn new(dimension: u32, name: impl Into<String>, order: DataOrder, datatype: Datatype) -> Self {
         let cell_val_num = if datatype == Datatype::StringAscii { CellValNum::Var } else { CellValNum::ONE };
@@ -282,7 +283,7 @@ impl DimensionLabel {
 }
 
 impl ArraySchema {
-    /// Returns the payload of the schema's generic tile, to filter or encrypt separately.
+    /// Returns the payload of the schema's generic tile, neither filtered nor encrypted.
     ///
     /// # Errors
     /// See [`write`](Self::write).

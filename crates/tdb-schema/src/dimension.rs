@@ -26,7 +26,7 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// Creates a dimension of numbers with the inclusive bounds `domain`, without a tile extent and
+    /// Creates a dimension of numbers with the inclusive bounds `domain`, without a tile extent or
     /// filters.
     ///
     /// The datatype is the type of the bounds, such as [`Datatype::Int64`] for `0i64..=99`. Dates
@@ -39,7 +39,7 @@ impl Dimension {
         Self { datatype, cell_val_num: CellValNum::ONE, domain: Some((low, high)), ..Self::string(name) }
     }
 
-    /// Creates a dimension of ASCII strings, without bounds and tile extent.
+    /// Creates a dimension of ASCII strings, without bounds, a tile extent or filters.
     #[must_use]
     pub fn string(name: impl Into<String>) -> Self {
         Self {
@@ -60,8 +60,9 @@ impl Dimension {
         self
     }
 
-    /// Sets the tile extent, in values of the datatype. A number of another type is converted to
-    /// the type of the domain if it fits.
+    /// Sets the tile extent, in values of the datatype. Converts a number of another type to the
+    /// type of the domain if the number fits. Otherwise keeps the number, which validation then
+    /// rejects.
     #[must_use]
     pub fn with_tile(mut self, extent: impl Into<Scalar>) -> Self {
         let extent = extent.into();
@@ -107,7 +108,8 @@ impl Dimension {
         self.cell_val_num.is_var()
     }
 
-    /// Returns the datatype and length kind, as needed by ranges and R-trees.
+    /// Returns the datatype and whether coordinates have variable length, as ranges and R-trees
+    /// need them.
     #[must_use]
     pub fn kind(&self) -> DimensionKind {
         DimensionKind { datatype: self.datatype, var: self.is_var() }
@@ -135,7 +137,7 @@ impl Dimension {
         self.domain.map(|(low, high)| (low.key(), high.key()))
     }
 
-    /// Returns the tile extent as stored in the schema.
+    /// Returns the tile extent as stored in the schema, or `None` if the schema has no extent.
     ///
     /// Extents of signed datatypes are unsigned values. For example, the extent 200 of an `int8`
     /// dimension from -100 to 99 is stored as -56.
@@ -144,10 +146,10 @@ impl Dimension {
         self.tile_extent
     }
 
-    /// Returns the number of coordinates per tile, for integers and dates.
+    /// Returns the number of coordinates per tile, for integers, dates and times.
     ///
-    /// Without a tile extent, the whole domain is a single tile. Returns `None` for floats and
-    /// strings.
+    /// Without a tile extent, this is the number of coordinates in the domain. Returns `None` for
+    /// floats and strings.
     #[must_use]
     pub fn extent_cells(&self) -> Option<u64> {
         let (low, high) = self.domain_keys()?;
@@ -167,7 +169,7 @@ impl Dimension {
     }
 
     /// Returns the index of the tile that contains a coordinate, counted from the low end of the
-    /// domain.
+    /// domain. Returns 0 for strings and without a tile extent.
     ///
     /// `key` is the [ordered key](tdb_types::ordered_key) of the coordinate. For many lookups,
     /// [`tiling`](Self::tiling) is faster.
@@ -176,19 +178,19 @@ impl Dimension {
         self.tiling().index(key)
     }
 
-    /// Returns the number of tiles along this dimension. The number is exact for integers and
-    /// dates, and 1 without a tile extent.
+    /// Returns the number of tiles along this dimension, or 1 without a tile extent. For floats,
+    /// rounding may change the number.
     #[must_use]
     pub fn tile_count(&self) -> u64 {
         self.domain_keys().map_or(1, |(_, high)| self.tile_index(high).saturating_add(1))
     }
 
-    /// Returns the ordered keys of the first and the last coordinate of a tile, for integers and
-    /// dates.
+    /// Returns the ordered keys of the first and the last coordinate of a tile, for integers, dates
+    /// and times.
     ///
-    /// The last tile may extend beyond the domain. If it would also exceed the datatype, the last
-    /// coordinate is the datatype's maximum. The tile is still stored with the full number of
-    /// cells.
+    /// The last tile may extend beyond the domain. If the last tile would also exceed the datatype,
+    /// the last coordinate is the datatype's maximum. Dense fragments still store the full number
+    /// of cells of this tile.
     ///
     /// Returns `None` for floats, strings, and tiles outside of the domain.
     #[must_use]
@@ -200,8 +202,8 @@ impl Dimension {
         Some((first, last))
     }
 
-    /// Parses a dimension of a schema of format `version`. `shared` is the datatype of the domain,
-    /// in versions that store it once.
+    /// Parses a dimension of a schema of format `version`. `shared` is the common datatype of all
+    /// dimensions, in versions that store it once per domain.
     pub(crate) fn parse(reader: &mut ByteReader<'_>, version: FormatVersion, shared: Option<Datatype>) -> Result<Self> {
         let name = reader.string_u32("name")?;
         let mut dimension = match shared {
@@ -271,8 +273,9 @@ pub(crate) fn max_key(physical: PhysicalType) -> u64 {
     u64::MAX >> (64 - 8 * physical.size())
 }
 
-/// Converts a number to another type. Returns `None` for an integer that does not fit, and for a
-/// float as an integer. Tile extents of signed types are unsigned.
+/// Converts a tile extent to another type. Integer types, also signed types, hold the extent as
+/// unsigned bits. Returns `None` for an integer that is negative or does not fit, and for a float
+/// if `to` is an integer type.
 fn converted(number: Scalar, to: PhysicalType) -> Option<Scalar> {
     match to {
         _ if number.physical() == to => Some(number),

@@ -1,6 +1,7 @@
 //! Fast division by a constant.
 
-/// A divisor with a precomputed reciprocal. A division takes a multiplication and two shifts.
+/// A divisor with a precomputed reciprocal. A division takes a multiplication, two additions and
+/// two shifts.
 ///
 /// The method is Granlund and Montgomery's ("Division by Invariant Integers using Multiplication",
 /// 1994). With `l = ceil(log2 d)`, the reciprocal `2^64 (2^l - d) / d + 1` gives the exact quotient
@@ -40,12 +41,11 @@ impl Divisor {
     #[inline]
     pub(crate) fn divide(self, dividend: u64) -> u64 {
         let high = low_half((u128::from(self.reciprocal) * u128::from(dividend)) >> u64::BITS);
-        // `high` is at most `dividend`. The sum is at most `dividend` too, and does not overflow.
+        // `high` is at most `dividend`. The sum is also at most `dividend` and does not overflow.
         (high.wrapping_add(dividend.wrapping_sub(high) >> self.first_shift)) >> self.second_shift
     }
 }
 
-/// Returns the lower 64 bits.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // truncates on purpose
 fn low_half(value: u128) -> u64 {

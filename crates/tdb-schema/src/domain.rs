@@ -22,8 +22,7 @@ impl Domain {
         &self.dimensions
     }
 
-    /// Returns the datatype of each dimension, and `true` for strings of variable length, as ranges
-    /// and R-trees need them.
+    /// Returns the [kind](Dimension::kind) of each dimension, in schema order.
     #[must_use]
     pub fn kinds(&self) -> Vec<DimensionKind> {
         self.dimensions.iter().map(Dimension::kind).collect()
@@ -37,7 +36,7 @@ impl Domain {
 
     /// Returns the number of cells per space tile: the product of the tile extents.
     ///
-    /// Defined only for domains of integers and dates.
+    /// Defined only for domains of integers, dates and times.
     ///
     /// # Errors
     /// Fails if a dimension has floats or strings, or if the product exceeds `u64::MAX`.
@@ -45,9 +44,12 @@ impl Domain {
         self.dimensions.iter().try_fold(1_u64, |cells, dimension| {
             let what = || format!("dimension {:?}", dimension.name());
             let extent = dimension.extent_cells().ok_or_else(|| {
-                SchemaError::invalid(what(), "tiles have no number of cells, since coordinates are not integers")
+                SchemaError::invalid(
+                    what(),
+                    "coordinates are floats or strings, so that tiles have no fixed number of cells",
+                )
             })?;
-            cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has more than 2^64 cells"))
+            cells.checked_mul(extent).ok_or_else(|| SchemaError::invalid(what(), "a tile has 2^64 or more cells"))
         })
     }
 
@@ -73,7 +75,7 @@ impl Domain {
     /// Writes the domain in format `version`.
     pub(crate) fn write(&self, writer: &mut ByteWriter, version: FormatVersion) -> Result<(), SchemaError> {
         if version.has(Feature::CombinedCoordinates) {
-            // All dimensions have the same datatype in these versions, by validation.
+            // Validation ensures that all dimensions have the same datatype in these versions.
             self.dimensions.first().map_or(Datatype::Int32, Dimension::datatype).write(writer);
         }
         writer.u32(u32::try_from(self.dimensions.len()).unwrap_or(u32::MAX));

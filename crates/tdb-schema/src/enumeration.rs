@@ -13,7 +13,7 @@ const VERSION: u32 = 0;
 /// A placeholder for a file name that is not assigned yet.
 const UNPLACED: &str = "__unplaced";
 
-/// A reference from a schema to the file of an enumeration in `__schema/__enumerations`.
+/// A reference from a schema to an enumeration file in `__schema/__enumerations`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumerationRef {
     /// The name of the enumeration.
@@ -28,7 +28,8 @@ impl EnumerationRef {
         self.file_name == UNPLACED
     }
 
-    /// Creates a reference without a file name. Creating the array assigns the file name.
+    /// Creates a reference without a file name. Creating or evolving the array assigns the file
+    /// name.
     #[must_use]
     pub fn unplaced(name: impl Into<String>) -> Self {
         Self { name: name.into(), file_name: UNPLACED.to_owned() }
@@ -59,7 +60,7 @@ pub struct Enumeration {
 impl Enumeration {
     /// Creates an enumeration of fixed-size values, stored contiguously in `data` (little-endian).
     ///
-    /// If the file name is empty, creating or evolving the array assigns it.
+    /// If the file name is empty, creating or evolving the array assigns a name.
     ///
     /// # Errors
     /// Fails if a value repeats, or if the length of `data` is not a multiple of the datatype size.
@@ -75,7 +76,7 @@ impl Enumeration {
 
     /// Creates an enumeration of strings or other variable-length values.
     ///
-    /// If the file name is empty, creating or evolving the array assigns it.
+    /// If the file name is empty, creating or evolving the array assigns a name.
     ///
     /// # Errors
     /// Fails if a value repeats, if the name is empty, or if the file name is not a single path
@@ -105,7 +106,8 @@ impl Enumeration {
         Self { name, file_name, datatype, cell_val_num, ordered: false, data, offsets }.validated()
     }
 
-    /// Sets the number of datatype elements in each fixed-size value.
+    /// Sets the number of datatype elements in each fixed-size value. An enumeration of
+    /// variable-length values becomes an enumeration of fixed-size values.
     ///
     /// # Errors
     /// Fails if a value repeats, or if the length of the data is not a multiple of the value size.
@@ -131,7 +133,7 @@ impl Enumeration {
         self
     }
 
-    /// Appends values.
+    /// Appends values, each given as bytes.
     ///
     /// # Errors
     /// Fails if a value repeats or has the wrong size. Also fails if the length of an old or new
@@ -253,7 +255,8 @@ impl Enumeration {
         (0..self.len()).map_while(|position| self.value(position))
     }
 
-    /// Returns the index of the first value whose length is not a multiple of the datatype size.
+    /// Returns the index of the first value whose length is not a multiple of the datatype size, or
+    /// `None` if all lengths are multiples.
     ///
     /// Some writers declare an integer datatype but store text. Treat such values as bytes.
     #[must_use]
@@ -261,7 +264,8 @@ impl Enumeration {
         self.values().position(|value| !value.len().is_multiple_of(self.datatype.size()))
     }
 
-    /// Returns the index of a value, compared byte by byte.
+    /// Returns the index of a value, compared byte by byte, or `None` if the enumeration does not
+    /// have the value.
     ///
     /// The search is linear. For many lookups, use a [`positions`](Self::positions) map.
     #[must_use]
@@ -284,7 +288,7 @@ impl Enumeration {
     /// Parses the payload of the enumeration's generic tile.
     ///
     /// # Errors
-    /// Fails if the bytes are not a valid enumeration.
+    /// Fails if the bytes are not a valid enumeration or have an unsupported version.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         crate::group(reader, "enumeration", Self::parse_fields)?.validated()
     }
@@ -347,7 +351,8 @@ impl Enumeration {
             Some(_) => {}
             None => self.validate_offsets().map_err(invalid)?,
         }
-        // Bounds the capacity: values of one or two bytes have at most 2^8 or 2^16 distinct values.
+        // Limits the capacity, because one byte has only 2^8 distinct values and two bytes have
+        // 2^16.
         let different = self.value_size().map_or(usize::MAX, |size| match size {
             1 => 1 << 8,
             2 => 1 << 16,

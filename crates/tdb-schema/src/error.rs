@@ -9,10 +9,10 @@ use tdb_types::DecodeError;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The bytes are not a schema or an enumeration.
+    /// The bytes are damaged, or are not a schema or an enumeration.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The generic tile that stores the bytes cannot be unfiltered or filtered.
+    /// The generic tile of the schema or enumeration cannot be read or written.
     #[error(transparent)]
     GenericTile(#[from] GenericTileError),
     /// The schema's format version cannot represent a filter.
@@ -21,7 +21,8 @@ pub enum SchemaError {
     /// A range, such as the current domain, cannot be written.
     #[error(transparent)]
     Range(#[from] RTreeError),
-    /// The parsed or built schema contradicts itself or the format.
+    /// The parsed or built schema contradicts itself or the format, or breaks a rule for new
+    /// schemas.
     #[error("{what}: {why}")]
     Invalid {
         /// The part of the schema, such as `dimension "rows"`.
@@ -50,7 +51,7 @@ impl SchemaError {
         Self::Unsupported { what: what.into(), why: why.into() }
     }
 
-    /// Returns the problem with the encryption key, if a missing or wrong key caused the error.
+    /// Returns the problem with the encryption key, or `None` if the error has another cause.
     #[must_use]
     pub fn key_problem(&self) -> Option<KeyProblem> {
         match self {

@@ -46,10 +46,11 @@ impl SchemaEvolution {
         Self::default()
     }
 
-    /// Sets the format version of the new schema: at least 10, and not below the current version.
+    /// Sets the format version of the new schema. It must be at least 10 and not below the current
+    /// version.
     ///
-    /// By default the version stays the same if it supports the change. A second schema needs
-    /// version 10, a current domain version 22. Otherwise the version becomes
+    /// By default the version stays the same if the version supports the change. A second schema
+    /// needs version 10, a current domain version 22. Otherwise the version becomes
     /// [`FormatVersion::DEFAULT`].
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
@@ -76,7 +77,7 @@ impl SchemaEvolution {
         self
     }
 
-    /// Appends values to an enumeration, each given as bytes.
+    /// Appends values to an enumeration. Each value is given as bytes.
     pub fn extend_enumeration<V: Into<Vec<u8>>>(
         mut self,
         name: impl Into<String>,
@@ -106,12 +107,16 @@ impl SchemaEvolution {
     /// New and extended enumerations have no file name yet.
     ///
     /// # Errors
-    /// [`SchemaError::Invalid`] in these cases:
+    /// Fails in these cases:
     /// - A dropped attribute, or an extended or dropped enumeration, does not exist.
+    /// - An extended enumeration would have a repeated value or a value of the wrong size.
+    /// - An attribute cannot hold the indices of a new or extended enumeration.
+    /// - The definition lacks the values of an enumeration.
+    /// - The requested format version is below 10 or below the current version.
     /// - An added field or enumeration already exists.
     /// - The array needs a dropped field, such as the only attribute of a dense array.
     /// - The new current domain does not contain the previous one.
-    /// - The new schema breaks a rule for new schemas.
+    /// - The new schema breaks another rule for new schemas.
     pub fn build(&self, definition: &ArrayDefinition) -> Result<ArrayDefinition> {
         let mut schema = definition.schema().clone();
         let mut enumerations = definition.enumerations().to_vec();

@@ -9,11 +9,12 @@ use crate::{ArraySchema, Enumeration};
 impl ArraySchema {
     /// Parses a schema file, a single generic tile.
     ///
-    /// Also returns the header of the tile. The header has the version of the library that wrote
-    /// the file.
+    /// Also returns the header of the tile. The header contains the newest format version that the
+    /// writing library supports.
     ///
     /// # Errors
-    /// Fails if the bytes are not a valid schema.
+    /// Fails if the bytes are not a valid schema, use an unsupported feature, are encrypted, or
+    /// exceed a limit.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<(Self, GenericTileHeader)> {
         let tile = GenericTile::parse_file(bytes, limits, spans)?;
         let schema = Self::parse_tile(&tile, spans)?;
@@ -23,7 +24,7 @@ impl ArraySchema {
     /// Parses a schema from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// See [`parse_file`](Self::parse_file).
+    /// Fails if the payload is not valid or uses an unsupported feature.
     pub fn parse_tile(tile: &GenericTile, spans: Option<&Spans>) -> Result<Self> {
         whole(tile.payload_reader(spans), "array schema", Self::parse)
     }
@@ -41,7 +42,8 @@ impl Enumeration {
     /// Parses an enumeration file, a single generic tile.
     ///
     /// # Errors
-    /// Fails if the bytes are not a valid enumeration.
+    /// Fails if the bytes are not a valid enumeration, use an unsupported feature, are encrypted,
+    /// or exceed a limit.
     pub fn parse_file(bytes: &[u8], limits: &Limits, spans: Option<&Spans>) -> Result<Self> {
         Self::parse_tile(&GenericTile::parse_file(bytes, limits, spans)?, spans)
     }
@@ -49,7 +51,7 @@ impl Enumeration {
     /// Parses an enumeration from an unfiltered generic tile, for example after decryption.
     ///
     /// # Errors
-    /// See [`parse_file`](Self::parse_file).
+    /// Fails if the payload is not valid or uses an unsupported feature.
     pub fn parse_tile(tile: &GenericTile, spans: Option<&Spans>) -> Result<Self> {
         whole(tile.payload_reader(spans), "enumeration", Self::parse)
     }
@@ -63,7 +65,7 @@ impl Enumeration {
     }
 }
 
-/// Runs `parse` and checks that it consumes all bytes.
+/// Runs `parse` and checks that `parse` consumes all bytes.
 fn whole<T>(
     mut reader: ByteReader<'_>,
     name: &'static str,
@@ -74,7 +76,7 @@ fn whole<T>(
     Ok(value)
 }
 
-/// Encodes a generic tile as a library of this version does.
+/// Encodes a generic tile with `version` in its header.
 fn to_tile(payload: &[u8], version: FormatVersion) -> Result<Vec<u8>> {
     let mut file = ByteWriter::new();
     GenericTileEncoder::new(version).encode(payload, &mut file)?;

@@ -4,11 +4,11 @@
 //! a tile, cells are sorted by coordinates, in cell order. With Hilbert cell order, cells are
 //! sorted by Hilbert value, then by coordinates, first dimension first.
 //!
-//! A [`GlobalOrder`] encodes the sort key before the coordinates as a few `u64` words per cell,
-//! usually zero or one. [`leading_word`](GlobalOrder::leading_word) computes a word for a whole
-//! column. A sorter or merger compares these words, then the coordinates in the order of
-//! [`cell_dimensions`](GlobalOrder::cell_dimensions). Neither needs to know tiles, extents or
-//! curves.
+//! A [`GlobalOrder`] encodes the part of the sort key that precedes the coordinates as a few `u64`
+//! words per cell, usually zero or one. [`leading_word`](GlobalOrder::leading_word) computes one
+//! word of many cells at a time. A sorter or merger compares these words, then the coordinates in
+//! the order of [`cell_dimensions`](GlobalOrder::cell_dimensions). Neither needs to know tiles,
+//! extents or curves.
 //!
 //! `-0.0` and `0.0` are equal in the global order. Pass the keys of floats through
 //! [`make_comparable`] before sorting. Cells with zeros of different sign are not duplicates. To
@@ -63,7 +63,7 @@ enum Leading {
 #[derive(Clone, Debug)]
 struct Word {
     digits: Vec<Digit>,
-    /// The number of values of the word, or `None` if it may have any `u64` value.
+    /// The number of possible values of the word, or `None` if the word may have any `u64` value.
     count: Option<u64>,
 }
 
@@ -73,8 +73,8 @@ struct Digit {
     dimension: usize,
     physical: PhysicalType,
     tiling: Tiling,
-    /// The number of tiles along the dimension. If `None`, the number is unknown and the index
-    /// takes a whole word.
+    /// The number of tiles along the dimension. If `None`, the number is inexact or exceeds `u64`,
+    /// and the index takes a whole word.
     count: Option<u64>,
 }
 
@@ -94,7 +94,7 @@ impl GlobalOrder {
     /// arrays.
     ///
     /// # Errors
-    /// Fails if the order is Hilbert and the number of dimensions exceeds the limit of the curve.
+    /// Fails if the cell order is Hilbert and the schema has more than 16 dimensions.
     pub fn new(schema: &ArraySchema) -> Result<Self> {
         let leading = match schema.cell_order() {
             Layout::Hilbert => Leading::Hilbert(Box::new(HilbertCurve::new(schema.domain())?)),
@@ -116,7 +116,7 @@ impl GlobalOrder {
 
     /// Returns the dimensions whose space tiles sort the cells, most significant first.
     ///
-    /// Excludes strings and dimensions with a single tile.
+    /// Excludes strings and dimensions with a single tile. Empty for Hilbert order.
     #[must_use]
     pub fn tile_dimensions(&self) -> Vec<usize> {
         match &self.leading {
@@ -162,7 +162,8 @@ impl GlobalOrder {
     /// Compares two cells by their coordinates, one per dimension, in schema order.
     ///
     /// Each call computes the leading words again. To sort many cells, compute [leading
-    /// words](Self::leading_word) once instead.
+    /// words](Self::leading_word) once instead. Each cell must have a coordinate for every
+    /// dimension.
     #[must_use]
     pub fn compare(&self, a: &[Coordinate<'_>], b: &[Coordinate<'_>]) -> Ordering {
         let leading = (0..self.leading_word_count()).map(|word| {
@@ -197,8 +198,8 @@ impl GlobalOrder {
     }
 }
 
-/// Replaces the key of `-0.0` by the key of `0.0`, as the format compares floats. Keys of other
-/// types are unchanged.
+/// Replaces the key of `-0.0` by the key of `0.0`, because the global order treats the two as
+/// equal. Does not change keys of other types.
 pub fn make_comparable(physical: PhysicalType, keys: &mut [u64]) {
     let zero = match physical {
         PhysicalType::F32 => Scalar::F32(0.0).key(),
@@ -211,7 +212,8 @@ pub fn make_comparable(physical: PhysicalType, keys: &mut [u64]) {
     }
 }
 
-/// Returns the dimensions, most significant first.
+/// Returns the indices of the dimensions, most significant first. Column-major order reverses the
+/// dimensions.
 #[must_use]
 pub fn in_order(order: Layout, dimensions: usize) -> Vec<usize> {
     match order {
@@ -239,7 +241,8 @@ fn words(schema: &ArraySchema) -> Vec<Word> {
 }
 
 impl Digit {
-    /// Returns the digit of a dimension, or `None` if the dimension has a single tile.
+    /// Returns the digit of a dimension, or `None` for strings and for a dimension with a single
+    /// tile.
     fn new(index: usize, dimension: &Dimension) -> Option<Self> {
         /// The number of tiles up to which quotients of floats are exact.
         const MOST_FLOAT_TILES: u64 = 1 << 53;
@@ -277,7 +280,7 @@ impl Word {
                 digit.indices(column, words);
                 if let Some(count) = digit.count {
                     // Clamps coordinates outside of the domain to keep the higher digits correct.
-                    // Only damaged fragments have coordinates outside.
+                    // Only damaged fragments have such coordinates.
                     words.iter_mut().skip(start).for_each(|word| *word = (*word).min(count - 1));
                 }
                 continue;

@@ -68,7 +68,7 @@ impl HilbertCurve {
         Ok(Self { axes, bits, transform, short })
     }
 
-    /// Returns the number of bits per bucket: 63 divided by the number of dimensions.
+    /// Returns the number of bits per bucket: 63 divided by the number of dimensions, rounded down.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
@@ -77,8 +77,9 @@ impl HilbertCurve {
     /// Appends the Hilbert value of each cell to `values`.
     ///
     /// `columns` holds the coordinates, one column per dimension, in schema order. The shortest
-    /// column determines the number of cells. A column of the wrong kind (strings for a numeric
-    /// dimension, or the reverse) counts as all-zero buckets.
+    /// column determines the number of cells. If a column is missing, there are no cells. A column
+    /// of the wrong kind (strings for a numeric dimension, or the reverse) counts as all-zero
+    /// buckets.
     pub fn values(&self, columns: &[CoordinateColumn<'_>], values: &mut Vec<u64>) {
         self.values_by(&self.transform, columns, values);
     }
@@ -99,7 +100,8 @@ impl HilbertCurve {
         }
     }
 
-    /// Appends the high bits of the Hilbert value of each cell to `values`.
+    /// Appends the high bits of the Hilbert value of each cell to `values`, with columns as in
+    /// [`values`](Self::values).
     ///
     /// This takes a fraction of the time of [`values`](Self::values). Only cells very close to each
     /// other get the same prefix.

@@ -4,8 +4,8 @@ use tdb_types::{ByteReader, ByteWriter, CellValNum, DataOrder, Datatype, Result}
 
 /// A label of a dimension: the location and the type of the label array.
 ///
-/// The label array is an ordinary dense array. It has a single dimension, equal to the labeled
-/// dimension, and a single attribute with ordered values.
+/// The label array is an ordinary dense array. It has a single dimension, with the domain of the
+/// labeled dimension, and a single attribute with ordered values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimensionLabel {
     /// The index of the labeled dimension.
@@ -16,7 +16,7 @@ pub struct DimensionLabel {
     pub relative: bool,
     /// The URI of the label array, such as `__labels/l0`.
     pub uri: String,
-    /// The attribute of the label array that holds the labels.
+    /// The name of the attribute that holds the labels in the label array.
     pub attribute: String,
     /// The order of the labels along the dimension: increasing or decreasing.
     pub order: DataOrder,

@@ -3,8 +3,8 @@
 //! - [`ArraySchema`]: a schema of any format version, parsed, validated and written back byte for
 //!   byte. It has a [`Domain`] of [`Dimension`]s, [`Attribute`]s, [`DimensionLabel`]s, references
 //!   to [`Enumeration`]s, and an optional current domain.
-//! - [`SchemaBuilder`]: builds a new schema and rejects everything that the reference library would
-//!   reject.
+//! - [`SchemaBuilder`]: builds a new schema and applies the reference library's rules for new
+//!   schemas.
 //! - [`ArrayDefinition`]: a schema with its enumerations and label arrays, complete enough to
 //!   create an array.
 //! - [`SchemaEvolution`]: changes to a definition.
@@ -36,15 +36,16 @@
 //!
 //! Every [`ArraySchema`] has been validated and satisfies these rules:
 //!
-//! - At least one dimension. Its datatype is allowed for dimensions and its bounds are finite and
-//!   in order. Its tile extent is not negative and, for integers, positive and no larger than the
-//!   domain.
+//! - At least one dimension. Each dimension has a datatype that the format allows for dimensions.
+//!   Bounds are finite and in order. A tile extent is not negative. A tile extent of integers is
+//!   positive and no larger than the domain.
 //! - In dense arrays, at least one attribute, and dimensions of a single countable datatype.
-//! - In sparse arrays, a capacity above 0. Only sparse arrays may use Hilbert order.
-//! - Distinct names.
-//! - Fill values of the size of a cell.
+//! - In sparse arrays, a capacity above 0. Only sparse arrays of at most 16 dimensions may use
+//!   Hilbert order.
+//! - Distinct names of dimensions, attributes and labels, and distinct names of enumerations.
+//! - Fill values that fill a cell.
 //! - Every referenced enumeration and labeled dimension exists.
-//! - File names stay in their folder.
+//! - File names are single path components, and relative label URIs stay below the array.
 //! - The current domain lies within the domain.
 
 mod attribute;

@@ -10,7 +10,7 @@ impl ArraySchema {
     /// Parses the payload of a schema's generic tile.
     ///
     /// # Errors
-    /// Fails if the bytes are not a valid schema.
+    /// Fails if the bytes are not a valid schema or use an unsupported feature.
     pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self> {
         let schema = crate::group(reader, "array schema", Self::parse_fields)?;
         validate::readable(&schema)?;
@@ -57,8 +57,8 @@ impl ArraySchema {
     /// Writes the payload of the schema's generic tile, in the version of the schema.
     ///
     /// # Errors
-    /// Fails if the version does not support a filter. This never happens for schemas that were
-    /// parsed or built.
+    /// Fails if the version cannot represent a filter, or if a fill value is too large. Parsing and
+    /// building rule out both cases.
     pub fn write(&self, writer: &mut ByteWriter) -> Result<()> {
         let version = self.version;
         writer.u32(version.number());

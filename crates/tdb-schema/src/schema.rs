@@ -34,7 +34,7 @@ pub struct ArraySchema {
 }
 
 impl ArraySchema {
-    /// Returns the format version that the schema was written in.
+    /// Returns the format version of the schema.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version
@@ -76,7 +76,7 @@ impl ArraySchema {
         self.capacity
     }
 
-    /// Returns the coordinate filters, used by dimensions without their own filters.
+    /// Returns the coordinate filters, which apply to dimensions without filters.
     #[must_use]
     pub fn coords_filters(&self) -> &FilterPipeline {
         &self.coords_filters
@@ -144,7 +144,8 @@ impl ArraySchema {
         self.current_domain.as_ref()
     }
 
-    /// Looks up an attribute or dimension by name.
+    /// Looks up an attribute or dimension by name. Returns `None` for unknown names and names of
+    /// labels.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldRef> {
         let attribute = self.attributes.iter().position(|attribute| attribute.name() == name);
@@ -194,11 +195,12 @@ impl ArraySchema {
 
     /// Returns the range of coordinates that dimension `index` allows.
     ///
-    /// This is the range of the current domain if set, else the domain, else unbounded. A bound of
-    /// floating-point zero includes both `-0.0` and `0.0`.
+    /// This is the range of the current domain if set. Otherwise it is the domain of the dimension,
+    /// or an unbounded range for strings. A bound of floating-point zero includes both `-0.0` and
+    /// `0.0`.
     ///
     /// # Panics
-    /// If `index` is out of bounds.
+    /// Panics if `index` is out of bounds.
     #[must_use]
     pub fn limits(&self, index: usize) -> DimRange {
         let dimension = &self.domain.dimensions()[index];
@@ -218,8 +220,8 @@ impl ArraySchema {
     /// Returns the filters of the data tiles of a field.
     ///
     /// A dimension without filters uses the coordinate filters of the schema. In versions with
-    /// combined coordinates, every dimension does. The pipeline is empty for a field that the
-    /// schema does not have.
+    /// combined coordinates, all dimensions use the coordinate filters. The pipeline is empty for a
+    /// field that the schema does not have.
     #[must_use]
     pub fn filters_of(&self, field: FieldRef) -> Cow<'_, FilterPipeline> {
         let filters = match field {

@@ -7,13 +7,14 @@ use crate::scalar_bits::unsigned_bits;
 
 /// The mapping from a coordinate to the index of its space tile, along a dimension.
 ///
-/// Coordinates are [ordered keys](tdb_types::ordered_key). For integers and dates, the index is the
-/// distance from the low end of the domain divided by the extent.
+/// Coordinates are [ordered keys](tdb_types::ordered_key). For integers, dates and times, the index
+/// is the distance from the low end of the domain divided by the extent, rounded down.
 ///
 /// For floats, the index matches the reference library: difference and quotient in the type of the
-/// dimension, truncated like on an x86-64 processor. Truncation differs from Rust's for quotients
-/// that exceed `u64`, such as those of the domain of all doubles with an infinite extent. The order
-/// of cells on disk depends on this behavior, so it is part of the format.
+/// dimension, truncated like on an x86-64 processor. Truncation differs from Rust's for NaN and for
+/// quotients that do not fit `u64`. Such quotients occur, for example, with an infinite extent over
+/// all doubles. The order of cells on disk depends on this truncation, which is therefore part of
+/// the format.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tiling(Kind);
 
@@ -49,14 +50,15 @@ impl Tiling {
         }
     }
 
-    /// Returns `true` if the dimension is a single tile and therefore does not affect the order of
-    /// tiles.
+    /// Returns `true` for strings and dimensions without a tile extent. All their coordinates are
+    /// in tile 0.
     #[must_use]
     pub fn is_one_tile(&self) -> bool {
         self.0 == Kind::OneTile
     }
 
-    /// Returns the number of coordinates per tile, for integers and dates with a tile extent.
+    /// Returns the number of coordinates per tile, for integers, dates and times with a tile
+    /// extent. Returns `None` otherwise.
     #[must_use]
     pub fn extent_cells(&self) -> Option<u64> {
         match self.0 {
@@ -122,11 +124,12 @@ pub(crate) fn float64_of_key(key: u64) -> f64 {
     }
 }
 
-/// Converts a double to `u64` like compiled C++ on x86-64, also where the language leaves the
-/// result undefined.
+/// Converts a double to `u64` like compiled C++ on x86-64, even where C++ leaves the result
+/// undefined.
 ///
-/// Values below 2^63 and NaN are truncated to an `i64`, with the minimum `i64` for values that do
-/// not fit. For values from 2^63 on, 2^63 is subtracted before and added after.
+/// Values below 2^63 are truncated to an `i64`. NaN and values that do not fit become the minimum
+/// `i64`. Values from 2^63 on are reduced by 2^63 before the truncation and increased by 2^63
+/// afterwards.
 #[inline]
 pub(crate) fn truncate(value: f64) -> u64 {
     const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;

@@ -2,7 +2,8 @@
 //!
 //! [`readable`] checks the rules that readers rely on. Every schema must pass, including schemas of
 //! older releases that newer releases reject. [`creatable`] checks the rules of the reference
-//! library for new schemas. Builders apply it, and apply [`dictionaries`] to all new fields.
+//! library for new schemas. Builders apply [`creatable`], and apply [`dictionaries`] to all new
+//! fields.
 
 mod creatable;
 mod dictionary;

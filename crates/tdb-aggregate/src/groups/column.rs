@@ -100,7 +100,7 @@ impl GroupColumn {
         }
     }
 
-    /// Adds each picked cell to its group, if any.
+    /// Adds each picked cell to its group. Skips cells whose number in `groups` does not exist.
     pub(super) fn add(&mut self, cells: &Cells<'_>, picked: &[u32], groups: &[u32]) {
         match &mut self.summaries {
             Summaries::Numbers(physical, summaries) => {
@@ -118,7 +118,8 @@ impl GroupColumn {
         }
     }
 
-    /// Adds the groups of another column. `groups` has the number of each group in this column.
+    /// Adds the groups of another column. `groups` maps the group numbers of `other` to the group
+    /// numbers of this column.
     pub(super) fn merge(&mut self, other: Self, groups: &[u32]) {
         match (&mut self.summaries, other.summaries) {
             (Summaries::Numbers(physical, own), Summaries::Numbers(_, others)) => {

@@ -117,8 +117,8 @@ impl<K: Key + ?Sized> Table<K> {
         group
     }
 
-    /// Adds the keys of another table, and appends the group number in this table for each of its
-    /// groups.
+    /// Adds the keys of another table. Fills `groups` with the group number in this table of each
+    /// group of `other`, or [`NONE`] for a key outside of the range.
     ///
     /// Returns `true` if the upper end of the key range was lowered.
     pub(super) fn merge(&mut self, other: Self, groups: &mut Vec<u32>) -> bool {
@@ -148,7 +148,7 @@ impl<K: Key + ?Sized> Table<K> {
         }
     }
 
-    /// Removes keys outside of the range and renumbers the remaining groups.
+    /// Removes keys beyond the upper end of the range and renumbers the remaining groups.
     ///
     /// Returns the old numbers of the remaining groups, in the order of their new numbers, or
     /// `None` if no key was removed.

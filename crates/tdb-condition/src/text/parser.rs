@@ -146,7 +146,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns `true` if the next token is a value: it begins like a number or is in single quotes.
+    /// Returns `true` if the next token is certainly a value: a number, a text in single quotes, or
+    /// bytes.
     fn is_value_first(&self) -> bool {
         match &self.token.kind {
             TokenKind::Quoted('\'', _) | TokenKind::Bytes(_) => true,
@@ -277,7 +278,7 @@ fn turned(operator: Operator) -> Operator {
     }
 }
 
-/// Returns `true` if the word is a name only in quotes.
+/// Returns `true` for keywords, which need quotes as names of fields.
 pub(crate) fn is_keyword(word: &str) -> bool {
     let keywords = ["and", "or", "not", "in", "is", "null", "between", "true", "false"];
     keywords.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))

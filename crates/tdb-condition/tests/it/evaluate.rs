@@ -71,7 +71,7 @@ fn only_nan_tests_distinguish_nans() {
     assert_eq!(truth(a().gt(1.0) | a().is_nan()), [1, 1, 1, 0]);
     assert_eq!(truth("a is not nan or a is null".parse().unwrap()), [0, 0, 1, 1]);
     let error = a().is_nan().bind(&schema([Attribute::new("a", Datatype::Int32)]), |_| None).unwrap_err();
-    assert_eq!(error.to_string(), "condition: no cell of field \"a\" can be NaN: the datatype is int32");
+    assert_eq!(error.to_string(), "condition: no cell of field \"a\" can be NaN, because the datatype is int32");
     let error = a().is_nan().to_file(FormatVersion::DEFAULT).unwrap_err();
     assert!(matches!(error, ConditionError::NanTest { .. }), "{error}");
 }

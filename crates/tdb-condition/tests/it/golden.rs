@@ -68,7 +68,7 @@ fn a_test_for_null_is_not_stored() {
     assert!(matches!(&error, ConditionError::NullTest { field } if field == "a"));
     assert_eq!(
         error.to_string(),
-        r#"condition: cannot store a test of field "a" for null: releases of the reference library misread it"#
+        r#"condition: cannot store a test of field "a" for null, because releases of the reference library misread it"#
     );
 }
 

@@ -1,4 +1,4 @@
-//! Builder of fragment metadata, fed tile by tile.
+//! Builder of fragment metadata from the tiles of the fields.
 
 use std::sync::Arc;
 
@@ -36,9 +36,9 @@ pub struct StoredTile {
 /// A builder that collects the tiles of a fragment and creates the metadata, in any version.
 ///
 /// Push the same number of tiles for each stored field, in the order of the data files. Fields may
-/// be interleaved in any way. `__coords` and the dimensions of dense fragments are not stored and
-/// get no tiles. Before format 5, `__coords` gets the tiles of all dimensions of a sparse fragment,
-/// and dimensions get no tiles.
+/// be interleaved in any way. Dense fragments store no coordinates, so their dimensions and
+/// `__coords` get no tiles. In sparse fragments, each dimension gets tiles from format 5 on. Before
+/// format 5, `__coords` gets tiles with the coordinates of all dimensions instead.
 ///
 /// ```
 /// use tdb_fragment::tdb_rtree::{DimRange, NdRange};
@@ -108,7 +108,8 @@ impl FragmentBuilder {
     /// `schema_name` is the file name of the schema.
     ///
     /// # Errors
-    /// Fails if the array is sparse, or if the domain does not match the dimensions.
+    /// Fails if the array is sparse, if the domain does not match the dimensions or exceeds the
+    /// tiles of the array, or if the number of cells exceeds 64 bits.
     pub fn dense(
         version: FormatVersion,
         schema: &Arc<ArraySchema>,
@@ -152,21 +153,23 @@ impl FragmentBuilder {
         }
     }
 
-    /// Adds a time per cell, or a deletion time and condition per cell. Call this before the first
-    /// tile.
+    /// Declares whether the fragment stores a write time per cell (`timestamps`), and a deletion
+    /// time and condition per cell (`delete_metadata`). Call this before the first tile, because
+    /// the call discards all tiles.
     #[must_use]
     pub fn with_cell_times(self, timestamps: bool, delete_metadata: bool) -> Self {
         let header = FooterHeader { has_timestamps: timestamps, has_delete_metadata: delete_metadata, ..self.header };
         Self { conditions: self.conditions, ..Self::of(header, &self.schema) }
     }
 
-    /// Sets the conditions that are already applied.
+    /// Sets the delete and update conditions that are already applied to the cells.
     #[must_use]
     pub fn with_processed_conditions(self, conditions: ProcessedConditions) -> Self {
         Self { conditions, ..self }
     }
 
-    /// Moves a dense fragment to another domain, for writers that learn the end of the domain late.
+    /// Replaces the non-empty domain of a dense fragment, for writers that learn the end of the
+    /// domain late.
     ///
     /// # Errors
     /// See [`dense`](Self::dense).
@@ -185,7 +188,8 @@ impl FragmentBuilder {
     /// Returns the division of the cells into tiles so far.
     ///
     /// # Errors
-    /// Fails if the number of cells exceeds 64 bits.
+    /// Fails if the last tile of a sparse fragment has no cells or exceeds the capacity, or if the
+    /// number of cells exceeds 64 bits.
     pub fn tiles(&self) -> Result<Tiles> {
         Tiles::new(&self.header, &self.schema)
     }
@@ -229,7 +233,8 @@ impl FragmentBuilder {
     /// Adds the coordinates of the first and the last cell of the next tile of a sparse fragment,
     /// with all dimensions.
     ///
-    /// Only metadata of formats 1 and 2 contain these coordinates, although no reader uses them.
+    /// Only formats 1 and 2 store these coordinates. No reader uses them. In later formats, this
+    /// method does nothing.
     pub fn push_bounding_coordinates(&mut self, first_and_last: &[u8]) {
         if self.header.version.has(Feature::LegacyFragmentMetadata) {
             self.bounding_coordinates.extend_from_slice(first_and_last);
@@ -239,7 +244,7 @@ impl FragmentBuilder {
     /// Returns the header and the contents of the metadata.
     ///
     /// # Errors
-    /// Fails if fields have different numbers of tiles.
+    /// As [`tiles`](Self::tiles). Also fails if fields have different numbers of tiles.
     pub fn finish(self) -> Result<(FooterHeader, FragmentContents)> {
         let tiles = self.tiles()?.count();
         let rtree = RTree::build(&self.schema.domain().kinds(), &self.mbrs, RTree::FANOUT)?;

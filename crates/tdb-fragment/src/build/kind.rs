@@ -5,7 +5,7 @@ use tdb_types::{CellValNum, Datatype, PhysicalType};
 
 use crate::field::FragmentField;
 
-/// The statistics of a field's tiles, and their computation.
+/// The selection of statistics that the tiles of a field have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatisticsKind {
     pub(super) bounds: Option<Bounds>,
@@ -34,7 +34,8 @@ pub(super) enum Bounds {
 }
 
 impl StatisticsKind {
-    /// Returns the statistics of a field in fragments of arrays with this schema.
+    /// Returns the selection of statistics of a field, for fragments of arrays with this schema.
+    /// Selects no statistics for a field that the schema does not have.
     ///
     /// - Attributes have a minimum and maximum if their cells are single numbers, or `char` or
     ///   ASCII strings of any length. Attributes of single numbers or a single `char` have a sum.
@@ -42,6 +43,7 @@ impl StatisticsKind {
     /// - Coordinates of sparse arrays have only a sum, and only if they are numbers. The R-tree has
     ///   their bounds.
     /// - The slot of `__coords` has zeros, like an attribute with the type of the first dimension.
+    /// - Timestamps and delete metadata have the statistics of `uint64` attributes.
     #[must_use]
     pub fn of(schema: &ArraySchema, field: FragmentField) -> Self {
         match field {

@@ -80,7 +80,7 @@ pub(super) fn plus(physical: PhysicalType, a: u64, b: u64) -> Result<u64, u64> {
     with_physical!(physical, T => of::<T>(a, b))
 }
 
-/// Merges the minimums and maximums of two tiles, of which the second is the later.
+/// Merges the minimum and maximum of a later tile into `min` and `max`.
 pub(super) fn join(physical: PhysicalType, min: &mut [u8], max: &mut [u8], later_min: &[u8], later_max: &[u8]) {
     fn of<T: Number>(min: &mut [u8], max: &mut [u8], later_min: &[u8], later_max: &[u8]) {
         let least = less(T::read(min), T::read(later_min));
@@ -92,7 +92,7 @@ pub(super) fn join(physical: PhysicalType, min: &mut [u8], max: &mut [u8], later
     with_physical!(physical, T => of::<T>(min, max, later_min, later_max));
 }
 
-/// Returns the lesser value. Returns the later value if they are equal or unordered.
+/// Returns the lesser value, or `b` if the values are equal or unordered.
 fn less<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }

@@ -40,8 +40,8 @@ impl TileSummary {
 
     /// Returns the stored statistics of a tile, for another fragment that copies the tile.
     ///
-    /// `cells` is the number of cells in the tile. Returns `None` if statistics of this kind of
-    /// field are missing.
+    /// `cells` is the number of cells in the tile. Returns `None` if a statistic of this kind is
+    /// missing.
     #[must_use]
     pub fn stored(kind: StatisticsKind, statistics: &TileStatistics, tile: u64, cells: u64) -> Option<Self> {
         let at = |numbers: &[u64]| numbers.get(usize::try_from(tile).ok()?).copied();
@@ -61,7 +61,8 @@ impl TileSummary {
     }
 }
 
-/// An accumulator of the statistics of a tile, fed run by run.
+/// An accumulator of the statistics of a tile. The cells are added in runs: ranges that the
+/// reference library processes at once.
 ///
 /// The results equal those of the reference library for the same runs, with these quirks:
 ///
@@ -96,7 +97,7 @@ enum Found {
 }
 
 impl TileSummarizer {
-    /// Creates an instance without cells.
+    /// Creates an accumulator without cells.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
         Self { kind, bounds: Found::Nothing, sum: 0, null_count: 0 }
@@ -178,7 +179,8 @@ impl TileSummarizer {
         }
     }
 
-    /// Returns the statistics of the tile. `cells` are the stored cells, including those not added.
+    /// Returns the statistics of the tile. `cells` are all stored cells, including cells that were
+    /// not added.
     #[must_use]
     pub fn finish(self, cells: &Cells<'_>) -> TileSummary {
         let all_null = self.kind.nullable && self.null_count == cells.len() as u64;

@@ -35,7 +35,7 @@ pub struct FieldSummarizer {
 }
 
 impl FieldSummarizer {
-    /// Creates an instance without tiles.
+    /// Creates an accumulator without tiles.
     #[must_use]
     pub fn new(kind: StatisticsKind) -> Self {
         let mut totals = FieldTotals::default();

@@ -31,7 +31,8 @@ impl ProcessedConditions {
         }
     }
 
-    /// Returns the index of a condition, as stored in the delete condition index of cells.
+    /// Returns the index of a condition, as stored in the delete condition index of cells. Returns
+    /// `None` for other conditions.
     #[must_use]
     pub fn index_of(&self, path: &str) -> Option<usize> {
         self.0.iter().position(|condition| condition == path)

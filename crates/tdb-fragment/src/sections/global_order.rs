@@ -15,7 +15,7 @@ pub struct GlobalOrderBounds {
 }
 
 impl GlobalOrderBounds {
-    /// Returns the coordinates of a tile's first and last cell.
+    /// Returns the coordinates of a tile's first and last cell, or `None` if they are not stored.
     #[must_use]
     pub fn get(&self, tile: u64) -> Option<(&[u8], &[u8])> {
         Some((self.mins.get(tile)?, self.maxs.get(tile)?))

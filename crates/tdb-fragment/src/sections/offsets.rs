@@ -12,8 +12,8 @@ use super::{per_tile, write_counted};
 /// u64 count | count × u64 offset of the filtered tile in the data file
 /// ```
 ///
-/// Each tile ends at the start of the next tile, and the last tile at the end of the file. Fields
-/// without this data file have a list of zeros, and a file size of 0 in the footer.
+/// Each tile ends at the start of the next tile, and the last tile at the end of the file. A field
+/// without this data file has a list of zeros or an empty list, and a file size of 0 in the footer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileOffsets {
     starts: Vec<u64>,
@@ -32,7 +32,7 @@ impl TileOffsets {
 
     /// Parses the offsets of `tiles` tiles in a data file of `file_size` bytes.
     ///
-    /// With `surplus`, the list may have extra values, which are discarded.
+    /// If `surplus` is `true`, the list may have extra values, which this function discards.
     ///
     /// # Errors
     /// Fails if the bytes are truncated, if the number of offsets is wrong, or if offsets descend
@@ -110,8 +110,8 @@ fn check(starts: &[u64], file_size: u64, offset: u64) -> Result<()> {
 pub struct TileVarSizes(pub Vec<u64>);
 
 impl TileVarSizes {
-    /// Parses the sizes of `tiles` tiles. With `surplus`, the list may have extra values, which are
-    /// discarded.
+    /// Parses the sizes of `tiles` tiles. If `surplus` is `true`, the list may have extra values,
+    /// which this function discards.
     ///
     /// # Errors
     /// Fails if the bytes are truncated or the number of sizes is wrong.
@@ -124,7 +124,8 @@ impl TileVarSizes {
         write_counted(&self.0, writer);
     }
 
-    /// Returns the unfiltered size of the values of a tile, in bytes.
+    /// Returns the unfiltered size of the values of a tile in bytes, or `None` if the size is not
+    /// stored.
     #[must_use]
     pub fn get(&self, tile: u64) -> Option<u64> {
         self.0.get(usize::try_from(tile).ok()?).copied()

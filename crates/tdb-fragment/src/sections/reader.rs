@@ -17,10 +17,11 @@ use crate::section::SectionId;
 
 /// A reader of a fragment's sections, which validates them against the footer and the schema.
 ///
-/// Each method takes the bytes of the section, starting at its
+/// Methods that read a section take the bytes of the section, starting at its
 /// [`section_offset`](FragmentFooter::section_offset). Pass at least the bytes of
-/// [`section_range`](FragmentFooter::section_range). All methods fail if the fragment does not have
-/// the section, if the generic tile cannot be unfiltered, or if its payload contradicts the footer.
+/// [`section_range`](FragmentFooter::section_range). These methods fail if the fragment does not
+/// have the section, if the generic tile cannot be unfiltered, or if its payload contradicts the
+/// footer or the schema.
 #[derive(Debug)]
 pub struct SectionReader<'a> {
     pub(crate) parser: SectionParser<'a>,
@@ -45,7 +46,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads the R-tree of the MBRs of tiles. It has a leaf per tile in a sparse fragment, and no
-    /// leaves in a dense one.
+    /// leaves in a dense fragment.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -88,7 +89,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads the bits of the sum of each tile of a field. The list may be empty. See
-    /// [`TileStatistics`] for the meaning of the bits.
+    /// [`TileStatistics::sums`] for the meaning of the bits.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -131,7 +132,7 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// Reads the conditions that are already applied to the fragment.
+    /// Reads the delete and update conditions that are already applied to the fragment.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -141,8 +142,8 @@ impl<'a> SectionReader<'a> {
 
     /// Reads the coordinates, in one dimension, of each tile's first and last cell in global order.
     ///
-    /// `mins` has the bytes of the section of first coordinates, `maxs` those of the section of
-    /// last coordinates.
+    /// `mins` has the bytes of the section of first coordinates, `maxs` has the bytes of the
+    /// section of last coordinates.
     ///
     /// # Errors
     /// See [`SectionReader`].
@@ -155,8 +156,8 @@ impl<'a> SectionReader<'a> {
         })
     }
 
-    /// Unfilters the generic tile of a section and parses its payload, which must be consumed
-    /// completely.
+    /// Unfilters the generic tile of a section, parses its payload, and checks that `parse`
+    /// consumes all bytes.
     fn payload<T>(
         &mut self,
         id: SectionId,
@@ -230,8 +231,8 @@ impl SectionParser<'_> {
     }
 }
 
-/// Unfilters the generic tile at `reader` and parses its payload as section `id`. The payload must
-/// be consumed completely.
+/// Unfilters the generic tile at `reader`, parses its payload as section `id`, and checks that
+/// `parse` consumes all bytes.
 pub(crate) fn parse_section<T>(
     id: SectionId,
     reader: &mut ByteReader<'_>,

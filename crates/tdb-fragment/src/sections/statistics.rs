@@ -1,8 +1,8 @@
 //! Minimums, maximums, sums and null counts, per tile and for the whole fragment.
 //!
 //! Some statistics computed by the reference library are wrong (see [`UntrustedReason`]). Reliable
-//! statistics are returned as [`Statistic::Present`], and only these may affect the result of a
-//! query.
+//! statistics are [`Statistic::Present`]. The result of a query may depend only on these, and on
+//! the bounds of [`Statistic::bound`].
 
 mod judge;
 mod known;
@@ -26,14 +26,15 @@ pub struct TileStatistics {
     pub mins: TileValues,
     /// The maximums.
     pub maxs: TileValues,
-    /// The bits of the sums, one per tile. May be empty.
+    /// The bits of the sums, one per tile. The bits are an `i64`, `u64` or `f64`, by the datatype
+    /// of the field (see [`Sum`]). May be empty.
     pub sums: Vec<u64>,
     /// The null counts, one per tile. May be empty.
     pub null_counts: Vec<u64>,
 }
 
 impl TileStatistics {
-    /// Returns the statistics of a tile.
+    /// Returns the statistics of a tile, judged by `rules`.
     #[must_use]
     pub fn tile(&self, tile: u64, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
         self.entry(tile, tile, tiles, rules)
@@ -95,8 +96,8 @@ impl FieldTotals {
     /// Returns the statistics of the field, judged by `rules`.
     #[must_use]
     pub fn judge(&self, tiles: &Tiles, rules: &StatisticsRules) -> ValueStatistics<'_> {
-        // An empty string is a valid minimum. The statistics are therefore absent only if both are
-        // empty.
+        // An empty string is a valid minimum. The statistics are therefore absent only if the
+        // minimum and the maximum are empty.
         let there = !(self.min.is_empty() && self.max.is_empty());
         let cells = tiles.visible_cell_count();
         rules.judge(&Stored {

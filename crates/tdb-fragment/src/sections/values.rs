@@ -8,8 +8,8 @@ use tdb_types::{ByteReader, ByteWriter, DecodeError, Result, saturating_len};
 /// u64 F | u64 V | F bytes | V bytes
 /// ```
 ///
-/// For a fixed-size field, the F bytes are the values of the tiles. For a variable-size field, they
-/// are the `u64` offsets of the values in the V bytes.
+/// For a fixed-size field, the F bytes are the values of the tiles. For a variable-size field, the
+/// F bytes are the `u64` offsets of the values in the V bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TileValues {
     /// No values.
@@ -36,7 +36,7 @@ pub enum TileValues {
 pub(crate) enum ValueShape {
     /// This number of bytes per value.
     Fixed(u64),
-    /// Any size, equal for all values. Used for `__coords`, whose values are never used.
+    /// Any size, equal for all values. Only `__coords` has this shape. Readers ignore its values.
     AnyFixed,
     /// Variable size.
     Var,

@@ -8,8 +8,8 @@ use super::check_dense;
 use crate::error::{FragmentError, Result};
 use crate::header::FooterHeader;
 
-/// The tiles of a dense fragment: the tiles of the array's grid that overlap its non-empty domain,
-/// stored whole.
+/// The tiles of a dense fragment: all tiles of the array's grid that overlap the fragment's
+/// non-empty domain. The fragment stores whole tiles.
 ///
 /// Tiles are numbered within the fragment, in the schema's tile order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,21 +31,21 @@ pub struct GridDimension {
     pub stride: u64,
     /// The number of cells of a tile along the dimension.
     pub extent: u64,
-    /// The number of cells of the first tile before the non-empty domain.
+    /// The number of cells along the dimension that the first tile has before the non-empty domain.
     pub before: u64,
-    /// The number of cells of the last tile after the non-empty domain.
+    /// The number of cells along the dimension that the last tile has after the non-empty domain.
     pub behind: u64,
 }
 
 impl GridDimension {
-    /// Returns the number of cells along the dimension in the non-empty domain.
+    /// Returns the number of cells along the dimension that are inside the non-empty domain.
     fn visible(&self) -> u64 {
         // `DenseGrid::new` has checked the product of all dimensions.
         self.count.saturating_mul(self.extent).saturating_sub(self.before + self.behind)
     }
 
-    /// Returns the number of cells in the non-empty domain of the tile at `position`, counted from
-    /// the fragment's first tile.
+    /// Returns the number of cells along the dimension that the tile at `position` has inside the
+    /// non-empty domain. Positions count from the fragment's first tile.
     fn visible_at(&self, position: u64) -> u64 {
         let before = if position == 0 { self.before } else { 0 };
         let behind = if position == self.count - 1 { self.behind } else { 0 };
@@ -108,7 +108,7 @@ impl DenseGrid {
         self.tile_count
     }
 
-    /// Returns the number of cells per tile, including tiles at the edge of the domain.
+    /// Returns the number of cells per tile, which also applies to tiles at the edge of the domain.
     #[must_use]
     pub fn cells_per_tile(&self) -> u64 {
         self.cells_per_tile
@@ -137,8 +137,8 @@ impl DenseGrid {
         (tile < self.tile_count).then(|| dimension.first + tile / dimension.stride % dimension.count)
     }
 
-    /// Returns the number of cells of a tile in the non-empty domain, or `None` if the tile does
-    /// not exist.
+    /// Returns the number of a tile's cells that are inside the non-empty domain, or `None` if the
+    /// tile does not exist.
     #[must_use]
     pub fn visible_cells_in(&self, tile: u64) -> Option<u64> {
         let along = |dimension: &GridDimension| dimension.visible_at(tile / dimension.stride % dimension.count);

@@ -133,7 +133,7 @@ proptest! {
         let small = extents.iter().enumerate().map(|(i, extent)| byte(&format!("s{i}"), *extent as u8));
         let large = wide_extents.iter().enumerate().map(|(i, extent)| wide(&format!("w{i}"), extent % most + 1));
         let dimensions: Vec<_> = small.chain(large).filter(|dimension| {
-            // Skips last tiles that extend beyond the datatype.
+            // Skips dimensions whose last tile extends beyond the datatype.
             dimension.tile_range(dimension.tile_count() - 1).is_some_and(|(first, last)| {
                 Some(last - first + 1) == dimension.extent_cells() && last <= if dimension.physical().size() == 1 { 255 } else { u64::MAX - 1 }
             })

@@ -10,8 +10,8 @@ use crate::tiling::{float32_of_key, float64_of_key, truncate};
 /// The scaling of a dimension's coordinates to buckets.
 #[derive(Clone, Debug)]
 pub(super) enum Axis {
-    /// Scales in double precision for every datatype, because the format's buckets depend on its
-    /// rounding.
+    /// Scales in double precision for every datatype, because the buckets depend on this rounding
+    /// in the reference library.
     Number { physical: PhysicalType, scale: Scale },
     /// Uses the highest `bits` bits of the first eight bytes.
     String { bits: u32 },
@@ -26,7 +26,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Computes the buckets of up to a block of values.
+    /// Computes the buckets of at most [`BLOCK`] values.
     #[inline]
     fn buckets(self, values: impl Iterator<Item = f64>, buckets: &mut [u64]) {
         let mut places = [0.0; BLOCK];
@@ -115,7 +115,8 @@ impl Axis {
 
     /// Returns bounds for the buckets of all coordinates between the two coordinates of `column`.
     ///
-    /// Returns `None` if the column does not have exactly two coordinates.
+    /// Returns `None` if `column` does not have exactly two coordinates, or is not a column of keys
+    /// or strings as the axis requires.
     pub(super) fn range(&self, column: &CoordinateColumn<'_>) -> Option<(u64, u64)> {
         match (self, column) {
             (Self::String { bits }, CoordinateColumn::Strings { offsets: [_, _], .. }) => {
@@ -145,7 +146,7 @@ fn scale_keys(physical: PhysicalType, scale: Scale, keys: &[u64], buckets: &mut 
         PhysicalType::F32 => scale.buckets(keys.map(|key| f64::from(float32_of_key(key))), buckets),
         PhysicalType::F64 => scale.buckets(keys.map(float64_of_key), buckets),
         signed if signed.is_signed_integer() => {
-            // The key of a signed integer is the distance from the minimum.
+            // The key of a signed integer is the distance from the minimum of its type.
             let lowest = 1_u64 << (8 * signed.size() - 1);
             scale.buckets(keys.map(|key| key.wrapping_sub(lowest).cast_signed() as f64), buckets);
         }
@@ -164,7 +165,7 @@ fn scale_values(physical: PhysicalType, scale: Scale, bytes: &[u8], buckets: &mu
 /// Returns the bucket of a string: its first eight bytes in big-endian order, cut to `bits`.
 ///
 /// The reference library adds each byte as a signed number. A byte of 0x80 or above therefore sets
-/// all bits above it. The order of cells on disk depends on this behavior.
+/// all bits of the preceding bytes. The order of cells on disk depends on this behavior.
 fn string_bucket(string: &[u8], bits: u32) -> u64 {
     let first = (0..8).map(|place| string.get(place).copied().unwrap_or(0));
     let word = first.fold(0_u64, |word, byte| (word << 8) | i64::from(byte.cast_signed()).cast_unsigned());

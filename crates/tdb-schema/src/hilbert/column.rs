@@ -26,7 +26,8 @@ impl<'a> CoordinateColumn<'a> {
         }
     }
 
-    /// Returns the string of a cell, or an empty string if out of bounds.
+    /// Returns the string of a cell. Returns an empty string if `cell` is out of bounds or the
+    /// column has no strings.
     #[must_use]
     pub fn string(&self, cell: usize) -> &'a [u8] {
         let Self::Strings { offsets, values } = self else { return &[] };

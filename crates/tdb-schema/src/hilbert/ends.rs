@@ -4,16 +4,16 @@ use super::block::MOST_DIMENSIONS;
 use super::transform;
 use super::{CoordinateColumn, HilbertCurve};
 
-/// The maximum number of orthants to examine per cell of the curve. In many dimensions a box
-/// overlaps a large number of orthants.
+/// The maximum number of orthants to examine per level. In many dimensions a box overlaps a large
+/// number of orthants.
 const MOST_ORTHANTS: usize = 256;
 
 impl HilbertCurve {
     /// Returns bounds for the Hilbert values of all cells in a subarray.
     ///
     /// The bounds are usually the minimum and maximum value in the subarray. `corners` has a column
-    /// per dimension, with the lowest and the highest coordinate. Returns the bounds of the whole
-    /// curve if `corners` has another shape.
+    /// of keys or strings per dimension, with the lowest and the highest coordinate. Returns `(0,
+    /// u64::MAX)` if `corners` has another shape or the curve does not contain a corner.
     #[must_use]
     pub fn ends(&self, corners: &[CoordinateColumn<'_>]) -> (u64, u64) {
         const ALL: (u64, u64) = (0, u64::MAX);
@@ -23,7 +23,7 @@ impl HilbertCurve {
         }
         for (index, (axis, column)) in self.axes.iter().zip(corners).enumerate() {
             match axis.range(column) {
-                // Buckets with excess bits are on no curve.
+                // Buckets of more than `bits` bits are not on the curve.
                 Some((from, to)) if from <= to && to >> self.bits == 0 => (low[index], high[index]) = (from, to),
                 _ => return ALL,
             }
@@ -34,6 +34,10 @@ impl HilbertCurve {
 }
 
 /// A box of buckets.
+///
+/// At each level, the curve divides the space of buckets into cubes. The buckets of a cube have the
+/// same highest `level` bits. A cube consists of orthants, the cubes of the next level. `prefix`
+/// holds the highest bits of a cube, and `value` is the position of the cube along the curve.
 #[derive(Clone, Copy, Debug)]
 struct Box<'a> {
     low: &'a [u64],
@@ -42,10 +46,10 @@ struct Box<'a> {
 }
 
 impl Box<'_> {
-    /// Returns the first or last position along the curve in the box, or a lower or upper bound of
-    /// the position.
+    /// Returns the first position along the curve in the box, or the last position if `last` is
+    /// `true`. Returns a lower or upper bound of the position if too many orthants overlap the box.
     ///
-    /// The curve passes through all of an orthant before it enters the next orthant, recursively.
+    /// The curve visits all buckets of an orthant before it enters the next orthant, recursively.
     /// The first position is therefore in the first orthant that overlaps the box.
     fn end(&self, last: bool) -> u64 {
         let mut prefix = [0; MOST_DIMENSIONS];
@@ -65,8 +69,8 @@ impl Box<'_> {
         value
     }
 
-    /// Returns the first or last orthant of a cell of the curve that overlaps the box, and its
-    /// position.
+    /// Returns the first or last orthant of the cube `prefix` that overlaps the box, and its
+    /// position along the curve.
     ///
     /// Returns `None` if too many orthants overlap the box.
     fn next(&self, prefix: &[u64], level: u32, last: bool) -> Option<([u64; MOST_DIMENSIONS], u64)> {
@@ -96,7 +100,7 @@ impl Box<'_> {
         if last { orthants.max_by_key(|(_, value)| *value) } else { orthants.min_by_key(|(_, value)| *value) }
     }
 
-    /// Returns `true` if the box contains the whole cell of the curve.
+    /// Returns `true` if the box contains the whole cube.
     fn covers(&self, prefix: &[u64], rest: u32) -> bool {
         let ends = self.low.iter().zip(self.high);
         prefix.iter().zip(ends).all(|(prefix, (low, high))| {
@@ -105,7 +109,8 @@ impl Box<'_> {
         })
     }
 
-    /// Returns the first or last position in the cell of the curve at position `value`.
+    /// Returns the first or last position along the curve in the cube at position `value`, which
+    /// has `rest` further bits per dimension.
     fn fill(&self, value: u64, rest: u32, last: bool) -> u64 {
         let bits = rest * u32::try_from(self.low.len()).unwrap_or(u32::MAX);
         (value << bits) | if last { (1 << bits) - 1 } else { 0 }

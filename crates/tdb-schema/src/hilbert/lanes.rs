@@ -1,8 +1,8 @@
 //! The transform for many cells at a time.
 //!
 //! Masks replace the branch on each bit of each cell ("inverted or exchanged?"). The compiler keeps
-//! groups of cells in vector registers. Buckets have few bits and lanes are narrow: 32 bits for two
-//! and three dimensions, 16 bits from four on.
+//! groups of cells in vector registers. Buckets have few bits and lanes are narrow: 32 bits for
+//! long buckets of two or three dimensions, 16 bits for all others.
 //!
 //! The textbook transform, with a branch per bit, takes about 390 ns per cell in two dimensions and
 //! 200 ns in eight. This transform takes about 30 ns and 45 ns.
@@ -60,7 +60,7 @@ macro_rules! lanes {
 }
 lanes!(u16 u32);
 
-/// Transforms the buckets of a block in place, up to the interleaving of their bits.
+/// Transforms the buckets of a block in place, except for the interleaving of their bits.
 ///
 /// The block has `DIMENSIONS` buckets of `bits` bits per cell. The loop processes `GROUP` cells at
 /// a time.

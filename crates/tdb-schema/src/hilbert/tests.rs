@@ -104,8 +104,8 @@ fn a_domain_of_one_coordinate_leaves_the_others_in_order() {
 
 #[test]
 fn sixteen_dimensions_match_the_reference_library() {
-    // Twelve cells, with one row per dimension. The assertion has their order on disk, as release
-    // 2.30.0 wrote them.
+    // Twelve cells, with one row per dimension. The assertion contains the order in which release
+    // 2.30.0 stored the cells.
     const COORDINATES: [&[u8; 12]; 16] = [
         &[6, 0, 1, 1, 1, 6, 6, 4, 0, 0, 2, 3],
         &[4, 3, 2, 1, 5, 5, 0, 0, 3, 3, 7, 4],

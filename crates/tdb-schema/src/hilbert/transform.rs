@@ -6,7 +6,7 @@ use super::lanes::{self, Lane};
 /// The maximum number of bits per bucket for `u16` lanes.
 const SHORT_BITS: u32 = 16;
 
-/// The transform for a number of dimensions and bits, with a precomputed table.
+/// The transform for a given number of dimensions and of bits, with a precomputed table.
 #[derive(Clone, Debug)]
 pub(super) struct Transform {
     dimensions: usize,
@@ -21,8 +21,8 @@ impl Transform {
     pub(super) fn new(dimensions: usize, bits: u32) -> Self {
         let mut spread = Box::new([0_u64; 256]);
         for (byte, spread) in (0_u64..).zip(spread.iter_mut()) {
-            // The shift cannot overflow, because buckets of more than eight bits occur only with
-            // few dimensions. In buckets of fewer bits, the upper bits are zero.
+            // The shift cannot overflow, because buckets of eight or more bits occur only with up
+            // to seven dimensions. In buckets of fewer bits, the upper bits are zero.
             for bit in 0..bits.min(8) {
                 *spread |= ((byte >> bit) & 1) << (u64::from(bit) * dimensions as u64);
             }
@@ -30,8 +30,8 @@ impl Transform {
         Self { dimensions, bits, dropped: 0, spread }
     }
 
-    /// Creates a transform that uses at most the highest `enough` bits of each bucket. Low bits do
-    /// not affect the transform of high bits.
+    /// Creates a transform that uses at most the highest `enough` bits of each bucket, and at most
+    /// 16 bits. Low bits do not affect the transform of high bits.
     pub(super) fn short(dimensions: usize, bits: u32, enough: u32) -> Self {
         // Dropping bits saves no time in one dimension, because the curve is a line.
         let kept = if dimensions == 1 { bits } else { bits.min(SHORT_BITS).min(enough.max(1)) };
@@ -103,7 +103,7 @@ impl Transform {
         spread
     }
 
-    /// Transforms one cell at a time: for many dimensions, and for buckets with excess bits.
+    /// Transforms one cell at a time, for blocks with buckets of more than `bits` bits.
     pub(super) fn apply_one_by_one(&self, buckets: &[Buckets], values: &mut [u64; BLOCK]) {
         let mut axes = [0; MOST_DIMENSIONS];
         let Some(axes) = axes.get_mut(..buckets.len()) else { return };
@@ -133,8 +133,8 @@ fn spread_in_two(bucket: u64) -> u32 {
 /// this function.
 ///
 /// Buckets may have bits above the lowest `bits`. Like the reference library, this function does
-/// not mask these bits. Such buckets occur at the upper bound of a single dimension, and with a
-/// domain of one coordinate.
+/// not mask these bits. Such buckets occur at the upper bound in arrays with one dimension, and
+/// along dimensions with a single coordinate.
 pub(super) fn value(axes: &mut [u64], bits: u32) -> u64 {
     undo_rotations(axes, bits);
     gray_encode(axes, bits);

@@ -60,7 +60,8 @@ fn quotients_of_floats_are_truncated() {
     let dimension = Dimension::new("d", -1.0f64..=1.0);
     let tenths = dimension.with_tile(0.1);
     let keys = [-1.0, -0.95, -0.9, -0.1, 0.0, 1.0].map(|value| Scalar::F64(value).key());
-    // The quotient for -0.9 is slightly below 1, because the only rounding is that of the type.
+    // The quotient for -0.9 is slightly below 1, because only the rounding of the dimension's type
+    // applies.
     assert_eq!(indices(&tenths, &keys), [0, 0, 0, 9, 10, 20]);
     let dimension = Dimension::new("d", 0.0f32..=1e6);
     let tenths = dimension.with_tile(0.1);

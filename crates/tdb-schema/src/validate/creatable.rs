@@ -22,7 +22,7 @@ pub(crate) fn creatable(schema: &ArraySchema) -> Result<()> {
     }
     schema.dimensions().iter().try_for_each(|dimension| self::dimension(dimension, schema))?;
     schema.attributes.iter().try_for_each(|attribute| self::attribute(attribute, schema))?;
-    // Writing the schema checks the support of every filter by the version.
+    // Writing the schema checks that the version supports every filter.
     schema.write(&mut ByteWriter::new())
 }
 
@@ -93,7 +93,7 @@ fn dimension(dimension: &Dimension, schema: &ArraySchema) -> Result<()> {
     if inherits && dimension.datatype().is_float() && has_double_delta(&schema.coords_filters) {
         return invalid("a dimension of floats cannot use coordinate filters with double delta".to_owned());
     }
-    // Inherited coordinate filters are exempt: some dimensions may ignore them.
+    // Inherited coordinate filters are exempt, because some dimensions may ignore them.
     let kind = tile_kind(dimension.datatype(), dimension.cell_val_num(), schema.version);
     if let Err(why) = filters_accept(dimension.own_filters(), dimension.datatype(), kind) {
         return invalid(why);
@@ -112,8 +112,7 @@ fn last_tile_overflows(dimension: &Dimension) -> bool {
     end > u128::from(max_key(dimension.physical())) + 1
 }
 
-/// Returns `true` if a user may choose the extent: positive in its type and not larger than the
-/// domain.
+/// Returns `true` if the reference library accepts the extent for a new dimension.
 fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
     match (low, high, extent) {
         // Computed in the type of the dimension, like in the reference library. The domain of all
@@ -130,8 +129,8 @@ fn extent_fits(low: Scalar, high: Scalar, extent: Scalar) -> bool {
         _ => {
             let physical = extent.physical();
             let span = (high.key() - low.key()).saturating_add(1);
-            // Extents above half of a signed type are negative in that type. Extents like this are
-            // allowed only if the domain is a single tile.
+            // An extent above the maximum of a signed type is negative in this type. It is allowed
+            // only if the domain is a single tile.
             let is_negative = physical.is_signed_integer() && extent.to_f64() < 0.0;
             unsigned_bits(extent) <= span && (!is_negative || unsigned_bits(extent) == span)
         }
@@ -147,10 +146,11 @@ fn inherits_or_has_string_compressor_first(dimension: &Dimension, schema: &Array
     string_compressor_first(if own.is_empty() { &schema.coords_filters.filters } else { own })
 }
 
-/// Checks that the first filter is a string compressor if any filter is.
+/// Returns `true` if every string compressor of the pipeline is of the same kind as the first
+/// filter.
 ///
-/// Run-length and dictionary encoding need whole strings, without a preceding filter. The same
-/// compressor may follow again.
+/// Run-length and dictionary encoding need whole strings as input, so no other filter may precede
+/// them.
 fn string_compressor_first(filters: &[Filter]) -> bool {
     let Some(first) = filters.first() else { return true };
     let is_string_compressor = |filter: &&Filter| matches!(filter, Filter::Rle { .. } | Filter::Dictionary { .. });

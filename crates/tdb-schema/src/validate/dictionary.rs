@@ -1,7 +1,8 @@
 //! Validation of dictionary filters.
 //!
-//! The reference library also creates schemas with unsupported dictionary filters. It writes
-//! strings through a dictionary filter in every version, even where it cannot read the result.
+//! The reference library also creates schemas with unsupported dictionary filters. It applies a
+//! dictionary filter to strings in every version, even in versions in which it cannot read the
+//! result.
 
 use tdb_filters::{BoundPipeline, Filter, FilterPipeline, TileKind};
 use tdb_types::{CellValNum, Datatype, Feature, FormatVersion};
@@ -10,12 +11,12 @@ use super::{name_of_attribute, name_of_dimension};
 use crate::error::Result;
 use crate::{ArraySchema, FieldRef, SchemaError};
 
-/// Checks the filters of all fields.
+/// Checks the dictionary filters of all fields.
 pub(crate) fn dictionaries(schema: &ArraySchema) -> Result<()> {
     schema.fields().try_for_each(|field| dictionaries_of(schema, field))
 }
 
-/// Checks the filters of a field's values, offsets and validity.
+/// Checks the dictionary filters of a field's values, offsets and validity.
 pub(crate) fn dictionaries_of(schema: &ArraySchema, field: FieldRef) -> Result<()> {
     let filters = schema.filters_of(field);
     let (name, datatype, number, nullable) = match field {

@@ -6,7 +6,7 @@ use super::known::{Sum, ValueStatistics};
 use super::rules::{StatisticsRules, SumKind, Values};
 use super::trust::{Statistic, UntrustedReason};
 
-/// The statistics of some cells, as stored.
+/// The statistics of a tile or of the fragment, as stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored<'a> {
     pub(super) min: Option<&'a [u8]>,
@@ -14,9 +14,9 @@ pub(super) struct Stored<'a> {
     /// The bits of the sum.
     pub(super) sum: Option<u64>,
     pub(super) null_count: Option<u64>,
-    /// The number of visible cells.
+    /// The number of cells inside the non-empty domain.
     pub(super) cells: u64,
-    /// `true` if invisible cells may have been counted.
+    /// `true` if the tile or fragment also has cells outside of the non-empty domain.
     pub(super) edge: bool,
     pub(super) source: Source,
 }
@@ -77,7 +77,7 @@ impl StatisticsRules {
     fn in_order(&self, min: &[u8], max: &[u8]) -> bool {
         match self.values {
             Values::Number(physical) if physical.is_float() => {
-                // NaNs have no order. The sum detects them.
+                // The sum detects NaNs, which have no order.
                 let (min, max) = (number(physical, min), number(physical, max));
                 min.is_nan() || max.is_nan() || min <= max
             }
@@ -111,7 +111,7 @@ impl StatisticsRules {
         by_value.or(stored.edge())
     }
 
-    /// Returns the reason to distrust a sum.
+    /// Returns the reason to distrust a sum, or `None` if the sum is reliable.
     ///
     /// A sum that overflows stays at the end of the range, where it is detected. In statistics from
     /// several passes, the sum may have left the end of the range again.

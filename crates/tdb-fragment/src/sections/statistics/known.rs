@@ -25,8 +25,8 @@ impl fmt::Display for Sum {
     }
 }
 
-/// The minimum, maximum, sum and null count of some cells of a field. Null cells count only in
-/// `null_count`.
+/// The minimum, maximum, sum and null count of the cells of a field in a tile or in the fragment.
+/// Null cells count only in `null_count`.
 ///
 /// Values are little-endian, in the datatype of the field. Characters and strings compare as
 /// unsigned bytes, with a shorter prefix first.

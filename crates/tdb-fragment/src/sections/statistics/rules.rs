@@ -14,7 +14,7 @@ pub struct StatisticsRules {
     pub(super) values: Values,
     pub(super) sum: Option<SumKind>,
     pub(crate) nullable: bool,
-    /// `true` if nulls are counted at all.
+    /// `true` if the reference library counts nulls of the field.
     counted: bool,
     /// The size of a cell in bytes, or `None` if variable.
     pub(super) cell_size: Option<u64>,
@@ -28,7 +28,7 @@ pub struct StatisticsRules {
     pub(super) total_bounds: Option<UntrustedReason>,
 }
 
-/// The comparison of values.
+/// The order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     /// Compared as numbers of this type.
@@ -145,7 +145,7 @@ impl StatisticsRules {
     /// Returns `true` if minimums and maximums of tiles are wrong because the fragment has several
     /// tiles, but fewer tiles than attributes.
     ///
-    /// A fragment with more tiles avoids this problem.
+    /// A fragment with at least as many tiles as attributes avoids this problem.
     #[must_use]
     pub fn are_wrong_in_small_fragments(&self) -> bool {
         self.bounds == Some(UntrustedReason::DenseVarTiles)

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A statistic of some cells.
+/// A statistic of a tile or of the fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic<T> {
-    /// No value: the format computes none for the field, or all cells are null.
+    /// No value, because the field has no such statistic or all cells are null.
     Absent,
     /// A reliable value.
     Present(T),
@@ -14,7 +14,7 @@ pub enum Statistic<T> {
 }
 
 impl<T> Statistic<T> {
-    /// Returns the value if it is reliable.
+    /// Returns the value if it is reliable, else `None`.
     #[must_use]
     pub fn trusted(self) -> Option<T> {
         match self {
@@ -23,8 +23,8 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// Returns a minimum or maximum if it bounds all cells. The bound may not be reached by any
-    /// cell.
+    /// Returns a minimum or maximum if it bounds all cells, else `None`. The bound is not
+    /// necessarily the value of a cell.
     #[must_use]
     pub fn bound(self) -> Option<T> {
         match self {
@@ -33,7 +33,7 @@ impl<T> Statistic<T> {
         }
     }
 
-    /// Returns the stored value, whether reliable or not.
+    /// Returns the stored value, reliable or not, or `None` if absent.
     #[must_use]
     pub fn stored(self) -> Option<T> {
         match self {
@@ -69,28 +69,30 @@ pub enum UntrustedReason {
     /// Before format 21, statistics of fixed-size strings were not computed, or included nulls as
     /// values.
     FixedStringsBefore21,
-    /// The totals of nullable fixed-size strings mix up tiles after a tile of nulls.
+    /// The totals of nullable fixed-size strings mix up the tiles that follow a tile with only
+    /// nulls.
     NullableStringTotals,
     /// In dense fragments, the null counts of some fields are wrong if a tile was written in
-    /// several slabs. Affected are fields of variable size and fields without minimum and maximum.
+    /// several slabs. This affects fields of variable size, and fields without a minimum and
+    /// maximum.
     DenseNullable,
     /// Nulls are not counted for variable-size fields without minimum and maximum, and for wide
     /// strings. Before format 21, nulls of other fields without minimum and maximum are not always
     /// counted.
     NeverCounted,
     /// In dense fragments with several tiles, but fewer tiles than attributes, the minimums and
-    /// maximums of variable-size fields belong to other tiles. All except the last were
-    /// overwritten.
+    /// maximums of variable-size fields belong to other tiles. The reference library overwrites all
+    /// values except the last.
     DenseVarTiles,
     /// A NaN replaces the minimum and maximum found before. The sum is NaN, or cannot rule out a
     /// NaN.
     MayHideNan,
     /// Strings were compared only up to the first NUL.
     ComparedUpToNul,
-    /// The sum overflowed and stayed at the end of its range, or may have done so temporarily.
+    /// The sum overflowed and is at the end of its range, or may have been there temporarily.
     Saturated,
     /// The dense tile is partly outside of the fragment's non-empty domain. Consolidation also
-    /// counts the cells outside. Before format 16, all writers did.
+    /// counts the cells outside. Before format 16, all writers counted these cells.
     EdgeTile,
     /// The value is impossible: more nulls than cells, or a value of the wrong size.
     Impossible,
