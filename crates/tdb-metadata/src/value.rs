@@ -124,10 +124,11 @@ impl MetadataValue {
     }
 
     /// Returns integers, booleans, dates or times as integers. Returns `None` for floats, strings
-    /// and `blob`, and if a value exceeds `i64`.
+    /// and bytes (`blob`, `geom_wkb`, `any`), and if a value exceeds `i64`.
     #[must_use]
     pub fn as_integers(&self) -> Option<Vec<i64>> {
-        let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && self.datatype != Datatype::Blob;
+        let is_bytes = matches!(self.datatype, Datatype::Blob | Datatype::GeomWkb | Datatype::Any);
+        let is_integer = !self.datatype.is_float() && !is_string(self.datatype) && !is_bytes;
         let integer = |scalar: Scalar| i64::try_from(scalar.to_integer()?).ok();
         is_integer.then(|| self.scalars().map(integer).collect())?
     }
