@@ -26,8 +26,8 @@ impl Query {
     /// tiles cannot be split evenly.
     ///
     /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. They read the
-    /// snapshot of the array, independent of later writes. The [monitor](Self::monitor) and the key
-    /// of an encrypted array are not included.
+    /// current snapshot of the array, independent of later writes. The [monitor](Self::monitor) and
+    /// the key of an encrypted array are not included.
     ///
     /// ```
     /// use tdb_array::{Array, ArrayOptions, QueryPart};

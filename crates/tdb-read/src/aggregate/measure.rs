@@ -21,7 +21,7 @@ pub(super) struct Measures {
 }
 
 impl Measures {
-    /// Collects the statistics for aggregates computed cell by cell.
+    /// Collects the fields and statistics that a scan computes cell by cell for these aggregates.
     pub(super) fn new(schema: &ArraySchema, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
         let mut fields = keys.to_vec();
         let (mut measured, mut places) = (Vec::<(ValueKind, Measured)>::new(), Vec::new());
@@ -47,7 +47,8 @@ impl Measures {
         Ok(Self { measured, places, ..Self::of(schema, fields, keys.len()) })
     }
 
-    /// Creates measures for groups of equal values of the last field.
+    /// Creates measures that group cells by `keys`. The last key is the field with the values to
+    /// count.
     pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
         let count = keys.len();
         Self { are_of_values: true, ..Self::of(schema, keys, count) }
@@ -78,7 +79,7 @@ impl Measures {
     }
 }
 
-/// Resolves the names of grouping fields, and rejects repeated names.
+/// Resolves the names of grouping fields. Rejects unknown and repeated names.
 pub(super) fn key_fields<S: AsRef<str>>(
     schema: &ArraySchema,
     names: impl IntoIterator<Item = S>,
@@ -95,7 +96,8 @@ pub(super) fn key_fields<S: AsRef<str>>(
     names.into_iter().map(field).collect()
 }
 
-/// Checks an aggregate. Returns the field and the kind of values, or `None` for a count of cells.
+/// Checks that the schema supports an aggregate. Returns the field and the kind of values, or
+/// `None` for a count of cells.
 pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Option<(FieldRef, ValueKind)>> {
     let Some(name) = aggregate.field() else { return Ok(None) };
     let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;

@@ -11,7 +11,7 @@ use super::{Order, Query};
 /// The definition of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QuerySpec {
-    /// The names of fields and labels. `None` for all fields.
+    /// The names of fields and labels. `None` for the default selection.
     pub(crate) selected: Option<Vec<String>>,
     /// The ranges of each dimension, as given. Empty for the whole dimension.
     pub(crate) ranges: Vec<Vec<DimRange>>,

@@ -38,7 +38,8 @@ impl Query {
     /// tiles, at least 16 and at most 256. Returns `None` if a split has no benefit:
     /// - There are few tiles, or too few have statistics of the field.
     /// - The field's values have no order, or are of an enumeration.
-    /// - A dense array returns cells that do not meet the condition.
+    /// - The array is dense, and the query does not use [`only_matching`](Self::only_matching).
+    /// - Conditions cannot compare values of the field's type.
     ///
     /// ```
     /// use tdb_array::{Array, FirstValues};
@@ -61,7 +62,7 @@ impl Query {
         let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec.only_matching) else {
             return Ok(None);
         };
-        // Reads of other fields do not matter. Without any field, a dense array reads nothing.
+        // Plans reads of this field only. Without any field, a dense array reads nothing.
         let query = self.clone().select([name])?.check()?;
         let ends = Ends { schema: query.array.schema(), asked, kind, first };
         let fragments: HashMap<&str, &Fragment> =
@@ -88,7 +89,7 @@ impl Query {
         });
         let [one, other] = halves(schema, name, asked, first, end);
         let (one, other) = (self.clone().filter(one), self.clone().filter(other));
-        // Conditions cannot compare values of some types.
+        // The check fails if conditions cannot compare values of the field's type.
         Ok((one.check().is_ok() && other.check().is_ok()).then_some((one, other)))
     }
 }
@@ -132,7 +133,7 @@ enum Key {
     Bytes(Vec<u8>),
 }
 
-/// The first value of each tile in the order of `FirstValues`.
+/// Finds the first value of each tile in the order of `FirstValues`.
 struct Ends<'a> {
     schema: &'a ArraySchema,
     asked: FieldRef,
