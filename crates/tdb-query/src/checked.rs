@@ -16,7 +16,7 @@ use crate::region::Region;
 pub struct CheckedQuery {
     /// The array to read.
     pub array: Snapshot,
-    /// The selected fields.
+    /// The fields to read: the selected fields, followed by dimensions for labels.
     pub fields: Arc<[FieldRef]>,
     /// The condition on cells, if any.
     pub filter: Option<Arc<BoundCondition>>,

@@ -1,4 +1,4 @@
-//! Conditions on cells that were never written.
+//! Conditions on cells with missing fields.
 
 use tdb_condition::BoundCondition;
 use tdb_schema::{ArraySchema, FieldRef};

@@ -24,7 +24,7 @@ pub struct Plan {
     /// The selected labels. Reads of label arrays depend on the coordinates found, and are not part
     /// of the plan.
     pub labels: Vec<String>,
-    /// The fragments with cells in the region, oldest first.
+    /// The fragments that are not skipped, oldest first.
     pub fragments: Vec<FragmentPlan>,
     /// The skipped fragments.
     pub left_out: FragmentsLeftOut,
@@ -80,7 +80,10 @@ pub struct FileReads {
 }
 
 impl FileReads {
-    /// Creates the reads for some tiles of a field's file.
+    /// Creates the reads for ascending tiles of a field's file.
+    ///
+    /// # Errors
+    /// A tile does not exist.
     pub fn of(field: &str, part: &PartTiles, tiles: impl IntoIterator<Item = u64>) -> Result<Self> {
         let mut reads =
             Self { field: field.to_owned(), file: part.name.clone(), size: part.file.size(), ranges: Vec::new() };

@@ -26,7 +26,7 @@ impl Region {
         &self.dimensions
     }
 
-    /// Intersects the first dimensions with further ranges. The result may be empty.
+    /// Intersects the first `some.len()` dimensions with further ranges. The result may be empty.
     pub fn intersect(&mut self, some: &[Vec<DimRange>]) {
         for (own, some) in self.dimensions.iter_mut().zip(some) {
             let some = DimRange::union_of(some);
@@ -42,8 +42,8 @@ impl Region {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
     }
 
-    /// Returns the number of cells of a dense array in the region, saturating at the maximum of
-    /// `u64`.
+    /// Returns the number of cells of a dense array in the region, or the maximum of `u64` if there
+    /// are more.
     pub fn cells(&self) -> u64 {
         let along = |range: &DimRange| match range {
             DimRange::Fixed { lo, hi } => hi.saturating_sub(*lo).saturating_add(1),

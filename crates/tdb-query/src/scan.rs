@@ -39,7 +39,8 @@ pub trait Scan: Send + Sync {
     fn known(&self, fragment: &Fragment) -> Option<Self::Known>;
 
     /// Adds all cells of a tile from statistics, as far as these suffice. Returns the fields added:
-    /// all or none, or some if the remaining fields can be left to [`add`](Self::add).
+    /// all or none, or some if [`tile.partly`](KnownTile::partly) is set. The scan then reads the
+    /// remaining fields.
     fn add_known(&mut self, known: &Self::Known, tile: KnownTile) -> FieldSet;
 
     /// Adds unwritten cells of a dense array. Returns `false` if positions of cells matter.
@@ -54,8 +55,8 @@ pub trait Scan: Send + Sync {
     }
 }
 
-/// Some cells of a query: the picked cells, or all `count` cells. There is a column for each field
-/// of the query.
+/// Cells of a query, with a column for each field of the query. Only the picked cells count, or all
+/// `count` cells if `picked` is `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanCells<'a> {
     /// The cells of each field.
@@ -64,8 +65,8 @@ pub struct ScanCells<'a> {
     pub count: usize,
     /// The indices of the picked cells, ascending. `None` for all cells.
     pub picked: Option<&'a [u32]>,
-    /// Fields to skip. Fields already added have empty columns. Fields never written have columns
-    /// of fill values.
+    /// Fields to skip. Columns of fields already added from statistics are empty. Columns of fields
+    /// never written contain fill values.
     pub left_out: &'a FieldSet,
 }
 
@@ -76,7 +77,7 @@ pub struct KnownTile {
     pub tile: u64,
     /// The number of cells.
     pub cells: u64,
-    /// `true` if fields may be added separately.
+    /// `true` if the scan may add some fields from statistics and read the other fields.
     pub partly: bool,
 }
 
@@ -84,7 +85,7 @@ pub struct KnownTile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     all: bool,
-    /// Membership by field, as far as needed.
+    /// For each field, `true` if the field is in the set. Later fields are not in the set.
     fields: Vec<bool>,
 }
 

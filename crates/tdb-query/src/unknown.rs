@@ -4,7 +4,8 @@ use std::fmt;
 
 use tdb_fragment::UntrustedReason;
 
-/// The reason why metadata does not determine a value. Names one of several reasons.
+/// The reason why metadata does not determine a value. If several reasons apply, this is one of
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InexactReason {
@@ -26,7 +27,8 @@ pub enum InexactReason {
     Distrusted(UntrustedReason),
     /// The sum does not fit into the result type.
     TooLarge,
-    /// The values have no such aggregate: strings have no sum, blobs have no order.
+    /// The values have no such aggregate. For example, strings have no sum, and blobs have no
+    /// order.
     NotOfThisType,
 }
 
