@@ -1,4 +1,5 @@
-//! The files of an array that are in effect. Only a listing and a time range determine them.
+//! The files of an array that are in effect. Only a listing, the array type and a time range
+//! determine these files.
 //!
 //! Both generations of the layout are always read and merged, because newer releases add the new
 //! layout to old arrays:
@@ -65,7 +66,8 @@ impl ArrayDirectory {
     /// Determines the files in effect for an array of this type over `time`.
     ///
     /// # Errors
-    /// A committed fragment has an unknown version, or a commit file cannot be read.
+    /// A commit list is damaged, a commit file is not allowed in its folder, or the name of a
+    /// fragment or vacuum file has an unknown format version.
     pub fn resolve(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Result<Self> {
         Self::resolve_with(listing, array_type, time, &mut Findings::strict())
     }
@@ -101,8 +103,8 @@ impl ArrayDirectory {
 }
 
 impl FragmentEntry {
-    /// Returns the fragments probably needed by a reader of `time`, by name alone. May include some
-    /// more. Returns `None` if commit files must be read first.
+    /// Returns the fragments probably needed by a reader of `time`, by name alone. May include more
+    /// fragments. Returns `None` if commit lists must be read first, or if the listing has errors.
     pub(crate) fn probable(listing: &Listing, time: TimeRange) -> Option<Vec<Self>> {
         if !listing.wanted_files().is_empty() {
             return None;
@@ -154,8 +156,8 @@ impl FragmentEntry {
 }
 
 /// Returns `true` if a fragment with the name's time range is visible to a reader of `time`. From
-/// format 15 on, sparse fragments of several times store a timestamp per cell, and a partial
-/// overlap suffices.
+/// format 15 on, consolidated sparse fragments store a timestamp per cell, and a partial overlap
+/// suffices.
 fn is_visible(name: &TimestampedName, version: FormatVersion, array_type: ArrayType, time: TimeRange) -> bool {
     if array_type == ArrayType::Sparse && version.has(Feature::PartialTimeOverlap) {
         time.intersects(name.start(), name.end())

@@ -55,7 +55,7 @@ pub enum ArrayError {
         /// The reason, and a remedy.
         why: String,
     },
-    /// The array has changed since it was opened, or has a later timestamp than the intended
+    /// The array has changed since it was opened, or contains a later timestamp than the intended
     /// change.
     #[error("{path}: {why}")]
     Outdated {
@@ -120,7 +120,7 @@ pub enum ArrayError {
         /// The problem.
         source: FragmentError,
     },
-    /// A file with a list of commits is damaged.
+    /// A file with a list of commits, fragments or metadata files is damaged.
     #[error("{file}: {source}")]
     Commits {
         /// The file.
@@ -222,7 +222,7 @@ pub enum ArrayError {
     /// The query was cancelled through a [`Monitor`](tdb_cells::Monitor).
     #[error("cancelled")]
     Cancelled,
-    /// The parts of the query contradict each other.
+    /// The query is invalid, for example because its parts contradict each other.
     #[error("{0}")]
     Query(String),
     /// The field does not support the aggregate.
@@ -335,7 +335,7 @@ impl ArrayError {
         }
     }
 
-    /// Replaces a path below the array's folder by the full path.
+    /// Replaces a path below the array's folder by the full path, in errors about a directory.
     pub(crate) fn located(mut self, storage: &dyn Storage) -> Self {
         if let Self::Version { file, .. } | Self::Commits { file, .. } | Self::Corrupt { file, .. } = &mut self {
             *file = storage.describe(file);

@@ -53,14 +53,14 @@ pub struct Snapshot {
 
 #[derive(Debug)]
 struct Inner {
-    /// `storage` as the type that counts requests.
+    /// The storage of the array, and the means to read the storage.
     place: Place,
     time: TimeRange,
     schema_path: String,
     schema_paths: Vec<String>,
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
-    /// Files with the footers of several fragments.
+    /// The files of consolidated fragment metadata.
     footers: FooterFiles,
     skip_damaged: bool,
     /// Parts skipped at opening.
@@ -81,7 +81,8 @@ struct Inner {
     deletes: OnceLock<Arc<[Delete]>>,
 }
 
-/// The storage of an array, and the means to read it.
+/// The storage of an array, and the means to read the storage. `counting` is the layer of `storage`
+/// that counts requests.
 #[derive(Clone, Debug)]
 struct Place {
     counting: CountingStorage,
@@ -176,7 +177,8 @@ impl Snapshot {
         &self.inner.place.storage
     }
 
-    /// Returns the bounds on memory that the array's files can make a reader allocate.
+    /// Returns the bounds on the memory that a reader allocates because of sizes stated in the
+    /// array's files.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.place.access.limits
@@ -216,7 +218,8 @@ impl Snapshot {
         Ok(Some(union))
     }
 
-    /// Returns the first and last coordinate of the non-empty domain, for each dimension.
+    /// Returns the first and last coordinate of the non-empty domain, for each dimension. Returns
+    /// `None` if the array has no cells.
     ///
     /// # Errors
     /// The same as [`fragments`](Self::fragments).

@@ -24,7 +24,7 @@ pub(super) struct Kept {
 }
 
 impl Snapshot {
-    /// Returns the schema if its file is unchanged.
+    /// Returns the schema if the schema file at `path` is unchanged.
     pub(super) fn same_schema(&self, path: &str, listing: &Listing) -> Option<Arc<ArraySchema>> {
         let is_same = self.schema_path() == path && self.inner.seen.schema_size == listed_size(listing, path);
         // The legacy file name has no timestamp, so an equal name proves nothing.

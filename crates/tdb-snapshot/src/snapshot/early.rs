@@ -17,10 +17,12 @@ use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, FragmentEntry, Result};
 
-/// Fragments are read in chunks of this size. The results of a chunk are checked before the next.
+/// The number of fragments read at once. The results are checked before the next fragments are
+/// read.
 pub(super) const AT_ONCE: usize = 1024;
 
-/// With more schemas than this, each is read only when a fragment needs it.
+/// The maximum number of schemas read early. If there are more, each schema is read only when a
+/// fragment needs it.
 const FEW_SCHEMAS: usize = 64;
 
 /// Sources of footers and schemas.

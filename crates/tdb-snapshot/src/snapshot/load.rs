@@ -27,7 +27,7 @@ use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
 
-/// Attempts to open an array from which a concurrent job removes listed files.
+/// The maximum number of attempts to open an array, if a concurrent job removes listed files.
 const ATTEMPTS: usize = 8;
 
 impl Open for Snapshot {
@@ -47,11 +47,11 @@ impl Open for Snapshot {
 impl Snapshot {
     /// Reopens the array at a time range, by default as of now. Uses the same storage, key, limits
     /// and number of threads. Folders are listed again. Schemas, fragments, enumerations and
-    /// commits that are still present are not read again. Both snapshots share all cached data. The
-    /// cost is that of listing, plus reading new files.
+    /// commits that are still present are not read again. Both snapshots share all cached data.
+    /// Only listing the folders and reading new files takes time.
     ///
-    /// Both are snapshots: later writes change neither. [`counters`](Self::counters) count requests
-    /// of both together.
+    /// Later writes change neither snapshot. [`counters`](Self::counters) count the requests of
+    /// both snapshots together.
     ///
     /// A file counts as unchanged if it has the same name and size, because these names are never
     /// reused. On a [remote storage](tdb_storage::ReadProfile::is_remote), sizes of fragment
@@ -377,8 +377,8 @@ impl Snapshot {
     /// Lists the array's folders as they are now, independent of the opened time.
     ///
     /// # Errors
-    /// A folder cannot be listed, or a file that lists others cannot be read. The latter holds with
-    /// [`Options::skip_damaged`](crate::Options::skip_damaged) too.
+    /// A folder cannot be listed, or a file that lists others cannot be read.
+    /// [`Options::skip_damaged`](crate::Options::skip_damaged) does not prevent these errors.
     pub fn listing(&self) -> Result<Listing> {
         let mut listing = self.listing_without_footers()?;
         if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
@@ -390,12 +390,16 @@ impl Snapshot {
     /// Parses the commit files of a listing of this array.
     ///
     /// # Errors
-    /// A commit file is damaged, or names a fragment of an unknown version.
+    /// A commit list is damaged, a commit file is not allowed in its folder, or a fragment has an
+    /// unknown format version.
     pub fn commit_inventory(&self, listing: &Listing) -> Result<CommitInventory> {
         CommitInventory::of(listing).map_err(|error| error.located(&**self.storage()))
     }
 
     /// Returns all committed fragments as of now, independent of the opened time.
+    ///
+    /// # Errors
+    /// The same as [`listing`](Self::listing) and [`commit_inventory`](Self::commit_inventory).
     pub fn fragment_files(&self) -> Result<Vec<CommittedFragment>> {
         Ok(self.commit_inventory(&self.listing_without_footers()?)?.fragments)
     }

@@ -61,7 +61,7 @@ impl<T> Default for Options<T> {
 }
 
 impl<T> Options<T> {
-    /// Opens as of now, with all threads of the machine and default limits.
+    /// Creates options for opening as of now, with all threads of the machine and default limits.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,10 +116,10 @@ impl<T> Options<T> {
         self
     }
 
-    /// Skips damaged parts instead of failing, if `skip` is `true`. Skippable are fragments with
-    /// missing or unreadable metadata or schema, or of an unknown format version. Also skippable
-    /// are lists of commits and consolidated metadata. [`Snapshot::damaged`] returns the skipped
-    /// parts. A group has no skippable parts.
+    /// Skips damaged parts instead of failing, if `skip` is `true`. Fragments are skippable if the
+    /// metadata or schema is missing or unreadable, or the format version is unknown. Lists of
+    /// commits and consolidated fragment metadata are also skippable. [`Snapshot::damaged`] returns
+    /// the skipped parts. A group has no skippable parts.
     ///
     /// The option affects opening only. Damaged tiles, and damaged sections of metadata read later,
     /// remain errors of the query.

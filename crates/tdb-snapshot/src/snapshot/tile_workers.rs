@@ -34,7 +34,7 @@ impl TileWorkers {
     /// threads if the items read many `bytes` in total.
     ///
     /// # Errors
-    /// The first error of a job, or [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
+    /// The error of a failed job, or [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
     pub fn map<T: Send, R: Send>(
         &self,
         bytes: u64,
