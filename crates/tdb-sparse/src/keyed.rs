@@ -180,7 +180,8 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Sorts the cells. Keeps only the newest version of each cell.
+    /// Sorts the cells. If cells may be versions of each other, keeps only the newest version of
+    /// each cell.
     pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
         if self.ascends(order) {
             return;

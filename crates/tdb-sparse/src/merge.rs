@@ -152,8 +152,8 @@ impl<K: Key> Merge<K> {
     }
 
     /// Enforces the memory limit. First unloads the tiles that are needed last. The first key of an
-    /// unloaded tile is known by then. If memory still does not suffice, leaves the rest to the
-    /// sorter.
+    /// unloaded tile is then known, and replaces the lower bound from the MBR. If memory still does
+    /// not suffice, or if there are too many strands, leaves the rest to the sorter.
     fn make_room(&mut self, context: &Context, tiles: &mut TileTable) {
         let memory = |strand: &Strand<K>| strand.tiles.iter().map(Keyed::memory).sum::<usize>();
         let mut held: usize = self.strands.iter().map(memory).sum();

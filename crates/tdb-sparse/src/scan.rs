@@ -26,7 +26,7 @@ use crate::{SparseReader, prune};
 /// Passes the cells of a query to a scan.
 ///
 /// # Errors
-/// Metadata or a tile of a fragment cannot be read.
+/// Metadata or a tile of a fragment cannot be read, or the query was cancelled.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let bytes_ahead = query.memory.ahead;
     let context = prune::context(query, false)?;

@@ -26,7 +26,7 @@ pub(super) struct Tile {
     pub(super) cells: usize,
     /// Unfiltered cells of each selected field.
     pub(super) fields: Vec<Held>,
-    /// Estimated bytes per cell: in the result, and in held buffers.
+    /// Estimated bytes per cell, in the result and in held buffers together.
     pub(super) cell_bytes: usize,
     /// `true` if more runs of the tile may follow.
     pub(super) open: bool,
