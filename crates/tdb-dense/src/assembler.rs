@@ -24,7 +24,7 @@ pub(super) struct Assembler<'a> {
 /// The outcome of an assembly.
 pub(super) enum Assembled {
     Cells(AssembledCells),
-    /// The cells would exceed the size limit. Holds the bytes required.
+    /// The cells would exceed the size limit. Holds the bytes of the columns measured so far.
     TooLarge(u128),
 }
 

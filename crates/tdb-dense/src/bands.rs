@@ -47,11 +47,11 @@ impl Bands {
         Self { bounds, order, cheap, next, ended }
     }
 
-    /// Returns the next batch of at most `most` cells, but at least one cell. Returns `None` at the
-    /// end.
+    /// Returns the next batch of at most `most` cells, but at least one cell. A stretched batch has
+    /// up to [`STRETCH`] times as many cells. Returns `None` at the end.
     ///
-    /// The batch extends along the slowest dimension whose slices are small enough, preferably to
-    /// the end of a tile. Batches within a tile have about equal sizes.
+    /// The batch extends along the slowest dimension with slices of at most `most` cells,
+    /// preferably to the end of a tile. Batches within a tile have about equal sizes.
     pub(super) fn peek(&self, axes: &[Axis], most: u128) -> Option<Band> {
         if self.ended {
             return None;

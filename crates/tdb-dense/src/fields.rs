@@ -27,8 +27,8 @@ pub(super) struct Fields {
     spares: Pool<Vec<u8>>,
 }
 
-/// The tiles of a field in a fragment. `None` if the fragment's schema lacks the field. Its cells
-/// then read as the fill value.
+/// The tiles of a field in a fragment. `None` if the fragment's schema lacks the field, or has it
+/// with an incompatible type. The cells of the fragment then read as the fill value.
 type Found = Option<Arc<FieldTiles>>;
 
 impl Fields {

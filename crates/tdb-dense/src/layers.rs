@@ -109,8 +109,8 @@ impl Layers {
         }
     }
 
-    /// Returns the positions along a dimension at which the owner may change, ascending, both ends
-    /// of the box included.
+    /// Returns the cells along a dimension at which the owner may change, ascending, both ends of
+    /// the box included. Cells count from the low end of the domain.
     fn cuts(&self, dimension: usize, bounds: &[Range<u128>], stack: &[usize]) -> Vec<u128> {
         let bounds = &bounds[dimension];
         let ends = stack.iter().flat_map(|&layer| {

@@ -88,7 +88,7 @@ struct BatchSize {
     most: u128,
     /// Number of cells in the batch.
     cells: u128,
-    /// Maximum number of bytes.
+    /// Target number of bytes. A batch may exceed it by a quarter.
     allowed: u128,
 }
 
@@ -115,7 +115,7 @@ impl DenseReader {
     /// Starts to read the cells of a query.
     ///
     /// # Errors
-    /// The metadata of a fragment cannot be read.
+    /// The metadata of a fragment cannot be read, or the query was cancelled.
     pub fn new(query: CheckedQuery) -> Result<Self> {
         let mut reader = Self::of_region(query)?;
         reader.skip_unwritten()?;
@@ -153,7 +153,8 @@ impl DenseReader {
     /// Returns the next batch, or `None` after the last batch.
     ///
     /// # Errors
-    /// A tile cannot be read, or a batch of one cell does not fit into memory.
+    /// A tile cannot be read, a batch of one cell does not fit into memory, or the query was
+    /// cancelled.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut most = self.most_cells();
         loop {

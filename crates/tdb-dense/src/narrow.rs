@@ -46,7 +46,7 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
 }
 
 /// Restricts the query to the boxes of fragments. Returns `None` if unwritten cells may be in the
-/// result or if the boxes are not much smaller than the query.
+/// result, if the boxes are not much smaller than the query, or if there are too many boxes.
 pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
     if unwritten_pass(query) != Some(false) {
         return Ok(None);
@@ -65,7 +65,7 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
 }
 
 /// Returns the intersections of the fragments with the requested boxes or region, by dimension.
-/// Returns `None` if they are not much smaller than the query.
+/// Returns `None` if they are not much smaller than the query, or if there are too many.
 fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
     let lows = lows(query.array.schema());
     let sides: Vec<Vec<Range<u128>>> = query

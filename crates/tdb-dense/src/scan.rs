@@ -28,7 +28,7 @@ use crate::{DenseReader, Planned};
 /// Passes the cells of a query to a scan.
 ///
 /// # Errors
-/// Metadata or a tile of a fragment cannot be read.
+/// Metadata or a tile of a fragment cannot be read, or the query was cancelled.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
     let mut reader = DenseReader::of_region(query)?;

@@ -64,7 +64,8 @@ impl Written {
         Ok(is_done.then_some(Self { grid, tiles }))
     }
 
-    /// Adds tiles by metadata and records these tiles in `known`. Returns the remaining tiles.
+    /// Adds tiles by metadata and records these tiles in `known`. Returns the remaining tiles,
+    /// except tiles without a cell that meets the condition.
     pub(super) fn without_known<S: Scan>(
         &self,
         reader: &mut DenseReader,
