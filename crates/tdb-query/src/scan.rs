@@ -46,9 +46,9 @@ pub trait Scan: Send + Sync {
     /// Adds unwritten cells of a dense array. Returns `false` if positions of cells matter.
     fn add_unwritten(&mut self, cells: u128) -> bool;
 
-    /// Returns `true` if cells may be read. `why` is the reason, unless
-    /// [`add_known`](Self::add_known) was called and did not add the tile. After `false` the scan
-    /// stops and is incomplete.
+    /// Returns `true` if cells may be read. `why` is the reason for reading cells. If
+    /// [`add_known`](Self::add_known) has not added a tile, the actual reason may differ. After
+    /// `false` the scan stops and is incomplete.
     fn may_read(&mut self, why: InexactReason) -> bool {
         let _ = why;
         true
