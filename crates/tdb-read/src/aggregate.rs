@@ -181,8 +181,8 @@ impl Aggregates {
         self.cost.known
     }
 
-    /// Returns the number of tiles read. Not counted for a dense array with boxes, or with several
-    /// ranges on a dimension.
+    /// Returns the number of tiles read. Tiles of a dense array are not counted if the query has
+    /// boxes or several ranges on a dimension, or if unwritten cells must be visited.
     #[must_use]
     pub fn tiles_read(&self) -> u64 {
         self.cost.read
