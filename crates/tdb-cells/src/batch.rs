@@ -80,8 +80,8 @@ impl Batch {
         Some(Self { columns, len: batches.iter().map(Self::len).sum() })
     }
 
-    /// Returns the number of cells from `start` on that fit into `bytes` of memory as a separate
-    /// batch, at least 1.
+    /// Returns the number of cells, counted from `start`, that fit into `bytes` of memory as a
+    /// separate batch. Returns at least 1.
     pub fn fitting(&self, start: usize, bytes: usize) -> usize {
         // A slice has an additional first offset, and may begin within a byte of the validity
         // bitmap.

@@ -182,7 +182,7 @@ impl Column {
         }
     }
 
-    /// Returns a view of the cells, in the type that also represents the cells of tiles.
+    /// Returns a view of the cells. [`Cells`] also represents the cells of tiles.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {

@@ -9,8 +9,8 @@ use tdb_types::{PhysicalType, Scalar, with_physical};
 
 use crate::{CellsError, Result};
 
-/// An end of a query range as given by a caller. Converted to the dimension's type when the range
-/// is set.
+/// An end of a query range as given by a caller. The query converts the end to the dimension's type
+/// when the range is set.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Coordinate {
@@ -136,8 +136,8 @@ impl Given {
     }
 
     /// Converts the range to the type of the dimension. `limits` is the current domain if set, or
-    /// else the domain, in keys. A number range must be within `limits`, and `limits` replaces its
-    /// open ends. Strings may be outside of `limits`.
+    /// else the domain, in keys. A range of numbers must be within `limits`. The ends of `limits`
+    /// replace open ends. Strings may be outside of `limits`.
     ///
     /// # Errors
     /// [`CellsError::Range`] if an end is of the wrong type, or the range is empty or exceeds

@@ -45,7 +45,7 @@ pub enum CellsError {
         dimension: String,
         /// The range as given.
         range: String,
-        /// The reason, with the domain if the range exceeds it.
+        /// The reason. Includes the domain if the range exceeds the domain.
         why: String,
     },
     /// A point is invalid.
@@ -125,7 +125,7 @@ pub enum CellProblem {
     /// Another cell has the same coordinates, and the array does not allow duplicates.
     #[error("same coordinates as cell {other}")]
     Duplicate {
-        /// The other cell.
+        /// The index of the other cell in the input, from 0.
         other: u64,
     },
     /// A filter of the field cannot represent the value.

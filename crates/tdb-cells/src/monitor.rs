@@ -42,9 +42,9 @@ struct Shared {
 /// The progress of queries.
 ///
 /// The planned numbers come from the query plan, and exclude reads of dimension labels. A tile
-/// counts once, independent of the number of fields and reads. When a query has returned its last
-/// batch, all planned tiles that it has not read count as finished and as unneeded. The finished
-/// work of a query is then equal to the plan, and never exceeds it.
+/// counts once, independent of the number of fields and reads. When a query has returned the last
+/// batch, all planned tiles that were not read count as finished and as unneeded. The finished work
+/// of a query never exceeds the plan, and finally equals the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {

@@ -6,7 +6,8 @@ use tdb_types::Buffer;
 
 use crate::buffers::CellBuffers;
 
-/// A pool of unused memory for all threads. Fresh memory is slow on first access.
+/// A pool of unused memory, shared by all threads. Reuse avoids the slow first access to fresh
+/// memory.
 #[derive(Debug)]
 pub struct Pool<T> {
     kept: Mutex<Kept<T>>,
@@ -25,7 +26,8 @@ const KEPT: usize = 4 << 20;
 
 /// Memory of closed arrays for arrays opened later. A program that opens an array for each small
 /// write would otherwise touch fresh memory each time. For a tile of 2 MiB, this takes longer than
-/// writing the file. Like freed memory, it may contain cells until reuse, even of encrypted arrays.
+/// writing the file. Like freed memory, this memory may contain cells until reuse, even of
+/// encrypted arrays.
 pub static SPARE_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
 /// Memory of closed arrays for stored parts of tiles.
 pub static SPARE_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);

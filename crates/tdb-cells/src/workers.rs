@@ -43,8 +43,8 @@ const WORTH_A_THREAD: u64 = 256 * 1024;
 /// Starting threads takes about 100 microseconds.
 pub const WEIGHT_OF_A_READ: u64 = 2 << 10;
 
-/// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both take
-/// long enough that a few of them justify threads.
+/// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both
+/// operations take long enough for a few of them to justify threads.
 pub const WEIGHT_OF_MORE: u64 = 64 << 10;
 
 impl Workers {
@@ -91,8 +91,8 @@ impl Workers {
     /// Runs `job` for each item. `bytes` is the approximate total work.
     ///
     /// # Errors
-    /// The error of a failed job, or [`Cancelled`]. If several concurrent jobs fail, one of the
-    /// errors.
+    /// The error of a failed job, or [`Cancelled`]. If several concurrent jobs fail, returns the
+    /// error of one of these jobs.
     pub fn for_each<T: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -140,9 +140,9 @@ impl Workers {
         }
     }
 
-    /// Runs jobs that wait for small storage requests. On a remote storage, the storage defines the
-    /// number of concurrent jobs, independent of the number of threads. On a local storage, runs
-    /// like [`map`](Self::map).
+    /// Runs jobs that mostly wait for small storage requests. Returns the results in the order of
+    /// the items. On a remote storage, the storage defines the number of concurrent jobs,
+    /// independent of the number of threads. On a local storage, runs like [`map`](Self::map).
     pub fn ask<T: Send + Sync, R: Send + Sync, E: From<Cancelled> + Send + Sync>(
         &self,
         profile: ReadProfile,
@@ -158,6 +158,9 @@ impl Workers {
     }
 
     /// Finishes files. On a remote storage, the storage defines the number of concurrent requests.
+    ///
+    /// # Errors
+    /// The error of a file that cannot be finished. On a local storage, also [`Cancelled`].
     pub fn finish<E: From<Cancelled> + From<StorageError> + Send + Sync>(
         &self,
         profile: ReadProfile,

@@ -1,4 +1,4 @@
-//! Checks of the new cells of a field, each cell alone.
+//! Checks of new cells. Each cell is checked separately.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -16,7 +16,7 @@ pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a WriteColumn<'_>
     Checker { name, kind, first: 0, any_utf8: true }.column(column)
 }
 
-/// Checks of the new cells of a field, each cell alone.
+/// The checks of the new cells of a field. Each cell is checked separately.
 #[derive(Debug)]
 pub struct Checker<'n> {
     /// The name of the field, for errors.

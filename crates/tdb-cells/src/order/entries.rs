@@ -7,7 +7,7 @@ use tdb_types::Buffer;
 
 use super::key::Entry;
 
-/// A list of entries in large memory pages, because there may be millions.
+/// A list of entries in large memory pages, because a list may have millions of entries.
 #[derive(Debug, Default)]
 pub struct Entries<E> {
     memory: Buffer,

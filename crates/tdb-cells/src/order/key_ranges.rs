@@ -83,7 +83,7 @@ impl<'a> KeyRanges<'a> {
         match self {
             Self::Sorted(ranges) => cells.for_each(|(wanted, key)| *wanted &= is_in(ranges, *key)),
             // A single comparison suffices, because keys below the range wrap around to values
-            // above it.
+            // above the range.
             Self::Few(one) if one.len() == 1 => {
                 let (lo, hi) = one[0];
                 cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo);

@@ -114,7 +114,8 @@ impl CellOrder {
     }
 
     /// Returns the keys of the lower and upper corner of a box. These keys bound the keys of all
-    /// cells in the box. In global order they are bounds only within a space tile.
+    /// cells in the box. In global order, the keys of the corners are bounds only within a space
+    /// tile.
     fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
         let signs = self.sign_bits();
