@@ -5,7 +5,7 @@ use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::OutputField;
 use tdb_types::{Cells, Offsets, Validity};
 
-/// Returns the condition for cells that lack some fields. Replaces missing fields by their fill
+/// Returns the condition for cells with missing fields. Replaces missing fields by their fill
 /// values.
 pub fn with_fill_values(
     condition: &BoundCondition,

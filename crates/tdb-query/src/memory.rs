@@ -2,12 +2,12 @@
 
 use tdb_types::ArrayType;
 
-/// Limits in bytes for the parts of a read. Together they keep the query's budget.
+/// Limits in bytes for the parts of a read. Together, these limits keep the query's budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// A batch returned to the caller.
     pub part: usize,
-    /// Additional room of a batch, to avoid a small batch after it.
+    /// Additional room of a batch, to avoid a subsequent small batch.
     pub slack: usize,
     /// A batch under construction, possibly returned in parts.
     pub batch: usize,
@@ -142,8 +142,8 @@ impl Memory {
 }
 
 /// Returns the default size of a batch in bytes. Small enough for quick reuse of memory, because
-/// the first access to fresh memory takes longer than reading into it. With several threads, `each`
-/// bytes per thread.
+/// the first access to fresh memory takes longer than reading the data. With several threads,
+/// `each` bytes per thread.
 fn default_batch(each: usize, threads: usize) -> usize {
     match threads {
         0 | 1 => 4 << 20,

@@ -45,9 +45,9 @@ pub struct FragmentPlan {
     pub pruned: usize,
     /// The pruned tiles by the reason for pruning.
     pub pruned_by: Vec<PrunedTiles>,
-    /// Selected attributes with late materialization: unfiltered only around cells that meet the
-    /// condition. Fixed-size cells are unfiltered by chunk, other cells by tile. The condition's
-    /// own fields are unfiltered for all tiles not pruned.
+    /// Selected attributes with late materialization. These attributes are unfiltered only around
+    /// cells that meet the condition. Fixed-size cells are unfiltered by chunk, other cells by
+    /// tile. The condition's own fields are unfiltered for all tiles not pruned.
     pub late: Vec<String>,
     /// The tiles to read, ascending.
     pub tiles: Vec<PlannedTile>,

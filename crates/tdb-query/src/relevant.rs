@@ -13,8 +13,8 @@ use crate::pruning::rules_out_fragment;
 pub struct Relevant<'a> {
     /// Oldest first.
     pub fragments: Vec<&'a Fragment>,
-    /// The number of skipped fragments in the ranges. None of their cells meets the condition, or
-    /// hides a cell that does.
+    /// The number of skipped fragments in the ranges. Their cells neither meet the condition nor
+    /// hide cells that meet the condition.
     pub by_totals: usize,
 }
 
@@ -39,8 +39,9 @@ impl<'a> Relevant<'a> {
         let schema = array.schema();
         let is_out = |fragment: &Fragment| filter.iter().any(|part| rules_out_fragment(fragment, schema, part));
         let out: Vec<bool> = fragments.iter().map(|fragment| is_out(fragment)).collect();
-        // A cell that does not meet the condition may hide an older cell that does. A fragment
-        // without a matching cell is needed only if it may hide cells of another fragment.
+        // A cell that does not meet the condition may hide an older cell that meets the condition.
+        // A fragment without a matching cell is needed only if it may hide cells of another
+        // fragment.
         let others = fragments.iter().zip(&out).filter(|(_, out)| hides && !**out);
         let others: Vec<Option<Cow<'_, NdRange>>> = others.map(|(fragment, _)| fragment.bounds()).collect();
         let is_costly = others.len().saturating_mul(fragments.len()) > MOST_COMPARISONS;

@@ -38,9 +38,9 @@ pub trait Scan: Send + Sync {
     /// Returns the statistics of a fragment's tiles, if they may suffice.
     fn known(&self, fragment: &Fragment) -> Option<Self::Known>;
 
-    /// Adds all cells of a tile from statistics, as far as these suffice. Returns the fields added:
-    /// all or none, or some if [`tile.partly`](KnownTile::partly) is set. The scan then reads the
-    /// remaining fields.
+    /// Adds all cells of a tile from statistics, as far as these suffice. Returns the added fields.
+    /// If [`tile.partly`](KnownTile::partly) is not set, adds all fields or none. The caller reads
+    /// the remaining fields.
     fn add_known(&mut self, known: &Self::Known, tile: KnownTile) -> FieldSet;
 
     /// Adds unwritten cells of a dense array. Returns `false` if positions of cells matter.
@@ -70,7 +70,7 @@ pub struct ScanCells<'a> {
     pub left_out: &'a FieldSet,
 }
 
-/// A tile whose cells are all selected.
+/// A tile with only selected cells.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownTile {
     /// The index of the tile in the fragment.

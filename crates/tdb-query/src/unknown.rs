@@ -11,8 +11,8 @@ use tdb_fragment::UntrustedReason;
 pub enum InexactReason {
     /// Fragments overlap, and a cell may replace another.
     Overlap,
-    /// The query selects a part of a tile. In a dense array, also: several fragments contain parts
-    /// of the tile, or one contains a part and the rest was never written.
+    /// The query selects a part of a tile. In a dense array, this also means that several fragments
+    /// contain parts of the tile, or that a part was never written.
     PartOfTile,
     /// Cells may have been deleted.
     Deletes,

@@ -17,8 +17,8 @@ pub struct FragmentsLeftOut {
     pub hidden: usize,
 }
 
-/// The number of tiles of a fragment that were pruned for the same reason, because none of their
-/// cells meets the query's condition.
+/// The number of tiles of a fragment pruned for the same reason. No cell of these tiles meets the
+/// query's condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedTiles {
     /// The evidence that no cell meets the condition.
