@@ -56,8 +56,8 @@ impl Query {
     /// [condition](Self::filter). Selected fields and the order do not matter.
     ///
     /// Tiles are not read if the metadata of fragments suffices. From other tiles, only the
-    /// necessary fields are read. With a condition, only tiles and chunks with matching cells are
-    /// read.
+    /// necessary fields are read. With a condition, only tiles and chunks that may contain matching
+    /// cells are read.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -95,8 +95,8 @@ impl Query {
     /// [`aggregate`](Self::aggregate).
     ///
     /// Groups and the reading of cells share the query's [budget](Self::budget). Without a budget,
-    /// groups take up to 256 MiB. If there is no room for some groups, a further pass over the
-    /// array computes these groups.
+    /// groups take up to 256 MiB. If the memory has no room for all groups, further passes over the
+    /// array compute the remaining groups.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};

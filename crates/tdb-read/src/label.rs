@@ -47,7 +47,7 @@ impl LabelValue {
         }
     }
 
-    /// Returns the value, with one key for the zeros of both signs, which are equal.
+    /// Returns the value. Both zeros have the same key, because they are equal.
     fn of(scalar: Scalar) -> Self {
         Self::Key(match scalar {
             Scalar::F32(0.0) => Scalar::F32(0.0).key(),
@@ -94,7 +94,7 @@ impl Label {
     }
 
     /// Describes a contradiction between the label, the label's array and the labeled array.
-    /// Returns `None` if they match.
+    /// Returns `None` if there is no contradiction.
     fn mismatch(&self, labelled: &Snapshot) -> Option<String> {
         let (schema, label) = (self.array.schema(), &self.label);
         let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {

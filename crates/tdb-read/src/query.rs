@@ -24,9 +24,9 @@ pub(crate) use spec::QuerySpec;
 /// A query under construction. Set the selection, then call [`batches`](Self::batches) or
 /// [`plan`](Self::plan).
 ///
-/// By default a query reads all cells of the current domain, or of the domain without one. It
-/// returns all attributes, and in a sparse array also all dimensions. Dense arrays are read in
-/// row-major order, sparse arrays in the fastest order.
+/// By default a query reads all cells of the current domain, or of the domain if no current domain
+/// is set. The query returns all attributes, and in a sparse array also all dimensions. Dense
+/// arrays are read in row-major order, sparse arrays in the fastest order.
 #[derive(Clone, Debug)]
 #[must_use = "a query reads nothing until its batches are requested"]
 pub struct Query {
@@ -106,7 +106,7 @@ impl Query {
     /// different dimensions intersect. A cell in several ranges is returned once.
     ///
     /// Dates and times are in units of the dimension, strings are `&str` or bytes. An open end
-    /// means the end of the current domain, or of the domain without one.
+    /// means the end of the current domain, or of the domain if no current domain is set.
     ///
     /// # Errors
     /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the range is empty or of the
@@ -119,7 +119,8 @@ impl Query {
 
     /// Adds several ranges on a dimension. See [`range`](Self::range).
     ///
-    /// A hundred thousand ranges cost little more than the tiles they touch.
+    /// A query with a hundred thousand ranges takes little more time than reading the tiles that
+    /// intersect the ranges.
     ///
     /// # Errors
     /// The same as [`range`](Self::range).
@@ -160,8 +161,8 @@ impl Query {
     ///
     /// Points form a union with other points and with [boxes](Self::boxes). The union intersects
     /// with the query's ranges. Points are a set: a repeated point returns the cell once. Arrays
-    /// with duplicates return all cells at a point. A sparse array returns no cell for a point that
-    /// has no cell. The result has the query's order, independent of the order of points.
+    /// with duplicates return all cells at a point. A sparse array returns nothing for a point
+    /// without a cell. The result has the query's order, independent of the order of points.
     ///
     /// ```
     /// use tdb_array::Array;
@@ -254,7 +255,7 @@ impl Query {
 
     /// Sets the memory budget of the query in bytes. A batch takes at most about the budget, and
     /// contains at least one cell. Without a budget, a batch takes about 4 MiB for a single thread.
-    /// For several threads it takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
+    /// For several threads, a batch takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
     /// MiB, or the memory to unfilter the query's largest tile if larger. With a large budget, a
@@ -290,11 +291,11 @@ impl Query {
     }
 
     /// Sets the number of cells per batch. The last batch may be smaller. Other batches are smaller
-    /// if they would exceed [`batch_bytes`](Self::batch_bytes), or the share of a batch in the
-    /// [`budget`](Self::budget).
+    /// if the requested number of cells would exceed [`batch_bytes`](Self::batch_bytes), or the
+    /// share of a batch in the [`budget`](Self::budget).
     ///
-    /// The budget, not this number, determines the amount read at a time. Larger batches are sliced
-    /// without copying values. Smaller batches are concatenated by copying.
+    /// The budget, not this number, determines how much data is read at a time. Larger batches are
+    /// sliced without copying values. Smaller batches are concatenated by copying.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");

@@ -33,7 +33,7 @@ pub struct Batches {
     parts: Parts,
     /// Batches of the requested number of cells, if set.
     chunks: Option<Chunks>,
-    /// An error to return after the batches before it.
+    /// An error to return after the batches read before the error.
     failed: Option<ArrayError>,
     /// `true` after the first batch.
     begun: bool,

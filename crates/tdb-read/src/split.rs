@@ -17,8 +17,8 @@ pub use by_value::FirstValues;
 pub use part::QueryPart;
 
 impl Query {
-    /// Splits the query into at most `parts` parts, and at least one. Each cell of the query is in
-    /// exactly one part.
+    /// Splits the query into at most `parts` parts, and at least one part. Each cell of the query
+    /// is in exactly one part.
     ///
     /// Parts are boxes of coordinates, cut at tile boundaries if possible, with about the same
     /// number of bytes to read. Splitting reads only metadata. All cells with the same coordinates

@@ -127,8 +127,8 @@ fn has_dimensions(schema: &ArraySchema, bounds: &NdRange) -> bool {
     bounds.0.iter().map(|side| matches!(side, DimRange::Var { .. })).eq(kinds)
 }
 
-/// Returns the reason why the statistics of a fragment do not suffice. Returns `None` if they may
-/// suffice.
+/// Returns the reason why the statistics of a fragment do not suffice. Returns `None` if the
+/// statistics may suffice.
 fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<InexactReason>> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.has_timestamps && !array.time().contains(name.start(), name.end()) {

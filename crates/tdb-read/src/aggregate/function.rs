@@ -29,12 +29,12 @@ pub enum AggregateFunction {
     Min,
     /// The maximum, of the field's type, with nulls and NaNs as in [`Min`](Self::Min).
     Max,
-    /// The number of distinct values: `uint64`. All NaNs count as a single value, and so do `-0.0`
-    /// and `0.0`.
+    /// The number of distinct values: `uint64`. All NaNs count as a single value. `-0.0` and `0.0`
+    /// also count as a single value.
     CountDistinct,
     /// The quantile for a fraction from 0 to 1, of the field's type. The quantile is the smallest
-    /// value that is not less than at least this fraction of all values. NaNs are ordered after all
-    /// other values. Null without values.
+    /// value such that at least this fraction of all values is less than or equal to it. NaNs are
+    /// ordered after all other values. Null without values.
     Quantile(f64),
 }
 

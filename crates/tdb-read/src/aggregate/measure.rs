@@ -1,4 +1,4 @@
-//! Fields and statistics that a scan needs for aggregates.
+//! The fields and statistics that a scan needs for aggregates.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use tdb_snapshot::{ArrayError, OutputField, Result, unknown_field};
 
 use super::function::{Aggregate, AggregateFunction};
 
-/// The distinct fields read by a scan: the grouping fields, followed by other measured fields.
+/// The distinct fields read by a scan: the grouping fields, followed by the measured fields that
+/// are not grouping fields.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
     pub(super) fields: Vec<FieldRef>,

@@ -71,8 +71,8 @@ impl Query {
     /// [`aggregate`](Self::aggregate).
     ///
     /// A query without ranges selects all fragments completely. For a completely selected fragment,
-    /// trusted totals are used, or else the merged statistics of all tiles. Merged statistics are
-    /// cached while the array is open.
+    /// the result uses trusted totals, or else the merged statistics of all tiles. Merged
+    /// statistics are cached while the array is open.
     ///
     /// # Errors
     /// A field is unknown, the query is invalid, or metadata cannot be read.

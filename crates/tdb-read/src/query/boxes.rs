@@ -8,8 +8,8 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_snapshot::Result;
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-/// A box of coordinates for [`Query::boxes`](crate::Query::boxes), with a range on some dimensions.
-/// The box spans all other dimensions.
+/// A box of coordinates for [`Query::boxes`](crate::Query::boxes). On dimensions without a range,
+/// the box spans all coordinates.
 ///
 /// ```
 /// use tdb_array::QueryBox;

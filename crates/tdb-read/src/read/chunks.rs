@@ -55,7 +55,7 @@ impl Chunks {
         if self.len == self.cells { self.finish() } else { None }
     }
 
-    /// Returns the pieces so far as a batch. Returns `None` if there are no pieces.
+    /// Concatenates and removes the pieces. Returns `None` if there are no pieces.
     pub(super) fn finish(&mut self) -> Option<Batch> {
         let pieces = std::mem::take(&mut self.pieces);
         (self.len, self.memory) = (0, 0);

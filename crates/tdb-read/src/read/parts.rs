@@ -15,7 +15,7 @@ pub(super) struct Parts {
     shown: usize,
     /// The maximum size of a part in bytes.
     budget: usize,
-    /// Additional room of a part, to avoid a small part after it.
+    /// Additional room of a part, to avoid a subsequent small part.
     slack: usize,
     /// The rest of a batch, from a cell on.
     rest: Option<(Batch, usize)>,

@@ -23,20 +23,21 @@ pub struct FirstValues {
     pub nulls: bool,
 }
 
-/// Bounds for the number of tiles of the first query. Between the bounds, a sixteenth of all tiles.
+/// Bounds for the number of tiles of the first query. Between these bounds, the first query reads a
+/// sixteenth of all tiles.
 const LEAST_TILES: usize = 16;
 const MOST_TILES: usize = 256;
 const SHARE: usize = 16;
 
 impl Query {
     /// Splits the query in two: the cells with the first values of a field, and all other cells.
-    /// Each cell is in exactly one of the two. A search for the first few values reads the first
-    /// query, and restricts the second query by the values found. Usually no tile is left to read
-    /// for the second query.
+    /// Each cell is in exactly one of the two queries. A search for the first few values reads the
+    /// first query, and restricts the second query by the values found. Usually no tile is left to
+    /// read for the second query.
     ///
     /// Statistics of tiles determine the split: the first query reads about a sixteenth of the
     /// tiles, at least 16 and at most 256. Returns `None` if a split has no benefit:
-    /// - There are few tiles, or too few have statistics of the field.
+    /// - There are few tiles, or too few tiles have statistics of the field.
     /// - The field's values have no order, or are of an enumeration.
     /// - The array is dense, and the query does not use [`only_matching`](Self::only_matching).
     /// - Conditions cannot compare values of the field's type.

@@ -30,7 +30,8 @@ impl Piece {
     }
 }
 
-/// The share of a cut tile that each side must read in any case. Only few chunks can be skipped.
+/// The share of a cut tile that each side must read, wherever the cut is. Only few chunks can be
+/// skipped.
 const ALWAYS: f64 = 0.75;
 
 /// A cutter for boxes of an array.
