@@ -14,7 +14,7 @@ pub struct Damaged {
     pub error: ArrayError,
 }
 
-/// Damage found so far. In strict mode the first damaged part is an error.
+/// The recorded damage. In strict mode, the first damaged part is an error.
 #[derive(Debug)]
 pub(crate) struct Findings {
     skip: bool,

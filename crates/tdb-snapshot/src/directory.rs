@@ -7,8 +7,8 @@
 //!   file `<name>.ok` (formats 5 to 11).
 //! - Fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
 //!
-//! A `.con` file contains consolidated commits. An `.ign` file withdraws some consolidated commits.
-//! A `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
+//! A `.con` file contains consolidated commits. An `.ign` file withdraws consolidated commits. A
+//! `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
 //! resolved as release 2.30.0 does.
 
 mod commits;
@@ -32,7 +32,8 @@ pub use listing::Listing;
 /// The fragments and delete commits of an array that are in effect in a time range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayDirectory {
-    /// The committed fragments, oldest first. Later fragments win over earlier ones.
+    /// The committed fragments, oldest first. Cells of later fragments supersede cells of earlier
+    /// fragments.
     pub fragments: Vec<FragmentEntry>,
     /// The committed fragments superseded by consolidated fragments in `fragments`, oldest first. A
     /// vacuum at the same time would remove these fragments. The files, or at least the commits,

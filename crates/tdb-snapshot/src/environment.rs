@@ -97,7 +97,7 @@ impl Environment {
 
     /// Replaces the clock.
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
-        // Ticks of the previous clock do not constrain the new one.
+        // Ticks of the previous clock do not constrain the new clock.
         Self { clock: Arc::new(clock), last_tick: Arc::default(), ..self }
     }
 

@@ -172,8 +172,8 @@ pub enum ArrayError {
         /// The mismatch.
         problem: KeyProblem,
     },
-    /// Only some files of the array are encrypted, so neither the key nor its absence opens all
-    /// files.
+    /// The array has encrypted and unencrypted files. All files can be opened neither with the key
+    /// nor without a key.
     #[error(
         "{clear} is not encrypted, but {encrypted} is, so no key opens both files; another writer added \
          the unencrypted file, or release 2.30.0, which stores changed schemas of encrypted arrays unencrypted"

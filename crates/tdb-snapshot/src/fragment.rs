@@ -72,7 +72,7 @@ impl Fragment {
         &self.inner.entry.name
     }
 
-    /// Returns the key of the array, if it is encrypted.
+    /// Returns the key of the array, if the array is encrypted.
     pub fn key(&self) -> Option<&tdb_filters::EncryptionKey> {
         self.inner.access.key.as_ref()
     }

@@ -129,9 +129,9 @@ impl Snapshot {
         &self.inner.schema_path
     }
 
-    /// Returns the committed fragments, oldest first. The later of two overlapping fragments wins.
-    /// Reads footers and fragment schemas on first use. The names alone are in
-    /// [`directory`](Self::directory) at no cost.
+    /// Returns the committed fragments, oldest first. Where fragments overlap, cells of the later
+    /// fragment supersede cells of the earlier fragment. Reads footers and fragment schemas on
+    /// first use. The names alone are in [`directory`](Self::directory) at no cost.
     ///
     /// # Errors
     /// The metadata or the schema of a fragment cannot be read. With [`Options::skip_damaged`], the
@@ -140,8 +140,8 @@ impl Snapshot {
         Ok(&self.loaded()?.fragments)
     }
 
-    /// Returns the unreadable parts skipped so far. Without [`Options::skip_damaged`], contains
-    /// only damaged copies of footers, in whose place the fragments' own footers are used. Damaged
+    /// Returns the unreadable parts skipped so far. Without [`Options::skip_damaged`], these are
+    /// only damaged copies of footers, replaced by the footers in the fragments' own files. Damaged
     /// fragments appear after a call of [`fragments`](Self::fragments).
     #[must_use]
     pub fn damaged(&self) -> Vec<&Damaged> {

@@ -72,8 +72,8 @@ impl Listing {
         }
     }
 
-    /// Returns the paths of the files whose contents [`ArrayDirectory::resolve`] needs in
-    /// `commit_files`.
+    /// Returns the paths of the files that [`ArrayDirectory::resolve`] needs in `commit_files`,
+    /// with contents.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
@@ -113,8 +113,8 @@ impl Listing {
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
 
-    /// Returns the names of the folders whose entries [`ArrayDirectory::resolve`] needs in
-    /// `legacy_folders`. Folders with fragment metadata are fragments of formats 1 to 4.
+    /// Returns the names of the folders that [`ArrayDirectory::resolve`] needs in `legacy_folders`,
+    /// with entries. Folders with fragment metadata are fragments of formats 1 to 4.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]

@@ -1,4 +1,4 @@
-//! Properties of a fragment derived from its footer.
+//! Properties of a fragment derived from the footer.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -60,9 +60,9 @@ impl Fragment {
         Some(Coordinate::of_box(self.schema(), self.non_empty_domain()?))
     }
 
-    /// Returns the minimum and maximum coordinate of a tile for each dimension: its MBR. A sparse
-    /// fragment stores the MBR. In a dense fragment it is the intersection of the tile with the
-    /// non-empty domain. Returns `None` if the tile does not exist.
+    /// Returns the MBR of a tile: the minimum and maximum coordinate for each dimension. A sparse
+    /// fragment stores the MBR. In a dense fragment, the MBR is the intersection of the tile with
+    /// the non-empty domain. Returns `None` if the tile does not exist.
     ///
     /// A query accepts each range unchanged.
     ///

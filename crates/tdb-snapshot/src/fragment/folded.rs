@@ -4,7 +4,7 @@ use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
 use tdb_fragment::{Statistic, Sum, UntrustedReason, ValueStatistics};
 
 /// Merged statistics of all tiles. The error is the reason why the statistics of the first unusable
-/// tile cannot be trusted, or `None` if they are missing.
+/// tile cannot be trusted, or `None` if the statistics are missing.
 pub(crate) type Known = Result<Summary, Option<UntrustedReason>>;
 
 /// Merged statistics for each kind of aggregate.

@@ -35,13 +35,14 @@ pub(super) struct Metadata {
 pub(super) enum Sections {
     /// In the file, each read on demand.
     Stored,
-    /// In memory. Formats 1 and 2 store all of the metadata in one generic tile, so it was read
-    /// fully.
+    /// In memory. Formats 1 and 2 store all metadata in a single generic tile, which is always read
+    /// completely.
     Loaded { contents: Box<FragmentContents>, element_types: ElementTypes },
 }
 
 impl Metadata {
-    /// Returns the bytes of the footer, if the tail of the file is in memory and contains them.
+    /// Returns the bytes of the footer, if the tail of the file is in memory and contains the
+    /// footer.
     pub(super) fn own_footer(&self, version: FormatVersion) -> Option<Vec<u8>> {
         let tail = self.file.tail_with_footer()?;
         let size = self.file.size().ok()?;
@@ -152,7 +153,7 @@ impl Metadata {
         found.map(Some).ok_or_else(|| self.error(FragmentError::NoSuchField { field }))
     }
 
-    /// Reads a section and parses it.
+    /// Reads and parses a section.
     fn section<T>(
         &self,
         id: SectionId,

@@ -113,7 +113,7 @@ impl MetadataFile {
         (open.sections_end < open.size && start <= open.sections_end).then_some(&open.tail)
     }
 
-    /// Reads the file from `start` to its end into memory.
+    /// Reads the file from `start` to the end into memory.
     pub(super) fn read_tail(&mut self, start: u64) -> Result<()> {
         let open = self.opened()?;
         let tail = self.read(&*open.file, start..open.size)?;

@@ -113,7 +113,7 @@ impl UnparsedFragment {
         self.file.tail().len() as u64
     }
 
-    /// Releases the bytes counted by [`kept`](Self::kept). Parsing reads them again.
+    /// Releases the bytes counted by [`kept`](Self::kept). Parsing reads these bytes again.
     pub(crate) fn let_go(&mut self) {
         self.file.forget_tail();
     }

@@ -39,7 +39,7 @@ pub(super) struct Delete {
     time: u64,
     /// The condition that surviving cells meet.
     stays: Condition,
-    /// `stays`, bound to each fragment schema seen so far.
+    /// `stays`, bound to each fragment schema that was used so far.
     bound: Mutex<Vec<(Arc<ArraySchema>, Arc<BoundCondition>)>>,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Sources<'a> {
     pub(super) skip_damaged: bool,
 }
 
-/// Fragments read from their own files, and schemas that they may name.
+/// Fragments read from their own files, and schemas that the fragments may name.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     /// By folder.
@@ -117,8 +117,8 @@ impl Early {
     }
 }
 
-/// Reads a schema that a fragment names. Returns `None` if it does not exist. The fragment that
-/// needs it then fails.
+/// Reads a schema that a fragment names. Returns `None` if the schema does not exist. Loading the
+/// fragment then fails.
 pub(super) fn named_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<Option<ArraySchema>> {
     match load_schema(storage, path, access) {
         Err(ArrayError::Storage(StorageError::NotFound { .. })) => Ok(None),

@@ -24,8 +24,8 @@ pub(super) struct Footers {
 
 impl Footers {
     /// Reads consolidated footers, from the newest file on, until each fragment has a footer or no
-    /// file is left. Only files whose time range covers a fragment are read. A single fragment is
-    /// read from its own file, because a consolidated file saves no read.
+    /// file is left. Reads only files with a time range that covers a fragment. A single fragment
+    /// is read from its own file, because a consolidated file saves no read.
     ///
     /// A damaged file is recorded and skipped, because the fragments' own files hold the same
     /// footers. With `skip`, any other failure is recorded too.
@@ -151,7 +151,8 @@ impl FooterFiles {
         Self { listed, has_more: is_there && listing.footers.is_none() }
     }
 
-    /// Returns `true` if one of the files may contain the footer of a fragment, by its name.
+    /// Returns `true` if one of the files may contain the footer of a fragment, according to the
+    /// file names.
     pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
         has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
     }

@@ -102,7 +102,8 @@ const WEIGHT_OF_A_FOOTER: u64 = 256;
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
 
 impl Loader<'_> {
-    /// Reads the footers, then the schemas they name, and parses each footer with its schema.
+    /// Reads the footers, then the schemas named in the footers, and parses each footer with the
+    /// schema.
     fn fragments(
         &self,
         entries: &[FragmentEntry],

@@ -80,7 +80,8 @@ impl<T> Options<T> {
     /// Sets the key of an encrypted array or group. The key is kept while the object is open. It is
     /// never printed, and overwritten in memory when dropped.
     ///
-    /// Opening an unencrypted array with a key is an error: anyone could have written its cells.
+    /// Opening an unencrypted array with a key is an error, because anyone could have written the
+    /// cells.
     pub fn key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
         self.access.key = key.into();
         self
@@ -166,7 +167,7 @@ impl<T: Open> Options<T> {
     /// Opens the object in the folder `path`.
     ///
     /// # Errors
-    /// The folder has no such object, or it cannot be read.
+    /// The folder does not contain an object of this kind, or the object cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<T> {
         let path = path.as_ref();
         self.open_on_folder(Arc::new(LocalStorage::new(path)), path)

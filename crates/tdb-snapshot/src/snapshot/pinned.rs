@@ -38,7 +38,8 @@ impl Snapshot {
     /// Returns the array with the schema of a pin.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if the schema no longer exists. Another error if it cannot be read.
+    /// [`ArrayError::Outdated`] if the schema no longer exists. Another error if the schema cannot
+    /// be read.
     pub fn by_schema_of(&self, pin: &Pin) -> Result<Self> {
         if self.schema_path() == pin.schema {
             return Ok(self.clone());

@@ -14,7 +14,7 @@ pub(super) struct Seen {
     pub(super) schema_size: Option<u64>,
     /// The files that list others, with their contents.
     files: Vec<(String, Vec<u8>)>,
-    /// The delete commits with separate files, each with the size of its file in bytes.
+    /// The delete commits with separate files, each with the size of the file in bytes.
     pub(super) deletes: Vec<(String, u64)>,
 }
 

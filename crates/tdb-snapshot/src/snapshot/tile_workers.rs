@@ -14,7 +14,8 @@ pub struct TileWorkers {
 }
 
 impl Snapshot {
-    /// Returns the array's threads. `monitor` cancels them and receives their progress.
+    /// Returns the array's threads. `monitor` can cancel the jobs on these threads, and receives
+    /// their progress.
     #[must_use]
     pub fn tile_workers(&self, monitor: &Monitor) -> TileWorkers {
         TileWorkers { workers: self.workers().watched(Watch::new(monitor)) }

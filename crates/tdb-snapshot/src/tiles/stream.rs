@@ -25,7 +25,7 @@ pub use wanted::{ByteRun, ByteRuns, Share, Wanted};
 /// Only the required chunks of a tile are unfiltered, unless a value straddles two chunks. Other
 /// chunks are not even read, if skipping pays off on the file's storage. A chunk (64 KiB in most
 /// files) stays in the CPU caches from file to result. A chunk for a single run of the result is
-/// unfiltered directly into the result. If no filter changed the stored chunk, it is read directly
+/// unfiltered directly into the result. If no filter changed the chunk, the chunk is read directly
 /// into the result.
 #[derive(Debug)]
 pub struct TileStream<'a> {
