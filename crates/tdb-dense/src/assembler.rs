@@ -50,7 +50,7 @@ impl Assembler<'_> {
     ) -> Result<Assembled> {
         let Self { shape, fields, workers, .. } = *self;
         let mut bytes = 0;
-        // Returns `None` once all columns so far exceed the limit together.
+        // Returns `None` if the columns built so far exceed the limit together.
         let mut build = |works: &[Work], wanted: &[usize]| -> Result<Option<Vec<Column>>> {
             let mut assembly = Assembly::new((shape, fields, workers), works, wanted, (&mut *pool, &mut *kept));
             bytes += assembly.measure()?;

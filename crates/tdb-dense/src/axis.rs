@@ -118,11 +118,11 @@ impl Axis {
     }
 
     /// Returns the last end of a piece within `positions`, `positions.end` included. Returns `None`
-    /// if no piece ends there.
+    /// if no piece ends within `positions`.
     pub(super) fn last_cut(&self, positions: Range<u128>) -> Option<u128> {
         let index = self.stretch_at(positions.end.checked_sub(1)?);
         let stretch = self.stretches.get(index)?;
-        // Start of the last position's tile, or of its range.
+        // The start of the tile that contains the last position, or the start of the range.
         let cell = cell_at(stretch.first, positions.end - 1 - stretch.position);
         let back = u128::from(cell % self.extent);
         let start = (positions.end - 1).saturating_sub(back).max(stretch.position);

@@ -1,9 +1,10 @@
-//! Division of a result into batches: boxes whose cells are consecutive in result order.
+//! Division of a result into batches. A batch is a box with cells that are consecutive in result
+//! order.
 
 use crate::axis::Axis;
 use crate::shape::Positions;
 
-/// A box of positions, and the progress of batches within it.
+/// A box of positions, and the progress of batches within the box.
 #[derive(Clone, Debug)]
 pub(super) struct Bands {
     bounds: Positions,

@@ -121,7 +121,7 @@ impl Stride {
 }
 
 impl<'a> Part<'a> {
-    /// Returns the number of cells if they are consecutive in both tile and result.
+    /// Returns the number of cells if the cells are consecutive in both tile and result.
     pub(super) fn as_run(&self) -> Option<usize> {
         match (self.first, self.rest) {
             (None, []) => Some(1),

@@ -15,7 +15,7 @@ use tdb_snapshot::{Result, Snapshot};
 use crate::fields::Fields;
 use crate::work::{Origin, Work};
 
-/// A condition, and the location of its fields in a result.
+/// A condition, and the locations of the condition's fields in a result.
 #[derive(Debug)]
 pub(super) struct Filter {
     condition: Arc<BoundCondition>,

@@ -177,8 +177,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Emits the grid as boxes with a single owner. Each box grows as far as possible from its
-    /// first entry.
+    /// Emits the grid as boxes with a single owner. Each box begins with one entry and grows as far
+    /// as possible.
     fn boxes(mut self, mut each: impl FnMut(usize, Vec<Range<u128>>)) {
         for start in 0..self.owners.len() {
             let owner = self.owners[start];

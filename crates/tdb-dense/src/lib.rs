@@ -88,7 +88,7 @@ struct BatchSize {
     most: u128,
     /// Number of cells in the batch.
     cells: u128,
-    /// Target number of bytes. A batch may exceed it by a quarter.
+    /// Target number of bytes. A batch may exceed the target by a quarter.
     allowed: u128,
 }
 
@@ -186,7 +186,7 @@ impl DenseReader {
         u128::from(self.budget / self.bytes_per_cell).max(1)
     }
 
-    /// Advances past a step whose cells took `bytes` bytes.
+    /// Advances past a step. The cells of the step took `bytes` bytes.
     fn accept(&mut self, step: Step, bytes: u128) {
         self.bytes_per_cell = u64::try_from(bytes / step.cells().max(1)).unwrap_or(u64::MAX).max(1);
         self.cursor = step.next;
@@ -245,7 +245,7 @@ impl DenseReader {
         Ok(works)
     }
 
-    /// Returns the division of a step whose cells become one batch.
+    /// Returns the division of a step into units of work. All cells of the step become one batch.
     fn batch_division(&self, _step: &Step) -> Division {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };
