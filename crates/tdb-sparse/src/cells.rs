@@ -1,4 +1,4 @@
-//! Selection of a tile's matching cells: unfilters coordinates and timestamps and compares them
+//! Selection of a tile's matching cells. Coordinates and timestamps are unfiltered and compared
 //! with the query.
 
 use std::ops::Range;

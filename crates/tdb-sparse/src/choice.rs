@@ -111,7 +111,7 @@ impl Engine for Chain {
     }
 }
 
-/// Returns a bounding box of the tiles' matching cells. If there are none, returns the first
+/// Returns a bounding box of the tiles' matching cells. Without such cells, returns the first
 /// requested range of each dimension.
 pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut boxes = tiles.iter().filter_map(|(source, tile)| context.bounds(*source, tile.tile));

@@ -38,7 +38,7 @@ pub(super) struct Gatherer {
     pool: BufferPool,
 }
 
-/// A batch in progress: some fields are missing.
+/// A batch in progress, with missing fields.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     columns: Vec<Option<Column>>,

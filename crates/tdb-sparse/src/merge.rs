@@ -33,7 +33,7 @@ use strand::Strand;
 /// in global order, tiles are only loaded slightly earlier than necessary.
 ///
 /// Tiles are loaded in groups: with several threads, about as many as fill a batch. Loaded cells
-/// are merged as far as possible. Several threads merge them in [parts](split) if the number of
+/// are merged as far as possible. Several threads merge cells in [parts](split) if the number of
 /// cells justifies this.
 #[derive(Debug)]
 pub(super) struct Merge<K: Key> {
@@ -56,8 +56,8 @@ pub(super) struct Merge<K: Key> {
 /// Minimum number of cells for a second thread. Small in tests, which have few cells.
 const WORTH_PARTS: usize = if cfg!(test) { 2 } else { 16 << 10 };
 
-/// Number of strands allowed in addition to one per fragment. Beyond it, sorting is faster than
-/// merging.
+/// Number of strands allowed in addition to one per fragment. With more strands, sorting is faster
+/// than merging.
 const MOST_MORE_STRANDS: usize = if cfg!(test) { 2 } else { 32 };
 
 impl<K: Key> Merge<K> {

@@ -6,7 +6,7 @@ use tdb_rtree::{DimRange, NdRange};
 
 /// Calls `each` for the index pairs of intersecting boxes until `each` breaks.
 ///
-/// Boxes of data arriving over time or by region are mostly disjoint along some dimension. The
+/// If data arrives over time or by region, the boxes are mostly disjoint along a dimension. The
 /// search sorts the boxes along the most selective dimension and compares only boxes with an
 /// overlap in this dimension.
 ///

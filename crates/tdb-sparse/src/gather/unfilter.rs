@@ -120,9 +120,10 @@ enum Target<'a> {
     Own(usize, Range<usize>),
 }
 
-/// Unfilters cells of some tiles. Cells consecutive in the column go directly to `out`, all others
-/// to a separate buffer per tile. Skips chunks without a required cell. Cells needed by later
-/// batches are kept within the limit of `room`, which shrinks accordingly.
+/// Unfilters cells of the tiles in `uses`. If the cells of a tile are consecutive in the column,
+/// they go directly to `out`, or else to a separate buffer for the tile. Skips chunks without a
+/// required cell. Cells needed by later batches are kept within the limit of `room`, which shrinks
+/// accordingly.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
