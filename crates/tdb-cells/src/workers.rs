@@ -143,6 +143,9 @@ impl Workers {
     /// Runs jobs that mostly wait for small storage requests. Returns the results in the order of
     /// the items. On a remote storage, the storage defines the number of concurrent jobs,
     /// independent of the number of threads. On a local storage, runs like [`map`](Self::map).
+    ///
+    /// # Errors
+    /// The same as [`for_each`](Self::for_each).
     pub fn ask<T: Send + Sync, R: Send + Sync, E: From<Cancelled> + Send + Sync>(
         &self,
         profile: ReadProfile,

@@ -29,9 +29,9 @@ impl<E: Entry> Sorter<E> {
     /// Sorts entries by key. The keys are in `low..=high`. Entries with equal keys are sorted by
     /// `compare_equal`. Without `compare_equal`, their order is unspecified.
     ///
-    /// Entries are first distributed to buckets by the highest key bits. Then each bucket is
-    /// sorted, with good locality. If keys are clustered, the benefit is smaller. After
-    /// cancellation, remaining buckets stay unsorted, and [`Workers::check`] returns the error.
+    /// Entries are first distributed to buckets by the highest key bits. Then each bucket is sorted
+    /// in the cache. If keys are clustered, the benefit is smaller. After cancellation, remaining
+    /// buckets stay unsorted, and [`Workers::check`] returns the error.
     pub fn sort(
         &mut self,
         workers: &Workers,

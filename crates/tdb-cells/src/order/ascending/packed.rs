@@ -114,7 +114,8 @@ impl Part {
         let bits = self.bits;
         let mut all = 0;
         for (packed, value) in packed.iter_mut().zip(values) {
-            // Coordinates below the tile wrap around to above the tile.
+            // For coordinates below the tile, the distance wraps around to a value above the
+            // extent.
             let distance = key(*value).wrapping_sub(start);
             all |= distance;
             *packed = *packed << bits | distance;
