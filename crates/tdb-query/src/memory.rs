@@ -1,4 +1,4 @@
-//! The memory budget of a query, divided among the parts of a read in a single place.
+//! The memory budget of a query, and its division among the parts of a read.
 
 use tdb_types::ArrayType;
 

@@ -37,7 +37,8 @@ pub struct FragmentPlan {
     pub folder: String,
     /// The total number of tiles in the fragment.
     pub tile_count: u64,
-    /// The number of tiles without a cell in the query's ranges, according to MBRs.
+    /// The number of tiles without a cell in the query's ranges, according to MBRs (sparse
+    /// fragments) or the tile grid (dense fragments).
     pub outside: u64,
     /// The number of tiles hidden by newer fragments within the query's ranges (dense arrays).
     pub hidden: u64,
