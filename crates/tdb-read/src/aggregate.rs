@@ -41,7 +41,7 @@ pub struct Aggregates {
 /// The aggregates of each group of a query's cells, in the order of the keys. The batches have a
 /// column for each grouping field and for each aggregate.
 ///
-/// Nulls form the last group. NaNs form a single group, after the infinities.
+/// In each grouping field, all NaNs count as a single value, after the infinities. Nulls come last.
 #[derive(Debug)]
 pub struct Grouped {
     groups: SortedGroups,

@@ -317,7 +317,7 @@ impl Query {
     /// Unlike the [`budget`](Self::budget), this does not limit the memory of the whole query.
     /// Sparse batches are built in about this size. An early stop after the first batch then costs
     /// little, and batches stay in CPU caches. If separate batches would unfilter the same tiles,
-    /// several are built together.
+    /// several batches are built together.
     ///
     /// With a budget, the smaller limit applies: this size or the share of a batch in the budget.
     /// Without a budget, memory grows with batches larger than the default.

@@ -14,7 +14,7 @@ pub(super) struct Chunks {
     pieces: Vec<Batch>,
     len: usize,
     memory: usize,
-    /// The rest of an input batch, from a cell on.
+    /// A partly consumed input batch, and the index of the first remaining cell.
     rest: Option<(Batch, usize)>,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Parts {
     budget: usize,
     /// Additional room of a part, to avoid a subsequent small part.
     slack: usize,
-    /// The rest of a batch, from a cell on.
+    /// A partly consumed batch, and the index of the first remaining cell.
     rest: Option<(Batch, usize)>,
     /// The number of cells in the last part with labels, as an estimate for the next part.
     last: usize,
