@@ -153,7 +153,7 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
         }
     };
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
-    // Errors contain only paths below the array's folder up to here.
+    // The errors recorded so far contain only paths below the array's folder.
     findings.locate(&**storage);
     let directory = resolved.map_err(|error| error.located(&**storage))?;
     // `read_small` may have listed the footers' folder.

@@ -82,6 +82,9 @@ impl FieldTiles {
 
     /// Reads a filtered tile of a data file into `scratch.filtered`, and returns the length. The
     /// unfiltered tile has `size` bytes, and may embed up to `offsets` bytes of offsets.
+    ///
+    /// # Errors
+    /// The tile cannot be read, has an implausible stored size, or the query was cancelled.
     pub fn stored(
         &self,
         part: &PartTiles,

@@ -44,7 +44,10 @@ impl<'a> TileStream<'a> {
         Self { headers, chunk: tile, filters, watch: watch.as_deref() }
     }
 
-    /// Returns an error if the tile exceeds the limit.
+    /// Checks the unfiltered size of a tile.
+    ///
+    /// # Errors
+    /// The size exceeds the limit.
     pub fn check_size(&self, request: TileRequest) -> Result<()> {
         self.headers.check_size(request)
     }
