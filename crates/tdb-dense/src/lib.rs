@@ -4,7 +4,7 @@
 // built in these steps:
 //
 // 1. `bands` and `cursor` cut the result into batches: boxes as large as the budget allows,
-//    preferably ending with tiles. Both also divide batches among workers.
+//    preferably ending with tiles. `cursor` also divides batches among workers.
 // 2. `work` determines which tiles each box intersects (`axis`) and which fragment has the newest
 //    cells (`layers`). The result is a list of loops over boxes of cells (`copy`).
 // 3. `fields` finds the tiles of each field in these fragments.
