@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::table::Run;
 
 /// Copies the runs of the tiles in `uses` into `out`. `sources[slot]` holds the cells of a tile, or
-/// is empty if the cells are already in place.
+/// is empty if the cells are already in `out`.
 pub(super) fn gather_fixed(
     context: &Context,
     (layout, uses): (&BatchLayout<'_>, &[Use]),

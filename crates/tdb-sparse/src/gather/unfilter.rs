@@ -43,7 +43,7 @@ impl FixedPart {
         }
     }
 
-    /// Returns the held bytes. Empty if the cells are already in place.
+    /// Returns the held bytes. Empty if the cells are already in the column.
     pub(super) fn bytes(self, held: &Held) -> &[u8] {
         match self {
             Self::Values { .. } => &held.cells.values,
