@@ -158,7 +158,8 @@ impl CellsError {
     }
 }
 
-/// Formats names for a message, at most 12.
+/// Formats up to 12 names for a message, followed by the number of further names. Returns `none`
+/// without names.
 #[must_use]
 pub fn list_of_names(names: &[String]) -> String {
     if names.is_empty() {

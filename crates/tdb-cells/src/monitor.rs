@@ -48,10 +48,10 @@ struct Shared {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Finished tiles, read in part or in full, or unneeded. Counted once per fragment and not per
-    /// field.
+    /// The number of finished tiles: read in part or in full, or unneeded. Counted once per
+    /// fragment and not per field.
     pub tiles: u64,
-    /// The tiles in the plan.
+    /// The number of planned tiles.
     pub planned_tiles: u64,
     /// The stored bytes, in data files, of the finished tiles.
     pub bytes: u64,

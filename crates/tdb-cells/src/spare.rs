@@ -11,7 +11,7 @@ use crate::buffers::CellBuffers;
 #[derive(Debug)]
 pub struct Pool<T> {
     kept: Mutex<Kept<T>>,
-    /// The maximum bytes kept. Surplus memory is freed.
+    /// The maximum number of bytes kept. Surplus memory is freed.
     most: usize,
 }
 

@@ -69,7 +69,7 @@ impl<'a> KeyRanges<'a> {
 
     /// Clears the mask of cells with values outside of all ranges. `keys` is reusable memory.
     pub fn keep(&self, physical: PhysicalType, values: &[u8], mask: &mut [bool], keys: &mut Vec<u64>) {
-        /// The number of cells per round. Small enough for the keys to stay in the fastest cache.
+        /// The number of cells per round. Small enough for the keys to stay in the L1 cache.
         const CELLS: usize = 2048;
         for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
             keys.clear();

@@ -30,7 +30,7 @@ struct Part {
     bits: u32,
 }
 
-/// The sign bit of differences must remain free.
+/// The maximum total number of bits of all distances. The sign bit of differences must remain free.
 const MOST_BITS: u32 = 63;
 
 impl PackedCheck {
