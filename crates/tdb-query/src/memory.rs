@@ -34,7 +34,7 @@ const OTHERS: usize = 8 << 20;
 /// The limit of kept tiles and of sorted cells without a budget. If more cells are sorted at a
 /// time, tiles are read less often.
 const DEFAULT_HELD: usize = 64 << 20;
-/// The minimum size of dense batches, if they may grow.
+/// The minimum of `most_batch` for dense arrays.
 const LEAST_DENSE: usize = 8 << 20;
 /// Bounds for prefetching: less is not worthwhile, more brings no benefit.
 const LEAST_AHEAD: usize = 8 << 20;

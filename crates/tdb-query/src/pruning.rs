@@ -71,8 +71,8 @@ impl Pruner {
         self.tile(tile, bounds.as_ref()) == Matches::None
     }
 
-    /// Returns whether all, no or some cells of a tile meet the condition. `bounds` is a box around
-    /// all cells of the tile.
+    /// Returns [`Matches::All`] or [`Matches::None`] if certainly all or no cells of a tile meet
+    /// the condition, or else [`Matches::Unknown`]. `bounds` is a box around all cells of the tile.
     pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Matches {
         self.judge(tile, bounds, None)
     }
@@ -132,8 +132,9 @@ pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condi
     }
 }
 
-/// Returns whether all, no or some cells of the fragment meet the condition, according to the
-/// non-empty domain and totals.
+/// Returns [`Matches::All`] or [`Matches::None`] if, according to the non-empty domain and totals,
+/// certainly all or no cells of the fragment meet the condition. Otherwise returns
+/// [`Matches::Unknown`].
 fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Matches {
     let domain = fragment.bounds();
     let known = |field: FieldRef| match field {

@@ -6,13 +6,13 @@ use tdb_rtree::DimRange;
 /// least one range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Ascending, and not adjacent.
+    /// The ranges on each dimension, ascending and not adjacent.
     dimensions: Vec<Vec<DimRange>>,
 }
 
 impl Region {
-    /// Creates a region. `given[d]` contains the ranges on dimension `d` in any order. If empty,
-    /// `limits[d]` is used.
+    /// Creates a region. `given[d]` contains the ranges on dimension `d` in any order. If
+    /// `given[d]` is empty, `limits[d]` is used.
     pub fn new(given: &[Vec<DimRange>], limits: Vec<DimRange>) -> Self {
         let union = |(given, limits): (&Vec<DimRange>, DimRange)| match given.is_empty() {
             true => vec![limits],

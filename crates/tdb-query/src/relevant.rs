@@ -11,7 +11,7 @@ use crate::pruning::rules_out_fragment;
 /// The fragments with possible results of a query, and the number of skipped fragments.
 #[derive(Debug)]
 pub struct Relevant<'a> {
-    /// Oldest first.
+    /// The relevant fragments, oldest first.
     pub fragments: Vec<&'a Fragment>,
     /// The number of skipped fragments in the ranges. Their cells neither meet the condition nor
     /// hide cells that meet the condition.

@@ -11,7 +11,7 @@ use crate::unknown::InexactReason;
 /// Several threads visit tiles, and each thread builds partial results. Partial results are merged
 /// in the order of the tiles. Only the rounding of sums of floats depends on threads.
 pub trait Scan: Send + Sync {
-    /// A partial result over some cells.
+    /// A partial result over a part of the cells.
     type Part: Send;
     /// Statistics of a fragment's tiles.
     type Known;

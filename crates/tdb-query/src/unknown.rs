@@ -9,7 +9,7 @@ use tdb_fragment::UntrustedReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InexactReason {
-    /// Fragments overlap, and a cell may replace another.
+    /// Fragments overlap or a fragment stores timestamps, so that a cell may replace another cell.
     Overlap,
     /// The query selects a part of a tile. In a dense array, this also means that several fragments
     /// contain parts of the tile, or that a part was never written.
