@@ -114,8 +114,8 @@ impl Query {
     ///
     /// # Errors
     /// The same as [`aggregate`](Self::aggregate), or
-    /// [`ArrayError::Query`](tdb_snapshot::ArrayError::Query) if `fields` names a field twice.
-    /// Errors of reading cells are returned by the iterator.
+    /// [`ArrayError::Query`](tdb_snapshot::ArrayError::Query) if `fields` names a field twice. The
+    /// iterator returns errors of reading cells.
     pub fn group_by<S: AsRef<str>>(
         self,
         fields: impl IntoIterator<Item = S>,

@@ -258,9 +258,9 @@ impl Query {
     /// For several threads, a batch takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
-    /// MiB, or the memory to unfilter the query's largest tile if larger. With a large budget, a
-    /// batch takes about a third of the budget in dense arrays, and a fifth in sparse arrays. The
-    /// rest is for sorting cells and for tiles kept for further batches.
+    /// MiB, or the memory to unfilter the query's largest tile if that is larger. With a large
+    /// budget, a batch takes about a third of the budget in dense arrays, and a fifth in sparse
+    /// arrays. The rest is for sorting cells and for tiles kept for further batches.
     ///
     /// With a small budget, several batches are built together if separate batches would unfilter
     /// the same tiles. These batches take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are

@@ -22,10 +22,10 @@ impl Query {
     ///
     /// Parts are boxes of coordinates, cut at tile boundaries if possible, with about the same
     /// number of bytes to read. Splitting reads only metadata. All cells with the same coordinates
-    /// are in the same part. [`QueryPart::weight`] returns the resulting balance: few or large
-    /// tiles cannot be split evenly.
+    /// are in the same part. Few or large tiles cannot be split evenly. [`QueryPart::weight`] shows
+    /// the balance.
     ///
-    /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. They read the
+    /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. Parts read the
     /// current snapshot of the array, independent of later writes. The [monitor](Self::monitor) and
     /// the key of an encrypted array are not included.
     ///
@@ -69,7 +69,7 @@ impl Query {
             found.push(QueryPart::new(self.array(), snapshot, spec, piece.weight()));
         }
         if found.is_empty() {
-            // An empty query.
+            // The selection is empty.
             let snapshot = checked.array.pin(|_| false)?;
             found.push(QueryPart::new(self.array(), snapshot, self.spec.clone(), 0.0));
         }

@@ -19,7 +19,7 @@ use crate::read::plan_fragments;
 pub struct FirstValues {
     /// `true` for descending order, with NaNs first.
     pub greatest: bool,
-    /// `true` if nulls come before all values.
+    /// `true` if nulls come before all values, `false` if nulls come last.
     pub nulls: bool,
 }
 

@@ -53,7 +53,7 @@ impl QueryPart {
     }
 
     /// Opens the array at the part's location, and returns the part's query. Uses the key, limits
-    /// and threads of `options`. The time is the part's.
+    /// and threads of `options`. Opens the array at the time of the part.
     ///
     /// # Errors
     /// [`ArrayError::Query`] if the location is the URI of another storage than local files.
