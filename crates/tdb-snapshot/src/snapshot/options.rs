@@ -77,8 +77,8 @@ impl<T> Options<T> {
         self
     }
 
-    /// Sets the key of an encrypted array or group. The key is kept while the object is open. It is
-    /// never printed, and overwritten in memory when dropped.
+    /// Sets the key of an encrypted array or group. The key is kept while the object is open. The
+    /// key is never printed, and is overwritten in memory when dropped.
     ///
     /// Opening an unencrypted array with a key is an error, because anyone could have written the
     /// cells.
