@@ -25,8 +25,8 @@ use crate::table::{Run, RunQueue, TileTable};
 /// Needs no sort keys, and unfilters no data twice. The coordinates of a batch are unfiltered into
 /// the result, then each cell is compared with the previous cell. A batch is emitted once no later
 /// tile can hold a cell that precedes the batch's last cell. Usually the MBRs prove this. Otherwise
-/// the cells of the later tile must prove this. The read then usually unfilters only the
-/// coordinates of the next batch earlier than otherwise.
+/// the cells of the later tile prove this, and the coordinates of further batches are unfiltered
+/// earlier.
 #[derive(Debug)]
 pub(super) struct InOrder {
     stream: Stream,
