@@ -59,7 +59,7 @@ impl Batch {
     /// Returns a range of cells as a batch with shared values. See [`Column::slice`].
     ///
     /// # Panics
-    /// If the range exceeds the number of cells.
+    /// If the range is reversed or exceeds the number of cells, unless the batch has no columns.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         let columns = self.columns.iter().map(|column| column.slice(cells.clone())).collect();
@@ -80,10 +80,11 @@ impl Batch {
         Some(Self { columns, len: batches.iter().map(Self::len).sum() })
     }
 
-    /// Returns the number of cells from `start` on that fit into `bytes` of memory as a separate
-    /// batch, at least 1.
+    /// Returns the number of cells, counted from `start`, that fit into `bytes` of memory as a
+    /// separate batch. Returns at least 1.
     pub fn fitting(&self, start: usize, bytes: usize) -> usize {
-        // A slice adds a first offset, and may begin within a byte of the bitmap.
+        // A slice has an additional first offset, and may begin within a byte of the validity
+        // bitmap.
         let own = self.columns.iter().map(|column| column.memory_before(0) + usize::from(column.validity().is_some()));
         let most = self.memory_before(start).saturating_add(bytes).saturating_sub(own.sum());
         let (mut low, mut high) = (start + 1, self.len);
@@ -94,7 +95,8 @@ impl Batch {
         low - start
     }
 
-    /// Returns the memory of all cells before `cell`, in bytes.
+    /// Returns the memory of all cells before `cell`, in bytes. Includes the offset at the end of
+    /// these cells.
     pub fn memory_before(&self, cell: usize) -> usize {
         self.columns.iter().map(|column| column.memory_before(cell)).sum()
     }

@@ -4,8 +4,8 @@ use tdb_types::{Buffer, Cells, Offsets, Validity};
 
 /// The unfiltered cells of a field in a tile, in growable memory reused from tile to tile.
 ///
-/// A part is empty if the field lacks it, or if it is not loaded. Loaded cells always have
-/// fixed-size values or offsets.
+/// `values`, `offsets` and `validity` are empty if the field does not have them, or if they are not
+/// loaded. If at least one cell is loaded, `values` or `offsets` is not empty.
 #[derive(Clone, Debug, Default)]
 pub struct CellBuffers {
     /// The values of all cells.
@@ -40,7 +40,7 @@ impl CellBuffers {
     /// Returns the bytes of a variable-length cell.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
-        // Checked when the tile was loaded: offsets ascend and end at the length of the values.
+        // The tile loader has checked that offsets ascend and end at the length of the values.
         &self.values[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
     }
 
@@ -83,7 +83,8 @@ impl CellBuffers {
         }
     }
 
-    /// Appends the cells with the indices `some`, in this order.
+    /// Appends the cells with the indices in `some`, in this order, each with a validity byte if
+    /// the field is `nullable`.
     pub fn push_some(&mut self, cells: &Cells<'_>, some: &[u32], nullable: bool) {
         match (cells.offsets(), cells.size()) {
             (Some(offsets), _) => self.push_var(cells.values(), offsets, some),
@@ -143,7 +144,7 @@ impl CellBuffers {
         }
     }
 
-    /// Adds the offset of the first cell if there are no offsets.
+    /// Adds offset 0 of the first cell if there are no offsets.
     pub fn start_offsets(&mut self) {
         if self.offsets.is_empty() {
             self.offsets.push(0);
@@ -158,14 +159,14 @@ impl CellBuffers {
         }
     }
 
-    /// Keeps only the first `cells` cells.
+    /// Keeps only the first `cells` cells. `size` is the size of fixed-size cells in bytes.
     pub fn truncate(&mut self, cells: usize, size: usize) {
         self.values.resize(self.start_of(cells, size));
         self.offsets.truncate(cells + 1);
         self.validity.resize(cells.min(self.validity.len()));
     }
 
-    /// Removes the first `cells` cells.
+    /// Removes the first `cells` cells. `size` is the size of fixed-size cells in bytes.
     pub fn drop_front(&mut self, cells: usize, size: usize) {
         let start = self.start_of(cells, size);
         drop_front(&mut self.values, start);
@@ -184,8 +185,8 @@ fn drop_front(bytes: &mut Buffer, count: usize) {
     bytes.resize(bytes.len() - count);
 }
 
-/// Returns the same cells in tile layout: offsets in bytes from 0 on, and a validity byte per cell
-/// if the field is `nullable`. Converted parts use `memory`.
+/// Returns the same cells in tile layout: offsets count bytes and start at 0, and each cell has a
+/// validity byte if the field is `nullable`. Stores converted offsets and validity in `memory`.
 pub fn in_tile_layout<'a>(cells: &Cells<'a>, nullable: bool, memory: &'a mut CellBuffers) -> Cells<'a> {
     memory.clear();
     let CellBuffers { offsets, validity, .. } = memory;

@@ -98,7 +98,8 @@ impl Column {
     /// ...).
     ///
     /// # Errors
-    /// [`CellsError::WrongType`] if `T` is not the type of the datatype.
+    /// [`CellsError::WrongType`] if `T` is not the type of the datatype, or the buffer does not
+    /// consist of whole values.
     pub fn values<T: Value>(&self) -> Result<&[T]> {
         if T::PHYSICAL != self.datatype.physical() {
             return Err(self.wrong_type::<T>());
@@ -181,7 +182,7 @@ impl Column {
         }
     }
 
-    /// Returns a view of the cells. Views of tiles have the same type.
+    /// Returns a view of the cells. [`Cells`] also represents the cells of tiles.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         let cells = match self.offsets() {
@@ -192,10 +193,10 @@ impl Column {
     }
 
     /// Returns a range of cells as a separate column with shared values. Offsets are copied.
-    /// Validity is copied if the range is not aligned to whole bytes.
+    /// Validity is copied unless both ends of the range are multiples of 8.
     ///
     /// # Panics
-    /// If the range exceeds the number of cells.
+    /// If the range is reversed or exceeds the number of cells.
     #[must_use]
     pub fn slice(&self, cells: Range<usize>) -> Self {
         assert!(cells.start <= cells.end && cells.end <= self.len, "cells {cells:?} of {}", self.len);
@@ -205,13 +206,16 @@ impl Column {
         Self { name: Arc::clone(&self.name), len: cells.len(), values, offsets, validity, ..*self }
     }
 
-    /// Returns the values, the offsets and the validity, to build other columns without a copy.
+    /// Returns the values, the offsets and the validity, to build other columns without a copy. The
+    /// offsets are `None` for fixed-length cells, and the validity is `None` for fields that are
+    /// not nullable.
     #[must_use]
     pub fn into_buffers(self) -> (SharedBuffer, Option<SharedBuffer>, Option<SharedBuffer>) {
         (self.values, self.offsets, self.validity)
     }
 
-    /// Returns the memory of all cells before `cell`, in bytes.
+    /// Returns the memory of all cells before `cell`, in bytes. Includes the offset at the end of
+    /// these cells.
     pub fn memory_before(&self, cell: usize) -> usize {
         let offsets = if self.offsets.is_some() { 8 * (cell + 1) } else { 0 };
         self.bytes_of(0..cell).len() + offsets + if self.validity.is_some() { cell.div_ceil(8) } else { 0 }
@@ -239,7 +243,7 @@ fn slice_of_bits(bits: &SharedBuffer, cells: Range<usize>) -> SharedBuffer {
     if cells.start.is_multiple_of(8) && cells.end.is_multiple_of(8) {
         return bits.slice(bytes);
     }
-    // Bits after the last cell are 0.
+    // In the copy, bits after the last cell are 0.
     let mut moved = Buffer::zeroed(cells.len().div_ceil(8));
     let from = bits.view_bits::<Lsb0>()[cells].chunks(8);
     moved.iter_mut().zip(from).for_each(|(to, bits)| *to = bits.load_le());

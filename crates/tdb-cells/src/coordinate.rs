@@ -9,12 +9,13 @@ use tdb_types::{PhysicalType, Scalar, with_physical};
 
 use crate::{CellsError, Result};
 
-/// An end of a range as given by a caller. Converted to the dimension's type when the range is set.
+/// An end of a query range as given by a caller. The query converts the end to the dimension's type
+/// when the range is set.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Coordinate {
-    /// For integer, date and time dimensions, and for whole floats. Dates are in units of the
-    /// dimension since 1970-01-01.
+    /// For integer, date and time dimensions. Float dimensions round the integer. A date counts
+    /// units of the dimension since 1970-01-01.
     Integer(i128),
     /// For float dimensions.
     Float(f64),
@@ -56,12 +57,12 @@ impl From<Scalar> for Coordinate {
 }
 
 impl Coordinate {
-    /// Returns the first and last coordinate of a box for each dimension. The box is a non-empty
-    /// domain, a current domain or an MBR, with ranges of [ordered keys](tdb_types::ordered_key),
-    /// and has a range for each dimension of the schema.
+    /// Returns the first and last coordinate of `region` for each dimension. `region` is a
+    /// non-empty domain, a current domain or an MBR. It has a range of [ordered
+    /// keys](tdb_types::ordered_key) for each dimension of the schema.
     ///
-    /// Only query ranges of strings exclude the end or have no end. For a range without end, the
-    /// returned end consists of bytes 0xff and is a byte longer than the start.
+    /// For a string range without end, the returned end consists of bytes 0xff and is a byte longer
+    /// than the start. An excluded end is returned as if it were included.
     #[must_use]
     pub fn of_box(schema: &ArraySchema, region: &NdRange) -> Vec<RangeInclusive<Self>> {
         let ranges = schema.dimensions().iter().zip(&region.0);
@@ -120,7 +121,7 @@ impl fmt::Display for Given {
 }
 
 impl Given {
-    /// Creates a range from any coordinate type.
+    /// Creates a range from a Rust range of any coordinate type.
     pub fn of<C: Into<Coordinate> + Clone>(range: &impl RangeBounds<C>) -> Self {
         Self { start: range.start_bound().cloned().map(Into::into), end: range.end_bound().cloned().map(Into::into) }
     }
@@ -134,8 +135,13 @@ impl Given {
         (Bound::Included(prefix.into()), end)
     }
 
-    /// Converts the range to the type of the dimension. `limits` replaces an open end: the
-    /// (current) domain, in keys.
+    /// Converts the range to the type of the dimension. `limits` is the current domain if set, or
+    /// else the domain, in keys. A range of numbers must be within `limits`. The ends of `limits`
+    /// replace open ends. Strings may be outside of `limits`.
+    ///
+    /// # Errors
+    /// [`CellsError::Range`] if an end is of the wrong type, or the range is empty or exceeds
+    /// `limits`.
     pub fn on(&self, dimension: &Dimension, limits: &DimRange) -> Result<DimRange> {
         match limits {
             DimRange::Var { .. } => self.on_strings(dimension),
@@ -189,8 +195,8 @@ impl Given {
         let scalar = scalar_of(physical, coordinate).ok_or_else(|| {
             self.error(dimension, format!("{coordinate} is not a valid {} coordinate", dimension.datatype()))
         })?;
-        // Zeros of both signs are equal, but have different, adjacent keys. A range with inclusive
-        // end contains both zeros. A range with exclusive end contains neither.
+        // Zeros of both signs are equal, but have different, adjacent keys. An inclusive bound of
+        // zero includes both zeros. An exclusive bound of zero excludes both.
         let key = match (scalar, is_end != exclusive) {
             (Scalar::F32(0.0), false) => Scalar::F32(-0.0).key(),
             (Scalar::F32(0.0), true) => Scalar::F32(0.0).key(),
@@ -212,6 +218,9 @@ impl Given {
 }
 
 /// Returns the index of the dimension called `name`.
+///
+/// # Errors
+/// [`CellsError::UnknownDimension`] if the schema has no such dimension.
 pub fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
     let dimensions = schema.dimensions();
     dimensions.iter().position(|known| known.name() == name).ok_or_else(|| {
@@ -221,6 +230,9 @@ pub fn dimension_index(schema: &ArraySchema, name: &str) -> Result<usize> {
 }
 
 /// Returns the index of the dimension, and the range converted to the type of the dimension.
+///
+/// # Errors
+/// [`CellsError::UnknownDimension`], or [`CellsError::Range`] as in [`Given::on`].
 pub fn range_on<C: Into<Coordinate> + Clone>(
     schema: &ArraySchema,
     dimension: &str,
@@ -230,8 +242,8 @@ pub fn range_on<C: Into<Coordinate> + Clone>(
     Ok((index, Given::of(range).on(&schema.dimensions()[index], &schema.limits(index))?))
 }
 
-/// Converts the coordinate to a value of the type. Returns `None` if the type cannot hold the
-/// value.
+/// Converts the coordinate to a value of the type. Rounds numbers to float types. Returns `None`
+/// for a string, a NaN, a float for an integer type, or an integer outside of the type.
 pub fn scalar_of(physical: PhysicalType, coordinate: &Coordinate) -> Option<Scalar> {
     Some(match (physical, coordinate) {
         (_, Coordinate::Bytes(_)) => return None,

@@ -22,7 +22,7 @@ pub enum CellsError {
         /// The requested type.
         asked: PhysicalType,
     },
-    /// The array does not have the field.
+    /// The array or the [`Batch`](crate::Batch) does not have the field.
     #[error("unknown field {name:?}; the array has {}", list_of_names(known))]
     UnknownField {
         /// The requested name.
@@ -45,7 +45,7 @@ pub enum CellsError {
         dimension: String,
         /// The range as given.
         range: String,
-        /// The reason, and a valid range.
+        /// The reason. Includes the domain if the range exceeds the domain.
         why: String,
     },
     /// A point is invalid.
@@ -81,14 +81,15 @@ pub enum CellsError {
     /// A cell cannot be written.
     #[error("cell {cell}, field {field:?}: {problem}")]
     Cell {
-        /// The field, or the first dimension for problems of all coordinates.
+        /// The field. The first dimension if the problem concerns the coordinates of all
+        /// dimensions.
         field: String,
         /// The index of the cell in the input, from 0.
         cell: u64,
         /// The problem.
         problem: CellProblem,
     },
-    /// The schema has no order of cells.
+    /// The schema is in Hilbert order, but has too many dimensions for the curve.
     #[error("array schema: {0}")]
     Schema(SchemaError),
 }
@@ -108,10 +109,10 @@ pub enum CellProblem {
     /// The field is not nullable.
     #[error("null, but the field is not nullable")]
     Null,
-    /// A string is invalid for the datatype.
+    /// A string of a UTF-8 field is not valid UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
-    /// The offsets of the cell run backwards or past the end of the values.
+    /// The offsets of the cell descend or exceed the number of values.
     #[error("offsets {start}..{end} descend or exceed the {len} values")]
     Offsets {
         /// The start of the cell.
@@ -124,7 +125,7 @@ pub enum CellProblem {
     /// Another cell has the same coordinates, and the array does not allow duplicates.
     #[error("same coordinates as cell {other}")]
     Duplicate {
-        /// The other cell.
+        /// The index of the other cell in the input, from 0.
         other: u64,
     },
     /// A filter of the field cannot represent the value.
@@ -157,7 +158,8 @@ impl CellsError {
     }
 }
 
-/// Formats names for a message, at most 12.
+/// Formats up to 12 names for a message, followed by the number of further names. Returns `none`
+/// without names.
 #[must_use]
 pub fn list_of_names(names: &[String]) -> String {
     if names.is_empty() {

@@ -9,7 +9,8 @@
 //!   of queries.
 //! - [`CellsError`]: errors with the field, dimension or cell at fault.
 //!
-//! The crate does not access the files of arrays. The crates above read and write tiles.
+//! The crate does not access the files of arrays. Crates that depend on this crate read and write
+//! tiles.
 //!
 //! ```
 //! use tdb_cells::WriteColumn;

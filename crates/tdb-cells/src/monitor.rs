@@ -29,7 +29,7 @@ pub struct Monitor {
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: CancelToken,
-    /// `true` if progress is not needed.
+    /// `true` if the monitor does not count progress.
     only_cancels: bool,
     tiles: AtomicU64,
     planned_tiles: AtomicU64,
@@ -41,19 +41,21 @@ struct Shared {
 
 /// The progress of queries.
 ///
-/// The planned numbers come from the query plan, without labels. A tile counts once, independent of
-/// the number of fields and reads. Unneeded tiles count as done when the last batch was returned. A
-/// query read to the end has done exactly the planned work, and no query exceeds the plan.
+/// The planned numbers come from the query plan, and exclude reads of dimension labels. A tile
+/// counts once, independent of the number of fields and reads. When a query has returned the last
+/// batch, all planned tiles that were not read count as finished and as unneeded. The finished work
+/// of a query never exceeds the plan, and finally equals the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Tiles read in part or in full, counted once per fragment and not per field.
+    /// The number of finished tiles: read in part or in full, or unneeded. Counted once per
+    /// fragment and not per field.
     pub tiles: u64,
-    /// Tiles to be read.
+    /// The number of planned tiles.
     pub planned_tiles: u64,
-    /// Stored bytes, in data files, of the tiles read.
+    /// The stored bytes, in data files, of the finished tiles.
     pub bytes: u64,
-    /// Stored bytes, in data files, to be read.
+    /// The stored bytes, in data files, of the planned tiles.
     pub planned_bytes: u64,
     /// The number of tiles in `tiles` that the query did not need to read.
     pub unneeded_tiles: u64,
@@ -69,16 +71,17 @@ impl Monitor {
     }
 
     /// Creates a monitor for cancellation only. [`progress`](Self::progress) stays zero, and
-    /// queries skip planning for progress. This saves time in queries for few cells out of many.
+    /// queries skip planning for progress. This saves time in queries for a few cells of a large
+    /// array.
     #[must_use]
     pub fn only_cancelling() -> Self {
         Self { shared: Arc::new(Shared { only_cancels: true, ..Shared::default() }) }
     }
 
     /// Cancels the current and future queries of this monitor. Each query returns
-    /// [`Cancelled`](crate::Cancelled) instead of the next batch, at the latest after the current
-    /// chunk of a tile. Prefetching stops, and pending requests are dropped. Cancellation is
-    /// permanent: use another monitor for further queries.
+    /// [`Cancelled`](crate::Cancelled) instead of the next batch, at the latest after unfiltering
+    /// the current chunk of a tile. Prefetching stops, and pending requests are dropped.
+    /// Cancellation is permanent: use another monitor for further queries.
     pub fn cancel(&self) {
         self.shared.cancelled.cancel();
     }
@@ -94,8 +97,8 @@ impl Monitor {
     pub fn progress(&self) -> Progress {
         let Shared { tiles, planned_tiles, bytes, planned_bytes, unneeded_tiles, unneeded_bytes, .. } = &*self.shared;
         let (unneeded_tiles, unneeded_bytes) = (unneeded_tiles.load(Relaxed), unneeded_bytes.load(Relaxed));
-        // Finished work is loaded first, because planned work can only grow. The bounds below hide
-        // reordered loads.
+        // Finished work is loaded first, because planned work can only grow. `max` and `min` below
+        // hide reordered loads.
         let (tiles, bytes) = (tiles.load(Relaxed), bytes.load(Relaxed));
         let (planned_tiles, planned_bytes) = (planned_tiles.load(Relaxed), planned_bytes.load(Relaxed));
         Progress {
@@ -114,7 +117,7 @@ impl Monitor {
         &self.shared.cancelled
     }
 
-    /// Returns `true` if progress is needed.
+    /// Returns `true` if the monitor counts progress.
     #[must_use]
     pub fn has_progress(&self) -> bool {
         !self.shared.only_cancels

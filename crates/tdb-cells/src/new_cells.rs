@@ -31,15 +31,15 @@ pub struct WriteColumn<'a> {
     pub(crate) values: Cow<'a, [u8]>,
     /// The type of the values. `None` for bytes of any type.
     pub(crate) physical: Option<PhysicalType>,
-    /// The start of each cell and the end of the last cell, in values.
+    /// The start of each cell and the end of the last cell, in values. `None` for fixed-size cells.
     pub(crate) offsets: Option<Cow<'a, [u64]>>,
-    /// A bit per cell.
+    /// A bit per cell, set for valid cells. `None` if no cell is null.
     pub(crate) validity: Option<Cow<'a, [u8]>>,
 }
 
 impl<'a> WriteColumn<'a> {
-    /// Creates a column of numbers in the Rust type of the field's datatype (`i64` for dates). Each
-    /// cell has as many values as the attribute defines.
+    /// Creates a column of numbers in the Rust type of the field's datatype (`i64` for dates).
+    /// Without offsets, each cell takes the next values, as many as the schema defines per cell.
     #[must_use]
     pub fn values<T: Value>(values: &'a [T]) -> Self {
         Self::of(bytemuck::cast_slice(values), Some(T::PHYSICAL))
@@ -67,7 +67,8 @@ impl<'a> WriteColumn<'a> {
         Self { values: Cow::Borrowed(values), physical, offsets: None, validity: None }
     }
 
-    /// Creates a column of strings or other variable-length cells, given as bytes.
+    /// Creates a column of strings or other variable-length cells, given as bytes. Each value must
+    /// have the size of a byte, because the offsets count bytes.
     #[must_use]
     pub fn strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = S>) -> WriteColumn<'static> {
         let (mut values, mut offsets) = (Vec::new(), vec![0]);
@@ -78,7 +79,7 @@ impl<'a> WriteColumn<'a> {
         WriteColumn { values: Cow::Owned(values), physical: None, offsets: Some(Cow::Owned(offsets)), validity: None }
     }
 
-    /// Creates a column of strings and nulls.
+    /// Creates a column of strings and nulls. Values are bytes, as in [`strings`](Self::strings).
     #[must_use]
     pub fn optional_strings<S: AsRef<[u8]>>(strings: impl IntoIterator<Item = Option<S>>) -> WriteColumn<'static> {
         let (mut values, mut offsets, mut validity) = (Vec::new(), vec![0], Vec::new());
@@ -117,7 +118,8 @@ impl<'a> WriteColumn<'a> {
         self.offsets.as_deref()
     }
 
-    /// Returns a bit per cell, least significant first. `None` if no cell is null.
+    /// Returns a bit per cell, least significant first, set for valid cells. `None` means that no
+    /// cell is null.
     #[must_use]
     pub fn validity(&self) -> Option<&[u8]> {
         self.validity.as_deref()
@@ -141,8 +143,8 @@ impl<'a> WriteColumn<'a> {
         Self { offsets: Some(offsets.into()), ..self }
     }
 
-    /// Marks the cells whose bit is not set as null. The least significant bit comes first. The
-    /// bits are borrowed, or given as a `Vec`.
+    /// Sets the validity: a bit per cell, least significant first. Cells with a bit of 0 are null.
+    /// The bits are borrowed, or given as a `Vec`.
     #[must_use]
     pub fn with_validity(self, bits: impl Into<Cow<'a, [u8]>>) -> Self {
         Self { validity: Some(bits.into()), ..self }
@@ -208,7 +210,7 @@ impl<'a> WriteBatch<'a> {
         Self::default()
     }
 
-    /// Iterates over the columns with field names.
+    /// Iterates over the field names and columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &WriteColumn<'a>)> {
         self.columns.iter().map(|(name, column)| (&**name, column))
     }

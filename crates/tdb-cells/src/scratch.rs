@@ -15,13 +15,13 @@ pub struct TileScratch {
     pub filters: Scratch,
     /// The stored bytes of a tile.
     pub filtered: Vec<u8>,
-    /// The unfiltered bytes of a tile or of some chunks.
+    /// The unfiltered bytes of a tile or of several chunks.
     pub tile: Buffer,
-    /// The cells of a tile, before or after the filters.
+    /// The unfiltered cells of a tile.
     pub cells: CellBuffers,
     /// The selection mask over the cells of a tile.
     pub mask: Vec<bool>,
-    /// The monitored query, if any.
+    /// The monitored query, if the job belongs to one.
     pub watch: Option<Arc<Watch>>,
 }
 

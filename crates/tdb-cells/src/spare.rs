@@ -6,11 +6,12 @@ use tdb_types::Buffer;
 
 use crate::buffers::CellBuffers;
 
-/// A pool of unused memory for all threads. Fresh memory is slow on first access.
+/// A pool of unused memory, shared by all threads. Reuse avoids the slow first access to fresh
+/// memory.
 #[derive(Debug)]
 pub struct Pool<T> {
     kept: Mutex<Kept<T>>,
-    /// The maximum bytes kept. Surplus memory is freed.
+    /// The maximum number of bytes kept. Surplus memory is freed.
     most: usize,
 }
 
@@ -20,12 +21,13 @@ struct Kept<T> {
     bytes: usize,
 }
 
-/// The bytes of each kind kept by the process after an array is closed, for the next array.
+/// The maximum size in bytes of each pool that keeps the memory of closed arrays.
 const KEPT: usize = 4 << 20;
 
 /// Memory of closed arrays for arrays opened later. A program that opens an array for each small
 /// write would otherwise touch fresh memory each time. For a tile of 2 MiB, this takes longer than
-/// writing the file. Like freed memory, it may contain cells until reuse, even of encrypted arrays.
+/// writing the file. Like freed memory, this memory may contain cells until reuse, even of
+/// encrypted arrays.
 pub static SPARE_CELLS: Pool<CellBuffers> = Pool::of(KEPT);
 /// Memory of closed arrays for stored parts of tiles.
 pub static SPARE_PARTS: Pool<[Vec<u8>; 3]> = Pool::of(KEPT);
@@ -77,7 +79,7 @@ impl<T> Pool<T> {
 }
 
 impl<T: Spare> Pool<T> {
-    /// Returns the memory given last, with its contents, or new memory.
+    /// Returns the memory given last, with its contents. Returns new memory if the pool is empty.
     pub fn take(&self) -> T {
         self.take_if_any().unwrap_or_default()
     }
@@ -90,14 +92,14 @@ impl<T: Spare> Pool<T> {
         Some(spare)
     }
 
-    /// Moves all memory to another pool.
+    /// Moves all memory to another pool. Frees memory for which the other pool has no room.
     pub fn leave_to(&mut self, other: &Self) {
         let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
         kept.bytes = 0;
         kept.spares.drain(..).for_each(|spare| other.give(spare));
     }
 
-    /// Keeps unused memory, if there is room.
+    /// Keeps unused memory if there is room, or else frees it.
     pub fn give(&self, spare: T) {
         let bytes = spare.memory();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,16 +40,17 @@ impl Drop for Shared {
 const WORTH_A_THREAD: u64 = 256 * 1024;
 
 /// The weight of a small read in bytes. A read from the page cache takes about 10 microseconds.
-/// Starting threads takes about 100.
+/// Starting threads takes about 100 microseconds.
 pub const WEIGHT_OF_A_READ: u64 = 2 << 10;
 
-/// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both wait or
-/// read much, so a few of them justify threads.
+/// The weight in bytes of making a file durable, or of reading a field's tile offsets. Both
+/// operations take long enough for a few of them to justify threads.
 pub const WEIGHT_OF_MORE: u64 = 64 << 10;
 
 impl Workers {
-    /// Creates the threads of an array. With 0 `threads`, uses all threads of the machine. With 1,
-    /// everything runs on the caller's thread. Filters observe the limits.
+    /// Creates the workers of an array, without starting threads. With 0 `threads`, uses all
+    /// threads of the machine. With 1, all jobs run on the caller's thread. Filters observe the
+    /// limits.
     pub fn new(threads: usize, limits: Limits) -> Self {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -63,7 +64,7 @@ impl Workers {
         Self { watch: Some(Arc::new(watch)), ..self.clone() }
     }
 
-    /// Returns workers running everything on the caller's thread, possibly a thread of the pool.
+    /// Returns workers that run all jobs on the caller's thread, possibly a thread of the pool.
     pub fn inline(&self) -> Self {
         Self { threads: 1, ..self.clone() }
     }
@@ -87,7 +88,11 @@ impl Workers {
         self.threads
     }
 
-    /// Runs `job` for each item. `bytes` is the approximate total work. Returns the first error.
+    /// Runs `job` for each item. `bytes` is the approximate total work.
+    ///
+    /// # Errors
+    /// The error of a failed job, or [`Cancelled`]. If several concurrent jobs fail, returns the
+    /// error of one of these jobs.
     pub fn for_each<T: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -99,6 +104,9 @@ impl Workers {
 
     /// Runs `job` like [`for_each`](Self::for_each), and returns the results in the order of the
     /// items.
+    ///
+    /// # Errors
+    /// The same as [`for_each`](Self::for_each).
     pub fn map<T: Send, R: Send, E: From<Cancelled> + Send>(
         &self,
         bytes: u64,
@@ -132,9 +140,12 @@ impl Workers {
         }
     }
 
-    /// Runs jobs that wait for small storage requests. On a remote storage, the storage defines the
-    /// number of concurrent jobs, independent of the number of threads. On a local storage, runs
-    /// like [`map`](Self::map).
+    /// Runs jobs that mostly wait for small storage requests. Returns the results in the order of
+    /// the items. On a remote storage, the storage defines the number of concurrent jobs,
+    /// independent of the number of threads. On a local storage, runs like [`map`](Self::map).
+    ///
+    /// # Errors
+    /// The same as [`for_each`](Self::for_each).
     pub fn ask<T: Send + Sync, R: Send + Sync, E: From<Cancelled> + Send + Sync>(
         &self,
         profile: ReadProfile,
@@ -150,6 +161,9 @@ impl Workers {
     }
 
     /// Finishes files. On a remote storage, the storage defines the number of concurrent requests.
+    ///
+    /// # Errors
+    /// The error of a file that cannot be finished. On a local storage, also [`Cancelled`].
     pub fn finish<E: From<Cancelled> + From<StorageError> + Send + Sync>(
         &self,
         profile: ReadProfile,
@@ -168,7 +182,8 @@ impl Workers {
         self.for_each(weight, files, |file, _| Ok(file.finish()?))
     }
 
-    /// Runs `job` with this array's threads as rayon's current pool.
+    /// Runs `job` with the threads of this array as rayon's current pool. Runs `job` on the
+    /// caller's thread if there is no pool.
     pub fn install<R: Send>(&self, job: impl FnOnce() -> R + Send) -> R {
         match self.pool() {
             Some(pool) => pool.install(job),
@@ -188,8 +203,8 @@ impl Workers {
         }
     }
 
-    /// Returns the thread pool. Returns `None` for a single thread, or if the system refuses
-    /// threads.
+    /// Returns the thread pool, and starts it on the first call. Returns `None` for a single
+    /// thread, or if the system refuses threads.
     pub fn pool(&self) -> Option<&ThreadPool> {
         if self.threads == 1 {
             return None;

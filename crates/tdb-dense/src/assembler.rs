@@ -24,7 +24,7 @@ pub(super) struct Assembler<'a> {
 /// The outcome of an assembly.
 pub(super) enum Assembled {
     Cells(AssembledCells),
-    /// The cells would exceed the size limit. Holds the bytes required.
+    /// The cells would exceed the size limit. Holds the bytes of the columns measured so far.
     TooLarge(u128),
 }
 
@@ -50,7 +50,7 @@ impl Assembler<'_> {
     ) -> Result<Assembled> {
         let Self { shape, fields, workers, .. } = *self;
         let mut bytes = 0;
-        // Returns `None` once all columns so far exceed the limit together.
+        // Returns `None` if the columns built so far exceed the limit together.
         let mut build = |works: &[Work], wanted: &[usize]| -> Result<Option<Vec<Column>>> {
             let mut assembly = Assembly::new((shape, fields, workers), works, wanted, (&mut *pool, &mut *kept));
             bytes += assembly.measure()?;

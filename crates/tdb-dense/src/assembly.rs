@@ -50,7 +50,7 @@ impl<'a> Assembly<'a> {
         Self { shape, fields, works, workers, pool, kept, wanted, cells, lengths: Vec::new() }
     }
 
-    /// Determines the length of variable-length cells. Returns the bytes of the batch.
+    /// Determines the length of variable-length cells. Returns the bytes of the fields in `wanted`.
     pub(super) fn measure(&mut self) -> Result<u128> {
         let fields = self.fields;
         self.kept.prepare(self.wanted, (fields, self.workers), self.works)?;
@@ -174,7 +174,7 @@ impl Job<'_> {
             }
             Self::Values { field, work, found, offsets, result } => {
                 let base = offsets.first().copied().unwrap_or(0);
-                // The batch is in memory, hence all distances fit.
+                // The batch is in memory, hence all distances fit into `usize`.
                 let offset = |cell: usize| (offsets[cell] - base) as usize;
                 let field: Field<'_> = fields.field(field);
                 var::values(field, work, found, offset, result, scratch)

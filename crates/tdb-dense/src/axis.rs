@@ -73,7 +73,8 @@ impl Axis {
         self.len
     }
 
-    /// Returns the first and the last tile of the range, or `None` for several ranges.
+    /// Returns the first and the last tile of the range, or `None` if there is not exactly one
+    /// range.
     pub(super) fn tiles(&self) -> Option<(u64, u64)> {
         match self.stretches[..] {
             [Stretch { first, len, .. }] => Some((first / self.extent, cell_at(first, len - 1) / self.extent)),
@@ -81,7 +82,7 @@ impl Axis {
         }
     }
 
-    /// Returns the cells of the range, or `None` for several ranges.
+    /// Returns the cells of the range, or `None` if there is not exactly one range.
     pub(super) fn cells(&self) -> Option<Range<u128>> {
         match self.stretches[..] {
             [stretch] => Some(stretch.cells()),
@@ -117,11 +118,11 @@ impl Axis {
     }
 
     /// Returns the last end of a piece within `positions`, `positions.end` included. Returns `None`
-    /// if no piece ends there.
+    /// if no piece ends within `positions`.
     pub(super) fn last_cut(&self, positions: Range<u128>) -> Option<u128> {
         let index = self.stretch_at(positions.end.checked_sub(1)?);
         let stretch = self.stretches.get(index)?;
-        // Start of the last position's tile, or of its range.
+        // The start of the tile that contains the last position, or the start of the range.
         let cell = cell_at(stretch.first, positions.end - 1 - stretch.position);
         let back = u128::from(cell % self.extent);
         let start = (positions.end - 1).saturating_sub(back).max(stretch.position);
@@ -211,8 +212,8 @@ impl Axis {
     }
 }
 
-/// Returns the cell at a distance from `first`. Both are inside the domain, whose cells a `u64` can
-/// count.
+/// Returns the cell at a distance from `first`. Both cells are inside the domain, so that their
+/// numbers fit into a `u64`.
 fn cell_at(first: u64, distance: u128) -> u64 {
     first.saturating_add(u64::try_from(distance).unwrap_or(u64::MAX))
 }

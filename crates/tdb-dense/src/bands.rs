@@ -1,9 +1,10 @@
-//! Division of a result into batches: boxes whose cells are consecutive in result order.
+//! Division of a result into batches. A batch is a box with cells that are consecutive in result
+//! order.
 
 use crate::axis::Axis;
 use crate::shape::Positions;
 
-/// A box of positions, and the progress of batches within it.
+/// A box of positions, and the progress of batches within the box.
 #[derive(Clone, Debug)]
 pub(super) struct Bands {
     bounds: Positions,
@@ -47,11 +48,11 @@ impl Bands {
         Self { bounds, order, cheap, next, ended }
     }
 
-    /// Returns the next batch of at most `most` cells, but at least one cell. Returns `None` at the
-    /// end.
+    /// Returns the next batch of at most `most` cells, but at least one cell. A stretched batch has
+    /// up to [`STRETCH`] times as many cells. Returns `None` at the end.
     ///
-    /// The batch extends along the slowest dimension whose slices are small enough, preferably to
-    /// the end of a tile. Batches within a tile have about equal sizes.
+    /// The batch extends along the slowest dimension with slices of at most `most` cells,
+    /// preferably to the end of a tile. Batches within a tile have about equal sizes.
     pub(super) fn peek(&self, axes: &[Axis], most: u128) -> Option<Band> {
         if self.ended {
             return None;

@@ -121,7 +121,7 @@ impl Stride {
 }
 
 impl<'a> Part<'a> {
-    /// Returns the number of cells if they are consecutive in both tile and result.
+    /// Returns the number of cells if the cells are consecutive in both tile and result.
     pub(super) fn as_run(&self) -> Option<usize> {
         match (self.first, self.rest) {
             (None, []) => Some(1),
@@ -138,7 +138,7 @@ impl<'a> Part<'a> {
 
     /// Copies the cells. `cells` holds the tile's cells from `start` on.
     pub(super) fn copy<T: Copy>(&self, start: u64, cells: &[T], result: &mut [T]) {
-        // Both offsets are within memory, hence the difference fits.
+        // Both offsets are within memory, hence the difference fits into `usize`.
         let from = saturating_len(self.from - start);
         match (self.first, self.rest) {
             (None | Some(Stride { len: 1, .. }), loops) => nest(loops, cells, from, result, self.to),
@@ -258,7 +258,7 @@ fn copy_row<T: Copy>(row: Stride, cells: &[T], from: usize, result: &mut [T], to
 }
 
 /// Side length of the blocks of a transposition, in cells. The cache lines of a block, in tile and
-/// result, fit into the innermost cache.
+/// result, fit into the L1 cache.
 const BLOCK: usize = 32;
 
 /// Copies a box of two loops. `inner` is the faster loop in the result.

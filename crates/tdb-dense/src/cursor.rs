@@ -73,7 +73,7 @@ impl Cursor {
     }
 
     /// Returns the next boxes: at most `most_boxes` with at most `most` cells in total, but at
-    /// least one cell. Returns `None` at the end.
+    /// least one cell. A stretched step has more cells. Returns `None` at the end.
     pub(super) fn step(&self, shape: &Shape, most: u128, most_boxes: usize) -> Option<Step> {
         let mut next = self.clone();
         let (boxes, order, stretched) = match &mut next {

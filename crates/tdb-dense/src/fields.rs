@@ -27,8 +27,8 @@ pub(super) struct Fields {
     spares: Pool<Vec<u8>>,
 }
 
-/// The tiles of a field in a fragment. `None` if the fragment's schema lacks the field. Its cells
-/// then read as the fill value.
+/// The tiles of a field in a fragment. `None` if the fragment's schema lacks the field, or has it
+/// with an incompatible type. The cells of the fragment then read as the fill value.
 type Found = Option<Arc<FieldTiles>>;
 
 impl Fields {
@@ -46,7 +46,7 @@ impl Fields {
         let attributes: Vec<FieldRef> =
             fields.into_iter().filter(|field| matches!(field, FieldRef::Attribute(_))).collect();
         let filter = query.filter.as_deref().map(std::slice::from_ref).unwrap_or_default();
-        // Footers alone determine which cells hide others.
+        // Footers alone determine which cells hide older cells.
         let relevant = Relevant::of(&array, query.region.ranges(), filter, false)?.fragments;
         prefetch((&**array.storage(), array.workers()), array.schema(), &relevant, &attributes)?;
         Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })

@@ -1,7 +1,7 @@
 //! Reading of the cells that meet a condition.
 //!
 //! The fields of the condition are read first. For other fields, only tiles with a matching cell
-//! are unfiltered. All other cells of a batch become fill values anyway.
+//! are unfiltered. All other cells of a batch are removed or become fill values anyway.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tdb_snapshot::{Result, Snapshot};
 use crate::fields::Fields;
 use crate::work::{Origin, Work};
 
-/// A condition, and the location of its fields in a result.
+/// A condition, and the locations of the condition's fields in a result.
 #[derive(Debug)]
 pub(super) struct Filter {
     condition: Arc<BoundCondition>,
@@ -24,7 +24,7 @@ pub(super) struct Filter {
     /// `true` if the query returns matching cells only.
     pub(super) only_matching: bool,
     array: Snapshot,
-    /// Pruners by fragment. They identify tiles without a matching cell.
+    /// Pruners by fragment, to identify tiles without a matching cell.
     pruners: HashMap<usize, Pruner>,
 }
 
@@ -66,8 +66,8 @@ impl Filter {
         Ok(())
     }
 
-    /// Evaluates the condition. `columns` are the outputs that the condition [needs](Self::needed),
-    /// in the same order.
+    /// Evaluates the condition. `columns` are the outputs in [`places`](Self::places), in the same
+    /// order.
     pub(super) fn matches(&self, columns: &[Column], works: &[Work]) -> Matches {
         let cells = works.last().map_or(0, |work| work.cells.end);
         let columns: Vec<_> = columns.iter().map(|column| Some(column.cells())).collect();

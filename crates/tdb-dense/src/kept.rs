@@ -74,7 +74,7 @@ impl KeptTiles {
             all = all.saturating_add(bytes);
             missing.push(Missing { place, cells, memory: self.spares.pop().unwrap_or_default() });
         }
-        // The remaining buffers would add to the memory limit.
+        // The remaining buffers would add to the memory in use.
         self.spares.clear();
         let found = workers.map(all, missing, |missing, scratch| missing.unfilter(fields, scratch))?;
         for (place, memory, is_there) in found {
@@ -94,7 +94,7 @@ impl KeptTiles {
 }
 
 impl Missing {
-    /// Unfilters a tile with embedded offsets. Tiles without are unfiltered chunk by chunk later.
+    /// Unfilters a tile with embedded offsets. Other tiles are unfiltered later, chunk by chunk.
     /// The returned flag is `true` if the tile was unfiltered.
     fn unfilter(mut self, fields: &Fields, scratch: &mut TileScratch) -> Result<(Place, CellBuffers, bool)> {
         let (index, fragment, tile) = self.place;

@@ -109,8 +109,8 @@ impl Layers {
         }
     }
 
-    /// Returns the positions along a dimension at which the owner may change, ascending, both ends
-    /// of the box included.
+    /// Returns the cells along a dimension at which the owner may change, ascending, both ends of
+    /// the box included. Cells count from the low end of the domain.
     fn cuts(&self, dimension: usize, bounds: &[Range<u128>], stack: &[usize]) -> Vec<u128> {
         let bounds = &bounds[dimension];
         let ends = stack.iter().flat_map(|&layer| {
@@ -177,8 +177,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Emits the grid as boxes with a single owner. Each box grows as far as possible from its
-    /// first entry.
+    /// Emits the grid as boxes with a single owner. Each box begins with one entry and grows as far
+    /// as possible.
     fn boxes(mut self, mut each: impl FnMut(usize, Vec<Range<u128>>)) {
         for start in 0..self.owners.len() {
             let owner = self.owners[start];

@@ -4,7 +4,7 @@
 // built in these steps:
 //
 // 1. `bands` and `cursor` cut the result into batches: boxes as large as the budget allows,
-//    preferably ending with tiles. Both also divide batches among workers.
+//    preferably ending with tiles. `cursor` also divides batches among workers.
 // 2. `work` determines which tiles each box intersects (`axis`) and which fragment has the newest
 //    cells (`layers`). The result is a list of loops over boxes of cells (`copy`).
 // 3. `fields` finds the tiles of each field in these fragments.
@@ -88,7 +88,7 @@ struct BatchSize {
     most: u128,
     /// Number of cells in the batch.
     cells: u128,
-    /// Maximum number of bytes.
+    /// Target number of bytes. A batch may exceed the target by a quarter.
     allowed: u128,
 }
 
@@ -115,7 +115,7 @@ impl DenseReader {
     /// Starts to read the cells of a query.
     ///
     /// # Errors
-    /// The metadata of a fragment cannot be read.
+    /// The metadata of a fragment cannot be read, or the query was cancelled.
     pub fn new(query: CheckedQuery) -> Result<Self> {
         let mut reader = Self::of_region(query)?;
         reader.skip_unwritten()?;
@@ -153,7 +153,8 @@ impl DenseReader {
     /// Returns the next batch, or `None` after the last batch.
     ///
     /// # Errors
-    /// A tile cannot be read, or a batch of one cell does not fit into memory.
+    /// A tile cannot be read, a batch of one cell does not fit into memory, or the query was
+    /// cancelled.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut most = self.most_cells();
         loop {
@@ -185,7 +186,7 @@ impl DenseReader {
         u128::from(self.budget / self.bytes_per_cell).max(1)
     }
 
-    /// Advances past a step whose cells took `bytes` bytes.
+    /// Advances past a step. The cells of the step took `bytes` bytes.
     fn accept(&mut self, step: Step, bytes: u128) {
         self.bytes_per_cell = u64::try_from(bytes / step.cells().max(1)).unwrap_or(u64::MAX).max(1);
         self.cursor = step.next;
@@ -244,7 +245,7 @@ impl DenseReader {
         Ok(works)
     }
 
-    /// Returns the division of a step whose cells become one batch.
+    /// Returns the division of a step into units of work. All cells of the step become one batch.
     fn batch_division(&self, _step: &Step) -> Division {
         let threads = self.query.array.workers().threads();
         let works = if threads > 1 { 4 * threads } else { 1 };

@@ -46,7 +46,7 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
 }
 
 /// Restricts the query to the boxes of fragments. Returns `None` if unwritten cells may be in the
-/// result or if the boxes are not much smaller than the query.
+/// result, if the boxes are not much smaller than the query, or if there are too many boxes.
 pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
     if unwritten_pass(query) != Some(false) {
         return Ok(None);
@@ -65,7 +65,8 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
 }
 
 /// Returns the intersections of the fragments with the requested boxes or region, by dimension.
-/// Returns `None` if they are not much smaller than the query.
+/// Returns `None` if the intersections are not much smaller than the query, or if there are too
+/// many boxes.
 fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
     let lows = lows(query.array.schema());
     let sides: Vec<Vec<Range<u128>>> = query
@@ -105,13 +106,13 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
     Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
 }
 
-/// Returns the range of ordered keys of some cells. `cells` must not be empty.
+/// Returns the range of ordered keys of a range of cells. `cells` must not be empty.
 fn keys(cells: &Range<u128>, low: u64) -> DimRange {
     let key = |cell: u128| low.saturating_add(u64::try_from(cell).unwrap_or(u64::MAX));
     DimRange::Fixed { lo: key(cells.start), hi: key(cells.end.saturating_sub(1)) }
 }
 
-/// Returns the intersection of two boxes, or `None` if it is empty.
+/// Returns the intersection of two boxes, or `None` if the intersection is empty.
 fn common(a: &[Range<u128>], b: &[Range<u128>]) -> Option<Vec<Range<u128>>> {
     let sides = a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end));
     let sides: Vec<_> = sides.collect();

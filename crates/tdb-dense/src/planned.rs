@@ -20,7 +20,7 @@ use crate::work::{bounds, clip};
 pub(super) const MANY_TILES: u64 = 1 << 16;
 
 /// Returns the tiles to read in each fragment, and the numbers of skipped fragments. A tile is read
-/// if the newest version of a requested cell is in it.
+/// if it contains the newest version of a requested cell.
 ///
 /// # Errors
 /// The metadata of a fragment cannot be read.
@@ -54,8 +54,8 @@ impl DenseReader {
         // A sparse fragment has one layer per cell.
         let mut wanted: BTreeMap<usize, Found> = BTreeMap::new();
         for index in 0..self.layers.len() {
-            // Visiting many tiles takes long. A damaged footer may claim many tiles, so check first
-            // that the fragment stores some.
+            // Visiting many tiles takes long. A damaged footer may claim many tiles. Therefore
+            // check first that the fragment really stores tiles.
             if !self.is_believed(index)? {
                 continue;
             }
@@ -116,8 +116,8 @@ impl DenseReader {
 struct Found {
     /// Tiles to read.
     wanted: Vec<PlannedTile>,
-    /// Tiles with a layer whose requested cells are all hidden by newer layers. Another layer of
-    /// the same tile may be in `wanted`.
+    /// Tiles with a layer that newer layers hide in all requested cells. Another layer of the same
+    /// tile may be in `wanted`.
     hidden: Vec<u64>,
 }
 

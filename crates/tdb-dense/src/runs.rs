@@ -22,7 +22,7 @@ pub(super) struct Sides {
     ranges: Vec<Vec<Side>>,
 }
 
-/// A loop over the cells of a dimension, or over its tiles.
+/// A loop over the cells or over the tiles along a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Level {
     dimension: usize,
@@ -134,7 +134,7 @@ impl Runs {
         runs
     }
 
-    /// Creates the next inner loop, for some of the boxes.
+    /// Creates the next inner loop, for the boxes in `some`.
     fn enter(&self, some: &[u32]) -> Loop {
         let Level { dimension, step } = self.levels[self.loops.len()];
         let window = self.window(dimension);
@@ -178,7 +178,7 @@ impl Runs {
         }
     }
 
-    /// Finds the runs of the innermost loop, unless some are left.
+    /// Finds the next runs of the innermost loop, unless runs are left. Returns `None` at the end.
     fn fill(&mut self) -> Option<()> {
         while self.runs.is_empty() {
             if self.loops.is_empty() {

@@ -3,7 +3,7 @@
 //! Metadata may answer a tile if the query selects the whole tile and a single fragment owns the
 //! tile. Unwritten cells need no visit either, unless coordinates matter. The cells of all other
 //! tiles are assembled by several threads. Each thread assembles about one tile at a time and
-//! passes the cells to the scan while still in the cache.
+//! passes the cells to the scan while the cells are still in the cache.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ use crate::{DenseReader, Planned};
 /// Passes the cells of a query to a scan.
 ///
 /// # Errors
-/// Metadata or a tile of a fragment cannot be read.
+/// Metadata or a tile of a fragment cannot be read, or the query was cancelled.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let needs_cells = query.filter.is_some() || query.boxes.is_some() || !query.fields.is_empty();
     let mut reader = DenseReader::of_region(query)?;
@@ -147,8 +147,8 @@ struct CellMaker<'a> {
 }
 
 impl CellMaker<'_> {
-    /// Passes the selected cells of a work to `each`. Halves the work if it is too large. Returns
-    /// the bytes of the cells.
+    /// Passes the selected cells of a work to `each`. Halves the work if the cells take too many
+    /// bytes. Returns the bytes of the cells.
     fn make(&self, mut work: Work, each: &mut impl FnMut(&ScanCells<'_>)) -> Result<u128> {
         work.cells = 0..work.cells.len();
         let mut pool = self.pools.lock().ok().and_then(|mut pools| pools.pop()).unwrap_or_else(BufferPool::of_pieces);

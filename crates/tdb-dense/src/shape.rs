@@ -45,8 +45,8 @@ impl Shape {
         let mut cells = 1u64;
         for &dimension in cell_order.iter().rev() {
             tile_strides[dimension] = cells;
-            // Fragments never have tiles of more than 2^64 cells. If the product saturates, no tile
-            // is found.
+            // Fragments never have tiles of more than 2^64 cells. If the product saturates, no
+            // fragment contains a tile.
             cells = cells.saturating_mul(axes[dimension].extent);
         }
         let tile_order = in_order(schema.tile_order(), axes.len());

@@ -26,8 +26,8 @@ pub(super) struct Found {
 struct FoundSource {
     /// Index of the source in the work.
     source: usize,
-    /// Byte ranges in tile order. Until all lengths are known, `to` is a cell index. Afterwards it
-    /// is a byte position.
+    /// Byte ranges in tile order. `to` is a cell index until all lengths are known, and a byte
+    /// position afterwards.
     runs: Vec<ByteRun>,
     bytes: FoundBytes,
 }
@@ -43,7 +43,7 @@ enum FoundBytes {
     Kept(Arc<CellBuffers>),
 }
 
-/// Determines the length in bytes of each cell of `work`, and the location of its bytes.
+/// Determines the length in bytes of each cell of `work`, and the locations of the bytes.
 pub(super) fn lengths(
     (field, index, kept): (Field<'_>, usize, &KeptTiles),
     work: &Work,
@@ -177,8 +177,8 @@ impl Finder<'_, '_> {
     ) -> Result<Vec<ByteRun>> {
         let request = TileRequest { tile, size: self.cells.saturating_mul(8), until };
         stream.check_size(request)?;
-        // The size of the tile determines the length of the last cell. It is checked here, since
-        // memory for the values is allocated before they are read.
+        // The size of the tile determines the length of the last cell. The size is checked here,
+        // because memory for the values is allocated before the values are read.
         let size = self.tiles.checked_var_size(tile)?;
         let start = copies.first().map_or(0, |copy| copy.from);
         let end = copies.iter().map(|copy| copy.last() + 1).max().unwrap_or(start);
@@ -199,7 +199,8 @@ impl Finder<'_, '_> {
     }
 
     /// Finds the cells of a tile of strings with embedded offsets. Only the entire tile can be
-    /// unfiltered. The requested bytes are copied, so that the second pass need not unfilter again.
+    /// unfiltered. Copies the requested bytes, so that the second pass need not unfilter the tile
+    /// again.
     fn embedded(
         &mut self,
         tile: u64,
@@ -243,8 +244,8 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Stores the length of each cell, and returns the location of its bytes. `offsets` begins with
-/// cell `start`.
+/// Stores the length of each cell in `lengths`, and returns the locations of the bytes. `offsets`
+/// begins with cell `start`.
 fn runs_of(copies: &[BoxCopy], offsets: &[u64], start: u64, lengths: &mut [u64]) -> Vec<ByteRun> {
     let mut found: Vec<ByteRun> = Vec::new();
     // The cell after the last run.

@@ -52,7 +52,7 @@ impl TileGrid {
         for &dimension in self.order.iter().rev() {
             let Range { start, end } = self.bounds[dimension];
             let count = u128::from(end - start).max(1);
-            // Smaller than a range of `u64`.
+            // The remainder is smaller than the length of the range, and fits into a `u64`.
             tile[dimension] = start + u64::try_from(rest % count).unwrap_or(0);
             rest /= count;
         }

@@ -45,7 +45,7 @@ pub(super) enum Origin {
     },
 }
 
-/// A box of positions whose cells are consecutive in a [`Work`].
+/// A box of positions. The cells of the box are consecutive in a [`Work`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PlacedBox {
     /// Offset of the first cell in the work.
@@ -62,8 +62,8 @@ struct Group<'a> {
 }
 
 impl Work {
-    /// Appends a box of positions. `order` is the order of its cells, slowest dimension first. The
-    /// cells of the box must fit into memory.
+    /// Appends a box of positions. `order` is the order of the cells in the box, slowest dimension
+    /// first. The cells of the box must fit into memory.
     pub(super) fn push(&mut self, shape: &Shape, layers: &Layers, positions: Positions, order: &[usize]) {
         let base = self.cells.len();
         let mut strides = vec![0; positions.len()];

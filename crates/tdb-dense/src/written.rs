@@ -64,7 +64,8 @@ impl Written {
         Ok(is_done.then_some(Self { grid, tiles }))
     }
 
-    /// Adds tiles by metadata and records these tiles in `known`. Returns the remaining tiles.
+    /// Adds tiles by metadata and records these tiles in `known`. Returns the remaining tiles,
+    /// except tiles without a cell that meets the condition.
     pub(super) fn without_known<S: Scan>(
         &self,
         reader: &mut DenseReader,
@@ -124,7 +125,7 @@ impl<K> FragmentFacts<K> {
 }
 
 impl DenseReader {
-    /// Returns `true` if a layer has few tiles, or if its fragment really stores tiles.
+    /// Returns `true` if the fragment of a layer has few tiles, or if it really stores tiles.
     pub(super) fn is_believed(&mut self, layer: usize) -> Result<bool> {
         let fragment = self.layers.get(layer).fragment;
         if self.query.array.fragments()?[fragment].tile_count() <= MANY_TILES {
@@ -160,7 +161,7 @@ impl DenseReader {
     }
 
     /// Returns the fragment and the location of a tile, if the whole tile is requested and a single
-    /// fragment owns it.
+    /// fragment owns all cells of the tile.
     fn only_owner(&self, tile: &[u64], candidates: &[usize], owned: &mut Vec<Owned>) -> Option<(usize, TilePlace)> {
         let axes = || self.shape.axes.iter().zip(tile);
         if !axes().all(|(axis, tile)| axis.has_all_of(*tile)) {

@@ -7,8 +7,11 @@ use tdb_storage::{PlannedFile, ReadAhead};
 use crate::plan::{FileReads, FragmentPlan};
 
 /// Announces a planned read. On a remote storage, starts to prefetch up to `bytes` bytes ahead.
-/// Reports the plan to the monitor of the query, if any. Calls `plan` only if needed for one of the
-/// two.
+/// Reports the plan to the monitor of the query, if any. Calls `plan` only if the prefetcher or the
+/// monitor needs a plan. Returns `None` without prefetching.
+///
+/// # Errors
+/// The error of `plan`.
 pub fn announce(
     array: &Snapshot,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! Queries whose arguments have been checked against the array.
+//! Queries with arguments that have been checked against the array.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::region::Region;
 pub struct CheckedQuery {
     /// The array to read.
     pub array: Snapshot,
-    /// The selected fields.
+    /// The fields to read: the selected fields, followed by dimensions for labels.
     pub fields: Arc<[FieldRef]>,
     /// The condition on cells, if any.
     pub filter: Option<Arc<BoundCondition>>,
-    /// `true` to omit cells that do not match the condition from a dense result. `false` to replace
-    /// their values by fill values.
+    /// `true` to omit the cells of a dense array that do not match the condition. `false` to
+    /// replace their values by fill values.
     pub only_matching: bool,
     /// The ranges on each dimension.
     pub region: Region,

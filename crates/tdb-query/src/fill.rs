@@ -1,11 +1,11 @@
-//! Conditions on cells that were never written.
+//! Conditions on cells with missing fields.
 
 use tdb_condition::BoundCondition;
 use tdb_schema::{ArraySchema, FieldRef};
 use tdb_snapshot::OutputField;
 use tdb_types::{Cells, Offsets, Validity};
 
-/// Returns the condition for cells that lack some fields. Replaces missing fields by their fill
+/// Returns the condition for cells with missing fields. Replaces missing fields by their fill
 /// values.
 pub fn with_fill_values(
     condition: &BoundCondition,

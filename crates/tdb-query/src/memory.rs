@@ -1,13 +1,13 @@
-//! The memory budget of a query, divided among the parts of a read in a single place.
+//! The memory budget of a query, and its division among the parts of a read.
 
 use tdb_types::ArrayType;
 
-/// Limits in bytes for the parts of a read. Together they keep the query's budget.
+/// Limits in bytes for the parts of a read. Together, these limits keep the query's budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// A batch returned to the caller.
     pub part: usize,
-    /// Additional room of a batch, to avoid a small batch after it.
+    /// Additional room of a batch, to avoid a subsequent small batch.
     pub slack: usize,
     /// A batch under construction, possibly returned in parts.
     pub batch: usize,
@@ -17,9 +17,9 @@ pub struct Memory {
     pub most_stretched: usize,
     /// Tiles kept for further batches. In dense arrays, only completely unfiltered string tiles.
     pub held: usize,
-    /// Cells under sorting. For sparse arrays only, as is `passing`.
+    /// Cells being sorted. For sparse arrays only.
     pub sorting: usize,
-    /// Unfiltered cells of a single field for a single batch.
+    /// Unfiltered cells of a single field for a single batch. For sparse arrays only.
     pub passing: usize,
     /// Prefetched bytes, for remote storage.
     pub ahead: u64,
@@ -31,9 +31,10 @@ const CONSTANT: usize = 96 << 20;
 /// The part of `CONSTANT` without a separate limit: statistics of tiles, and memory not returned by
 /// allocators.
 const OTHERS: usize = 8 << 20;
-/// The limit without a budget. Sorting more cells at a time reads tiles less often.
+/// The limit of kept tiles and of sorted cells without a budget. If more cells are sorted at a
+/// time, tiles are read less often.
 const DEFAULT_HELD: usize = 64 << 20;
-/// The minimum size of dense batches, if they may grow.
+/// The minimum of `most_batch` for dense arrays.
 const LEAST_DENSE: usize = 8 << 20;
 /// Bounds for prefetching: less is not worthwhile, more brings no benefit.
 const LEAST_AHEAD: usize = 8 << 20;
@@ -92,9 +93,10 @@ impl Memory {
         }
     }
 
-    /// Returns the limits of a sparse read. Cells under sorting take 1.6 times the limit: two
-    /// entries, a key, and the runs. With a fifth for sorting and a fifth for the batch, three
-    /// tenths for tiles and a tenth for passing cells, nearly everything is assigned.
+    /// Returns the limits of a sparse read. Sorting takes 1.6 times its limit: two entries and a
+    /// key for each cell, and the runs. The limits are a fifth for sorting, a fifth for the batch,
+    /// three tenths for tiles and a tenth for passing cells. Together these assign 92 % of the
+    /// memory.
     fn sparse(budget: usize) -> Self {
         let (ahead, rest) = Self::divide(budget);
         let fifth = rest / 5;
@@ -119,8 +121,8 @@ impl Memory {
         };
         let batch = default_batch(each, threads);
         let most_batch = match kind {
-            // Memory of the default size is quickly reused. Growing only helps batches below the
-            // default size.
+            // Memory of the default size is quickly reused. Growing helps only batches that are
+            // smaller than the default.
             ArrayType::Dense => batch,
             ArrayType::Sparse => batch.max(DEFAULT_HELD / 2),
         };
@@ -140,8 +142,8 @@ impl Memory {
 }
 
 /// Returns the default size of a batch in bytes. Small enough for quick reuse of memory, because
-/// the first access to fresh memory takes longer than reading into it. With several threads, `each`
-/// bytes per thread.
+/// the first access to fresh memory takes longer than reading the data. With several threads,
+/// `each` bytes per thread.
 fn default_batch(each: usize, threads: usize) -> usize {
     match threads {
         0 | 1 => 4 << 20,

@@ -24,7 +24,7 @@ pub struct Plan {
     /// The selected labels. Reads of label arrays depend on the coordinates found, and are not part
     /// of the plan.
     pub labels: Vec<String>,
-    /// The fragments with cells in the region, oldest first.
+    /// The fragments that are not skipped, oldest first.
     pub fragments: Vec<FragmentPlan>,
     /// The skipped fragments.
     pub left_out: FragmentsLeftOut,
@@ -37,7 +37,8 @@ pub struct FragmentPlan {
     pub folder: String,
     /// The total number of tiles in the fragment.
     pub tile_count: u64,
-    /// The number of tiles without a cell in the query's ranges, according to MBRs.
+    /// The number of tiles without a cell in the query's ranges, according to MBRs (sparse
+    /// fragments) or the tile grid (dense fragments).
     pub outside: u64,
     /// The number of tiles hidden by newer fragments within the query's ranges (dense arrays).
     pub hidden: u64,
@@ -45,9 +46,9 @@ pub struct FragmentPlan {
     pub pruned: usize,
     /// The pruned tiles by the reason for pruning.
     pub pruned_by: Vec<PrunedTiles>,
-    /// Selected attributes with late materialization: unfiltered only around cells that meet the
-    /// condition. Fixed-size cells are unfiltered by chunk, other cells by tile. The condition's
-    /// own fields are unfiltered for all tiles not pruned.
+    /// Selected attributes with late materialization. These attributes are unfiltered only around
+    /// cells that meet the condition. Fixed-size cells are unfiltered by chunk, other cells by
+    /// tile. The condition's own fields are unfiltered for all tiles not pruned.
     pub late: Vec<String>,
     /// The tiles to read, ascending.
     pub tiles: Vec<PlannedTile>,
@@ -80,7 +81,10 @@ pub struct FileReads {
 }
 
 impl FileReads {
-    /// Creates the reads for some tiles of a field's file.
+    /// Creates the reads for ascending tiles of a field's file.
+    ///
+    /// # Errors
+    /// A tile does not exist.
     pub fn of(field: &str, part: &PartTiles, tiles: impl IntoIterator<Item = u64>) -> Result<Self> {
         let mut reads =
             Self { field: field.to_owned(), file: part.name.clone(), size: part.file.size(), ranges: Vec::new() };

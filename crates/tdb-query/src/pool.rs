@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use tdb_cells::{Batch, Column};
 use tdb_types::{Buffer, SharedBuffer};
 
-/// The number of batches tracked for return. A reader may hold a batch while requesting the next,
-/// with one or two more in transit.
+/// The number of batches tracked for return. A reader may hold a batch while it requests the next
+/// batch, with one or two more batches in transit.
 const LENT: usize = 4;
 
 /// A pool that lends buffers to batches. Buffers return to the pool once the reader drops the
-/// batch. A reader that drops batches early needs no fresh memory, whose first access is as slow as
-/// a read.
+/// batch. A reader that drops batches early needs no fresh memory. The first access to fresh memory
+/// is as slow as a read.
 #[derive(Debug)]
 pub struct BufferPool {
     /// Buffers of at least this size use large memory pages.

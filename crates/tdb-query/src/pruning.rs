@@ -13,7 +13,7 @@ use tdb_types::{PhysicalType, from_ordered_key};
 use crate::fill::with_fill_values;
 use crate::plan::PrunedBy;
 
-/// A condition on the cells of a fragment.
+/// A condition on the cells of a fragment, with the statistics for pruning tiles.
 #[derive(Debug)]
 pub struct Pruner {
     fragment: Fragment,
@@ -71,8 +71,8 @@ impl Pruner {
         self.tile(tile, bounds.as_ref()) == Matches::None
     }
 
-    /// Judges how many cells of a tile meet the condition. `bounds` is a box around all cells of
-    /// the tile.
+    /// Returns [`Matches::All`] or [`Matches::None`] if certainly all or no cells of a tile meet
+    /// the condition, or else [`Matches::Unknown`]. `bounds` is a box around all cells of the tile.
     pub fn tile(&self, tile: u64, bounds: Option<&NdRange>) -> Matches {
         self.judge(tile, bounds, None)
     }
@@ -97,7 +97,8 @@ impl Pruner {
         }
     }
 
-    /// Judges a tile, with only the field at `only` known if given.
+    /// Judges a tile as in [`tile`](Self::tile). If `only` is given, uses only the bounds of the
+    /// field at this index.
     fn judge(&self, tile: u64, bounds: Option<&NdRange>, only: Option<usize>) -> Matches {
         if self.is_out {
             return Matches::None;
@@ -131,7 +132,9 @@ pub(super) fn rules_out_fragment(fragment: &Fragment, array: &ArraySchema, condi
     }
 }
 
-/// Judges how many of the fragment's cells meet the condition, from fragment-level bounds.
+/// Returns [`Matches::All`] or [`Matches::None`] if, according to the non-empty domain and totals,
+/// certainly all or no cells of the fragment meet the condition. Otherwise returns
+/// [`Matches::Unknown`].
 fn over_fragment(fragment: &Fragment, array: &ArraySchema, condition: &BoundCondition) -> Matches {
     let domain = fragment.bounds();
     let known = |field: FieldRef| match field {

@@ -6,13 +6,13 @@ use tdb_rtree::DimRange;
 /// least one range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Ascending, and not adjacent.
+    /// The ranges on each dimension, ascending and not adjacent.
     dimensions: Vec<Vec<DimRange>>,
 }
 
 impl Region {
-    /// Creates a region. `given[d]` contains the ranges on dimension `d` in any order. If empty,
-    /// `limits[d]` is used.
+    /// Creates a region. `given[d]` contains the ranges on dimension `d` in any order. If
+    /// `given[d]` is empty, `limits[d]` is used.
     pub fn new(given: &[Vec<DimRange>], limits: Vec<DimRange>) -> Self {
         let union = |(given, limits): (&Vec<DimRange>, DimRange)| match given.is_empty() {
             true => vec![limits],
@@ -26,7 +26,7 @@ impl Region {
         &self.dimensions
     }
 
-    /// Intersects the first dimensions with further ranges. The result may be empty.
+    /// Intersects the first `some.len()` dimensions with further ranges. The result may be empty.
     pub fn intersect(&mut self, some: &[Vec<DimRange>]) {
         for (own, some) in self.dimensions.iter_mut().zip(some) {
             let some = DimRange::union_of(some);
@@ -42,8 +42,8 @@ impl Region {
         self.dimensions.iter().all(|ranges| ranges.len() == 1)
     }
 
-    /// Returns the number of cells of a dense array in the region, saturating at the maximum of
-    /// `u64`.
+    /// Returns the number of cells of a dense array in the region, or the maximum of `u64` if there
+    /// are more.
     pub fn cells(&self) -> u64 {
         let along = |range: &DimRange| match range {
             DimRange::Fixed { lo, hi } => hi.saturating_sub(*lo).saturating_add(1),

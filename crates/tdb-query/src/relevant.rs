@@ -11,9 +11,10 @@ use crate::pruning::rules_out_fragment;
 /// The fragments with possible results of a query, and the number of skipped fragments.
 #[derive(Debug)]
 pub struct Relevant<'a> {
-    /// Oldest first.
+    /// The relevant fragments, oldest first.
     pub fragments: Vec<&'a Fragment>,
-    /// The number of fragments skipped because no cell meets the condition or hides such a cell.
+    /// The number of skipped fragments in the ranges. Their cells neither meet the condition nor
+    /// hide cells that meet the condition.
     pub by_totals: usize,
 }
 
@@ -24,7 +25,10 @@ impl<'a> Relevant<'a> {
     /// Selects the relevant fragments. `regions` has the ranges for each dimension. All conditions
     /// in `filter` must hold. With `hides`, a cell replaces older cells with the same coordinates.
     ///
-    /// Reads no R-trees and no tile statistics. Reads totals only with a condition.
+    /// Reads no R-trees and no tile statistics. Reads totals only if there are conditions.
+    ///
+    /// # Errors
+    /// The fragments of the array, or their totals, cannot be read.
     pub fn of(array: &'a Snapshot, regions: &[Vec<DimRange>], filter: &[BoundCondition], hides: bool) -> Result<Self> {
         let all = array.fragments()?;
         let mut fragments: Vec<&Fragment> = all.iter().filter(|fragment| may_reach(fragment, regions)).collect();
@@ -35,8 +39,9 @@ impl<'a> Relevant<'a> {
         let schema = array.schema();
         let is_out = |fragment: &Fragment| filter.iter().any(|part| rules_out_fragment(fragment, schema, part));
         let out: Vec<bool> = fragments.iter().map(|fragment| is_out(fragment)).collect();
-        // Cells that do not meet the condition may hide older cells that do. Cells of fragments
-        // without a matching cell need not be hidden.
+        // A cell that does not meet the condition may hide an older cell that meets the condition.
+        // A fragment without a matching cell is needed only if it may hide cells of another
+        // fragment.
         let others = fragments.iter().zip(&out).filter(|(_, out)| hides && !**out);
         let others: Vec<Option<Cow<'_, NdRange>>> = others.map(|(fragment, _)| fragment.bounds()).collect();
         let is_costly = others.len().saturating_mul(fragments.len()) > MOST_COMPARISONS;

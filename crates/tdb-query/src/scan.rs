@@ -11,7 +11,7 @@ use crate::unknown::InexactReason;
 /// Several threads visit tiles, and each thread builds partial results. Partial results are merged
 /// in the order of the tiles. Only the rounding of sums of floats depends on threads.
 pub trait Scan: Send + Sync {
-    /// A partial result over some cells.
+    /// A partial result over a part of the cells.
     type Part: Send;
     /// Statistics of a fragment's tiles.
     type Known;
@@ -38,24 +38,25 @@ pub trait Scan: Send + Sync {
     /// Returns the statistics of a fragment's tiles, if they may suffice.
     fn known(&self, fragment: &Fragment) -> Option<Self::Known>;
 
-    /// Adds all cells of a tile from statistics, as far as these suffice. Returns the fields added:
-    /// all or none, or some if the remaining fields can be left to [`add`](Self::add).
+    /// Adds all cells of a tile from statistics, as far as these suffice. Returns the added fields.
+    /// If [`tile.partly`](KnownTile::partly) is not set, adds all fields or none. The caller reads
+    /// the remaining fields.
     fn add_known(&mut self, known: &Self::Known, tile: KnownTile) -> FieldSet;
 
     /// Adds unwritten cells of a dense array. Returns `false` if positions of cells matter.
     fn add_unwritten(&mut self, cells: u128) -> bool;
 
-    /// Returns `true` if cells may be read. `why` is the reason, unless
-    /// [`add_known`](Self::add_known) was called and did not add the tile. After `false` the scan
-    /// stops and is incomplete.
+    /// Returns `true` if cells may be read. `why` is the reason for reading cells. If
+    /// [`add_known`](Self::add_known) has not added a tile, the actual reason may differ. After
+    /// `false` the scan stops and is incomplete.
     fn may_read(&mut self, why: InexactReason) -> bool {
         let _ = why;
         true
     }
 }
 
-/// Some cells of a query: the picked cells, or all `count` cells. There is a column for each field
-/// of the query.
+/// Cells of a query, with a column for each field of the query. Only the picked cells count, or all
+/// `count` cells if `picked` is `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanCells<'a> {
     /// The cells of each field.
@@ -64,19 +65,19 @@ pub struct ScanCells<'a> {
     pub count: usize,
     /// The indices of the picked cells, ascending. `None` for all cells.
     pub picked: Option<&'a [u32]>,
-    /// Fields to skip. Fields already added have empty columns. Fields never written have columns
-    /// of fill values.
+    /// Fields to skip. Columns of fields already added from statistics are empty. Columns of fields
+    /// never written contain fill values.
     pub left_out: &'a FieldSet,
 }
 
-/// A tile whose cells are all selected.
+/// A tile with only selected cells.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownTile {
     /// The index of the tile in the fragment.
     pub tile: u64,
     /// The number of cells.
     pub cells: u64,
-    /// `true` if fields may be added separately.
+    /// `true` if the scan may add some fields from statistics and read the other fields.
     pub partly: bool,
 }
 
@@ -84,7 +85,7 @@ pub struct KnownTile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     all: bool,
-    /// Membership by field, as far as needed.
+    /// For each field, `true` if the field is in the set. Later fields are not in the set.
     fields: Vec<bool>,
 }
 

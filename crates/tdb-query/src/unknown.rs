@@ -4,14 +4,15 @@ use std::fmt;
 
 use tdb_fragment::UntrustedReason;
 
-/// The reason why metadata does not determine a value. Names one of several reasons.
+/// The reason why metadata does not determine a value. If several reasons apply, this is one of
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InexactReason {
-    /// Fragments overlap, and a cell may replace another.
+    /// Fragments overlap or a fragment stores timestamps, so that a cell may replace another cell.
     Overlap,
-    /// The query selects a part of a tile. In a dense array, also: several fragments contain parts
-    /// of the tile, or one contains a part and the rest was never written.
+    /// The query selects a part of a tile. In a dense array, this also means that several fragments
+    /// contain parts of the tile, or that a part was never written.
     PartOfTile,
     /// Cells may have been deleted.
     Deletes,
@@ -26,7 +27,8 @@ pub enum InexactReason {
     Distrusted(UntrustedReason),
     /// The sum does not fit into the result type.
     TooLarge,
-    /// The values have no such aggregate: strings have no sum, blobs have no order.
+    /// The values have no such aggregate. For example, strings have no sum, and blobs have no
+    /// order.
     NotOfThisType,
 }
 

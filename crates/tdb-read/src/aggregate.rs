@@ -41,7 +41,7 @@ pub struct Aggregates {
 /// The aggregates of each group of a query's cells, in the order of the keys. The batches have a
 /// column for each grouping field and for each aggregate.
 ///
-/// Nulls form the last group. NaNs form a single group, after the infinities.
+/// In each grouping field, all NaNs count as a single value, after the infinities. Nulls come last.
 #[derive(Debug)]
 pub struct Grouped {
     groups: SortedGroups,
@@ -56,8 +56,8 @@ impl Query {
     /// [condition](Self::filter). Selected fields and the order do not matter.
     ///
     /// Tiles are not read if the metadata of fragments suffices. From other tiles, only the
-    /// necessary fields are read. With a condition, only tiles and chunks with matching cells are
-    /// read.
+    /// necessary fields are read. With a condition, only tiles and chunks that may contain matching
+    /// cells are read.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -73,8 +73,11 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// A field is unknown or does not support the aggregate
-    /// ([`ArrayError::Aggregate`](tdb_snapshot::ArrayError::Aggregate)), or reading fails.
+    /// - [`ArrayError::Aggregate`](tdb_snapshot::ArrayError::Aggregate): a field does not support
+    ///   the aggregate.
+    /// - [`ArrayError::Query`](tdb_snapshot::ArrayError::Query): two result columns have the same
+    ///   name.
+    /// - A field is unknown, the query is invalid as in [`plan`](Self::plan), or reading fails.
     pub fn aggregate(self, aggregates: impl IntoIterator<Item = Aggregate>) -> Result<Aggregates> {
         let aggregates: Vec<Aggregate> = aggregates.into_iter().collect();
         let measures = Measures::new(self.schema(), &[], &aggregates)?;
@@ -88,12 +91,12 @@ impl Query {
         Ok(Aggregates { saturated: columns.saturated.clone(), batch: columns.take(), cost })
     }
 
-    /// Computes aggregates for each group of cells with equal values in some fields. See
+    /// Computes aggregates for each group of cells with equal values in `fields`. See
     /// [`aggregate`](Self::aggregate).
     ///
     /// Groups and the reading of cells share the query's [budget](Self::budget). Without a budget,
-    /// groups take up to 256 MiB. Groups without room are computed in a further pass over the
-    /// array.
+    /// groups take up to 256 MiB. If the memory has no room for all groups, further passes over the
+    /// array compute the remaining groups.
     ///
     /// ```
     /// use tdb_array::{Aggregate, Array};
@@ -110,7 +113,9 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// The same as [`aggregate`](Self::aggregate). The iterator returns errors about cells.
+    /// The same as [`aggregate`](Self::aggregate), or
+    /// [`ArrayError::Query`](tdb_snapshot::ArrayError::Query) if `fields` names a field twice. The
+    /// iterator returns errors of reading cells.
     pub fn group_by<S: AsRef<str>>(
         self,
         fields: impl IntoIterator<Item = S>,
@@ -126,7 +131,7 @@ impl Query {
         Ok(Grouped { groups, distributions, columns, rows: self.group_rows(), ended: false })
     }
 
-    /// Checks an aggregate against the array.
+    /// Checks that the array supports an aggregate.
     ///
     /// # Errors
     /// The field is unknown, or does not support the aggregate.
@@ -137,7 +142,7 @@ impl Query {
     /// Returns the query for a scan of these fields.
     fn for_scan(&self, fields: &[tdb_schema::FieldRef]) -> Result<CheckedQuery> {
         let mut query = self.clone().order(Order::Unordered).only_matching();
-        // The other half is for groups.
+        // The other half of the budget is for groups.
         query.spec.budget = query.spec.budget.map(|budget| (budget / 2).max(1));
         let mut query = query.check()?;
         query.fields = fields.into();
@@ -153,7 +158,7 @@ impl Aggregates {
     }
 
     /// Returns the value of an aggregate. `column` is the column name, equal to the text form of
-    /// [`Aggregate`]. Returns `None` for null, for example without values.
+    /// [`Aggregate`]. Returns `None` if the result is null, for example the minimum of no values.
     ///
     /// # Errors
     /// The column does not exist, or has another type.
@@ -176,8 +181,8 @@ impl Aggregates {
         self.cost.known
     }
 
-    /// Returns the number of tiles read. Not counted for a dense array with boxes, or with several
-    /// ranges on a dimension.
+    /// Returns the number of tiles read. Tiles of a dense array are not counted if the query has
+    /// boxes or several ranges on a dimension, or if unwritten cells must be visited.
     #[must_use]
     pub fn tiles_read(&self) -> u64 {
         self.cost.read

@@ -47,7 +47,7 @@ impl LabelValue {
         }
     }
 
-    /// Returns the value, with one key for the zeros of both signs, which are equal.
+    /// Returns the value. Both zeros have the same key, because they are equal.
     fn of(scalar: Scalar) -> Self {
         Self::Key(match scalar {
             Scalar::F32(0.0) => Scalar::F32(0.0).key(),
@@ -62,8 +62,9 @@ impl Label {
     /// labeled array.
     ///
     /// # Errors
-    /// [`ArrayError::Label`] if the label is unknown, or stored outside of the array. Another error
-    /// if the label's array cannot be opened.
+    /// - [`ArrayError::Label`]: the label is unknown, or stored outside of the array.
+    /// - [`ArrayError::Corrupt`]: the label's array does not match the label.
+    /// - The label's array cannot be opened.
     pub fn open(array: &Snapshot, name: &str) -> Result<Self> {
         let labels = array.schema().labels();
         let fail = |why: String| ArrayError::Label { name: name.to_owned(), why };
@@ -92,7 +93,8 @@ impl Label {
         saturating_len(self.label.dimension)
     }
 
-    /// Describes a contradiction between the label and the label's array.
+    /// Describes a contradiction between the label, the label's array and the labeled array.
+    /// Returns `None` if there is no contradiction.
     fn mismatch(&self, labelled: &Snapshot) -> Option<String> {
         let (schema, label) = (self.array.schema(), &self.label);
         let Some(dimension) = labelled.schema().dimensions().get(self.dimension_index()) else {
@@ -125,8 +127,8 @@ impl Label {
         &self.label
     }
 
-    /// Returns the array of the values: dense, with a dimension of the labeled dimension's type and
-    /// an attribute.
+    /// Returns the array of the values. This dense array has a single dimension, with the datatype
+    /// of the labeled dimension, and an attribute for the values.
     #[must_use]
     pub fn array(&self) -> &Snapshot {
         &self.array
@@ -134,10 +136,12 @@ impl Label {
 
     /// Returns the first and last coordinate with labels in a range, as [ordered
     /// keys](tdb_types::ordered_key). Returns `None` if no label is in the range. Considers only
-    /// the labeled part of the domain. An open end means the first or last label.
+    /// coordinates in the non-empty domain of the label's array. An open end means the first or
+    /// last label.
     ///
     /// # Errors
-    /// An end is not of the label's type, or labels cannot be read.
+    /// [`ArrayError::Label`] if an end is not of the label's type. Another error if labels cannot
+    /// be read.
     pub fn keys<C: Into<Coordinate> + Clone>(&self, range: impl RangeBounds<C>) -> Result<Option<(u64, u64)>> {
         let start = self.bound(&range.start_bound().cloned().map(Into::into))?;
         let end = self.bound(&range.end_bound().cloned().map(Into::into))?;
@@ -157,7 +161,8 @@ impl Label {
             DataOrder::Decreasing => (self.search(lo, hi, above)?, self.search(lo, hi, |value| !below(value))?),
             _ => (self.search(lo, hi, below)?, self.search(lo, hi, |value| !above(value))?),
         };
-        // Both count from `lo`. The position after the last label may exceed the range of keys.
+        // `first` and `after` count from `lo`. `after` may exceed the range of keys, but `after -
+        // 1` does not.
         Ok((first < after).then(|| (key_after(lo, first), key_after(lo, after - 1))))
     }
 

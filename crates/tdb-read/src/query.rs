@@ -24,8 +24,9 @@ pub(crate) use spec::QuerySpec;
 /// A query under construction. Set the selection, then call [`batches`](Self::batches) or
 /// [`plan`](Self::plan).
 ///
-/// By default a query reads all fields of the whole (current) domain. Dense arrays are read in
-/// row-major order, sparse arrays in the fastest order.
+/// By default a query reads all cells of the current domain, or of the domain if no current domain
+/// is set. The query returns all attributes, and in a sparse array also all dimensions. Dense
+/// arrays are read in row-major order, sparse arrays in the fastest order.
 #[derive(Clone, Debug)]
 #[must_use = "a query reads nothing until its batches are requested"]
 pub struct Query {
@@ -81,7 +82,8 @@ impl Query {
     /// field.
     ///
     /// # Errors
-    /// [`CellsError::UnknownField`], or a field named twice.
+    /// [`CellsError::UnknownField`] if there is no field and no label with a name.
+    /// [`ArrayError::Query`] if a name is repeated.
     pub fn select<S: AsRef<str>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let schema = self.array.schema();
         let known = schema.fields_by_name();
@@ -104,11 +106,11 @@ impl Query {
     /// different dimensions intersect. A cell in several ranges is returned once.
     ///
     /// Dates and times are in units of the dimension, strings are `&str` or bytes. An open end
-    /// means the end of the domain.
+    /// means the end of the current domain, or of the domain if no current domain is set.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the range is empty, outside of
-    /// the domain or of the wrong type.
+    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the range is empty or of the
+    /// wrong type, or if a range of numbers exceeds the (current) domain.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         self.spec.ranges[index].push(range);
@@ -117,7 +119,8 @@ impl Query {
 
     /// Adds several ranges on a dimension. See [`range`](Self::range).
     ///
-    /// A hundred thousand ranges cost little more than the tiles they touch.
+    /// A query with a hundred thousand ranges takes little more time than reading the tiles that
+    /// intersect the ranges.
     ///
     /// # Errors
     /// The same as [`range`](Self::range).
@@ -135,7 +138,8 @@ impl Query {
         Ok(self)
     }
 
-    /// Selects the cells in a box over all dimensions. Replaces existing ranges.
+    /// Selects the cells in a box with a range for each dimension of the array. Replaces existing
+    /// ranges.
     pub fn inside(mut self, region: &NdRange) -> Self {
         self.spec.ranges = region.0.iter().map(|range| vec![range.clone()]).collect();
         self
@@ -145,19 +149,20 @@ impl Query {
     /// dimension.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the coordinates are not strings.
+    /// [`CellsError::UnknownDimension`]. [`CellsError::Range`] if the coordinates of the dimension
+    /// are not strings.
     pub fn prefix(self, dimension: &str, prefix: impl AsRef<[u8]>) -> Result<Self> {
         self.range(dimension, Given::prefix(prefix.as_ref()))
     }
 
     /// Adds points: cells with given coordinates. `points` has a column for each dimension, and the
-    /// `i`-th values form the `i`-th point. A thousand points select at most a thousand cells.
-    /// Ranges, by contrast, are combined as a cross product.
+    /// `i`-th values form the `i`-th point. A thousand points select at most a thousand distinct
+    /// coordinates. Ranges, by contrast, are combined as a cross product.
     ///
     /// Points form a union with other points and with [boxes](Self::boxes). The union intersects
     /// with the query's ranges. Points are a set: a repeated point returns the cell once. Arrays
-    /// with duplicates return all cells at a point. A sparse array returns no cell for an empty
-    /// point. The result has the query's order, independent of the order of points.
+    /// with duplicates return all cells at a point. A sparse array returns nothing for a point
+    /// without a cell. The result has the query's order, independent of the order of points.
     ///
     /// ```
     /// use tdb_array::Array;
@@ -183,6 +188,7 @@ impl Query {
     ///   [`CellsError::UnknownDimension`].
     /// - [`CellsError::WrongType`] or [`CellsError::ColumnShape`]: a column does not match the type
     ///   of the dimension, or the length of the other columns.
+    /// - [`CellsError::Cell`]: a coordinate is null, or has invalid offsets.
     pub fn points<'a>(mut self, points: impl Into<WriteBatch<'a>>) -> Result<Self> {
         let schema = self.array.schema();
         let boxes = self.spec.boxes.get_or_insert_with(|| vec![Vec::new(); schema.dim_count()]);
@@ -211,6 +217,7 @@ impl Query {
     ///
     /// # Errors
     /// [`CellsError::UnknownDimension`] or [`CellsError::Range`], as in [`range`](Self::range).
+    /// Also [`CellsError::Range`] if the ranges of a box on the same dimension do not overlap.
     pub fn boxes(mut self, boxes: impl IntoIterator<Item = QueryBox>) -> Result<Self> {
         let schema = self.array.schema();
         let all = self.spec.boxes.get_or_insert_with(|| vec![Vec::new(); schema.dim_count()]);
@@ -248,17 +255,17 @@ impl Query {
 
     /// Sets the memory budget of the query in bytes. A batch takes at most about the budget, and
     /// contains at least one cell. Without a budget, a batch takes about 4 MiB for a single thread.
-    /// For several threads it takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
+    /// For several threads, a batch takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
-    /// MiB, or the memory to unfilter the query's largest tile if larger. With a large budget, a
-    /// batch takes about a third of the budget in dense arrays, and a fifth in sparse arrays. The
-    /// rest is for sorting cells and for tiles kept for further batches.
+    /// MiB, or the memory to unfilter the query's largest tile if that is larger. With a large
+    /// budget, a batch takes about a third of the budget in dense arrays, and a fifth in sparse
+    /// arrays. The rest is for sorting cells and for tiles kept for further batches.
     ///
     /// With a small budget, several batches are built together if separate batches would unfilter
-    /// the same tiles. The batches take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are
-    /// returned one by one. Only tiles without room in this memory are unfiltered more than a few
-    /// times. Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
+    /// the same tiles. These batches take up to 8 MiB (dense) or 16 MiB (sparse) in total, and are
+    /// returned one by one. Tiles that do not fit into this memory may be unfiltered many times.
+    /// Without a budget, 64 MiB of tiles are kept, and 64 MiB of cells are sorted at a time.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.spec.budget = Some(bytes.max(1));
         self
@@ -268,10 +275,10 @@ impl Query {
         self.array.schema()
     }
 
-    /// Returns the memory of groups in bytes, a quarter of the budget. Tables temporarily take
-    /// twice as much while growing or being sorted.
+    /// Returns the memory of groups in bytes: a quarter of the budget, or the default. Tables
+    /// temporarily take twice this memory while they grow or are sorted.
     pub(crate) fn group_memory(&self) -> usize {
-        /// Several passes over an array cost more than memory.
+        /// The default is large, because several passes over an array cost more than memory.
         const DEFAULT: usize = 128 << 20;
         self.spec.budget.map_or(DEFAULT, |budget| budget / 4)
     }
@@ -284,11 +291,11 @@ impl Query {
     }
 
     /// Sets the number of cells per batch. The last batch may be smaller. Other batches are smaller
-    /// if they would exceed [`batch_bytes`](Self::batch_bytes), or the share of a batch in the
-    /// [`budget`](Self::budget).
+    /// if the requested number of cells would exceed [`batch_bytes`](Self::batch_bytes), or the
+    /// share of a batch in the [`budget`](Self::budget).
     ///
-    /// The budget, not this number, determines the amount read at a time. Larger batches are sliced
-    /// without copying values. Smaller batches are concatenated by copying.
+    /// The budget, not this number, determines how much data is read at a time. Larger batches are
+    /// sliced without copying values. Smaller batches are concatenated by copying.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
@@ -304,12 +311,13 @@ impl Query {
     }
 
     /// Sets the maximum size of a batch in bytes, labels included. Only a batch of a single cell
-    /// may be larger. Batches may be smaller: they end with tiles, and are not concatenated.
+    /// may be larger. Batches may be smaller, because they end with tiles, and are concatenated
+    /// only with [`batch_cells`](Self::batch_cells).
     ///
     /// Unlike the [`budget`](Self::budget), this does not limit the memory of the whole query.
     /// Sparse batches are built in about this size. An early stop after the first batch then costs
     /// little, and batches stay in CPU caches. If separate batches would unfilter the same tiles,
-    /// several are built together.
+    /// several batches are built together.
     ///
     /// With a budget, the smaller limit applies: this size or the share of a batch in the budget.
     /// Without a budget, memory grows with batches larger than the default.
@@ -318,8 +326,8 @@ impl Query {
         self
     }
 
-    /// Sets the monitor for cancellation and progress. Progress needs a [`plan`](Self::plan), made
-    /// before reading.
+    /// Sets the monitor for cancellation and progress. A monitor with progress requires a
+    /// [`plan`](Self::plan), which [`batches`](Self::batches) makes before reading.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = Some(monitor.clone());
         self
@@ -331,12 +339,19 @@ impl Query {
         self.monitor.as_ref()
     }
 
-    /// Checks the query.
+    /// Checks the query against the array.
+    ///
+    /// # Errors
+    /// - [`ArrayError::Query`]: global order with several ranges on a dimension, or invalid boxes.
+    /// - [`ArrayError::Filter`]: the condition does not match the schema.
+    /// - [`ArrayError::Unsupported`]: a dense array contains a delete commit.
+    /// - [`ArrayError::Cancelled`]: the monitor was cancelled.
+    /// - A selected label cannot be opened, or an enumeration cannot be read.
     pub fn check(&self) -> Result<CheckedQuery> {
         Ok(self.check_with_output()?.0)
     }
 
-    /// Checks the query, and determines the result columns.
+    /// Checks the query as in [`check`](Self::check), and determines the result columns.
     pub(crate) fn check_with_output(&self) -> Result<(CheckedQuery, Output)> {
         let schema = self.array.schema();
         if let (true, Some(delete)) = (schema.is_dense(), self.array.directory().deletes.first()) {

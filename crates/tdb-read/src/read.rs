@@ -33,7 +33,7 @@ pub struct Batches {
     parts: Parts,
     /// Batches of the requested number of cells, if set.
     chunks: Option<Chunks>,
-    /// An error to return after the batches before it.
+    /// An error to return after the batches read before the error.
     failed: Option<ArrayError>,
     /// `true` after the first batch.
     begun: bool,
@@ -54,7 +54,7 @@ impl Query {
     /// Returns the plan of the query, without reading cells.
     ///
     /// # Errors
-    /// The parts of the query contradict each other, or fragment metadata cannot be read.
+    /// The query is invalid (see [`check`](Self::check)), or fragment metadata cannot be read.
     pub fn plan(&self) -> Result<Plan> {
         let (query, output) = self.check_with_output()?;
         plan(&query, &output)
@@ -63,7 +63,7 @@ impl Query {
     /// Starts reading.
     ///
     /// # Errors
-    /// The same as [`plan`](Self::plan). The iterator returns errors about cells.
+    /// The same as [`plan`](Self::plan). The iterator returns the errors of reading cells.
     pub fn batches(self) -> Result<Batches> {
         let (query, output) = self.check_with_output()?;
         Batches::of(query, output)
@@ -108,7 +108,8 @@ pub(crate) fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCos
     Ok(cost)
 }
 
-/// Returns the attributes with late materialization: all except the attributes in the condition.
+/// Returns the selected attributes with late materialization: all except the attributes in the
+/// condition. Empty without a condition.
 fn late(query: &CheckedQuery) -> Vec<String> {
     let Some(filter) = &query.filter else { return Vec::new() };
     let schema = query.array.schema();

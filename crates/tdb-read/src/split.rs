@@ -17,17 +17,17 @@ pub use by_value::FirstValues;
 pub use part::QueryPart;
 
 impl Query {
-    /// Splits the query into at most `parts` parts, and at least one. Each cell of the query is in
-    /// exactly one part.
+    /// Splits the query into at most `parts` parts, and at least one part. Each cell of the query
+    /// is in exactly one part.
     ///
     /// Parts are boxes of coordinates, cut at tile boundaries if possible, with about the same
     /// number of bytes to read. Splitting reads only metadata. All cells with the same coordinates
-    /// are in the same part. [`QueryPart::weight`] returns the resulting balance: few or large
-    /// tiles cannot be split evenly.
+    /// are in the same part. Few or large tiles cannot be split evenly. [`QueryPart::weight`] shows
+    /// the balance.
     ///
-    /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. They read the
-    /// snapshot of the array, independent of later writes. The [monitor](Self::monitor) and the key
-    /// of an encrypted array are not included.
+    /// Parts are plain values. Send them as bytes with [`QueryPart::to_bytes`]. Parts read the
+    /// current snapshot of the array, independent of later writes. The [monitor](Self::monitor) and
+    /// the key of an encrypted array are not included.
     ///
     /// ```
     /// use tdb_array::{Array, ArrayOptions, QueryPart};
@@ -69,7 +69,7 @@ impl Query {
             found.push(QueryPart::new(self.array(), snapshot, spec, piece.weight()));
         }
         if found.is_empty() {
-            // An empty query.
+            // The selection is empty.
             let snapshot = checked.array.pin(|_| false)?;
             found.push(QueryPart::new(self.array(), snapshot, self.spec.clone(), 0.0));
         }

@@ -17,7 +17,7 @@ pub struct Access {
     pub key: Option<EncryptionKey>,
     /// The clock and the source of random bytes.
     pub environment: Environment,
-    /// The remaining capacity for coordinate bounds of blocks.
+    /// The remaining capacity for the coordinate bounds of blocks of cells.
     pub(crate) blocks: BlockRoom,
 }
 
@@ -27,7 +27,10 @@ impl Access {
         GenericTileDecoder::new(self.limits).with_key(self.key.clone())
     }
 
-    /// Reads a file consisting of a generic tile.
+    /// Reads a file that consists of a generic tile.
+    ///
+    /// # Errors
+    /// The file cannot be read, or exceeds the limit.
     pub fn read(&self, storage: &dyn Storage, path: &str) -> crate::Result<Vec<u8>> {
         Ok(storage.read_up_to(path, self.limits.generic_tile_bytes)?)
     }
@@ -40,6 +43,10 @@ impl Access {
     }
 
     /// Returns an encoder for new generic tiles of the array, with this version in the header.
+    /// Encrypts if the array has a key.
+    ///
+    /// # Errors
+    /// Random bytes for encryption are not available.
     pub fn encoder(&self, version: FormatVersion) -> crate::Result<GenericTileEncoder> {
         let encoder = GenericTileEncoder::new(version);
         Ok(match &self.key {
@@ -48,13 +55,20 @@ impl Access {
         })
     }
 
-    /// Returns the time range `asked`. Defaults to everything up to now: files with future
-    /// timestamps stay invisible.
+    /// Returns the time range `asked`, or by default all times up to now. By default, files with
+    /// future timestamps are invisible.
+    ///
+    /// # Errors
+    /// The clock cannot be read.
     pub fn time(&self, asked: Option<TimeRange>) -> crate::Result<TimeRange> {
         asked.map_or_else(|| self.environment.now().map(TimeRange::until), Ok)
     }
 
-    /// Binds a filter pipeline to tiles of cells.
+    /// Binds a filter pipeline to tiles of cells. Adds decryption and encryption if the array has a
+    /// key.
+    ///
+    /// # Errors
+    /// A filter does not support these tiles.
     pub fn bind(&self, filters: &FilterPipeline, kind: TileKind) -> Result<BoundPipeline, FilterError> {
         match &self.key {
             Some(key) => BoundPipeline::bind_with_key(&filters.encrypted(), kind, Some(key)),

@@ -1,10 +1,10 @@
-//! Damaged parts of an array, skipped on request.
+//! Damaged parts of an array.
 
 use tdb_storage::Storage;
 
 use crate::{ArrayError, Result};
 
-/// An unreadable part of an array, skipped on request.
+/// An unreadable part of an array, with the error.
 #[derive(Debug)]
 pub struct Damaged {
     /// The path of the part below the array's folder: a fragment folder, a schema, or a list of
@@ -14,7 +14,7 @@ pub struct Damaged {
     pub error: ArrayError,
 }
 
-/// Damage found so far. In strict mode the first damaged part is an error.
+/// The recorded damage. In strict mode, the first damaged part is an error.
 #[derive(Debug)]
 pub(crate) struct Findings {
     skip: bool,
@@ -49,7 +49,8 @@ impl Findings {
         Ok(())
     }
 
-    /// Replaces relative paths in recorded errors by full paths. A listing contains only names.
+    /// Replaces paths below the array's folder in recorded errors by full paths. A listing does not
+    /// contain full paths.
     pub(crate) fn locate(&mut self, storage: &dyn Storage) {
         let damaged = std::mem::take(&mut self.damaged).into_iter();
         self.damaged = damaged.map(|Damaged { path, error }| Damaged { path, error: error.located(storage) }).collect();

@@ -1,4 +1,5 @@
-//! The files of an array that are in effect. Only a listing and a time range determine them.
+//! The files of an array that are in effect. Only a listing, the array type and a time range
+//! determine these files.
 //!
 //! Both generations of the layout are always read and merged, because newer releases add the new
 //! layout to old arrays:
@@ -6,8 +7,8 @@
 //!   file `<name>.ok` (formats 5 to 11).
 //! - Fragments in `__fragments`, committed by `__commits/<name>.wrt` (format 12 on).
 //!
-//! A `.con` file contains consolidated commits. An `.ign` file withdraws some consolidated commits.
-//! A `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
+//! A `.con` file contains consolidated commits. An `.ign` file withdraws consolidated commits. A
+//! `.vac` file lists the fragments superseded by a consolidated fragment. Contradictions are
 //! resolved as release 2.30.0 does.
 
 mod commits;
@@ -31,7 +32,8 @@ pub use listing::Listing;
 /// The fragments and delete commits of an array that are in effect in a time range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayDirectory {
-    /// The committed fragments, oldest first. Later fragments win over earlier ones.
+    /// The committed fragments, oldest first. Cells of later fragments supersede cells of earlier
+    /// fragments.
     pub fragments: Vec<FragmentEntry>,
     /// The committed fragments superseded by consolidated fragments in `fragments`, oldest first. A
     /// vacuum at the same time would remove these fragments. The files, or at least the commits,
@@ -65,7 +67,8 @@ impl ArrayDirectory {
     /// Determines the files in effect for an array of this type over `time`.
     ///
     /// # Errors
-    /// A committed fragment has an unknown version, or a commit file cannot be read.
+    /// A commit list is damaged, a commit file is not allowed in its folder, or the name of a
+    /// fragment or vacuum file has an unknown format version.
     pub fn resolve(listing: &Listing, array_type: ArrayType, time: TimeRange) -> Result<Self> {
         Self::resolve_with(listing, array_type, time, &mut Findings::strict())
     }
@@ -101,8 +104,8 @@ impl ArrayDirectory {
 }
 
 impl FragmentEntry {
-    /// Returns the fragments probably needed by a reader of `time`, by name alone. May include some
-    /// more. Returns `None` if commit files must be read first.
+    /// Returns the fragments probably needed by a reader of `time`, by name alone. May include more
+    /// fragments. Returns `None` if commit lists must be read first, or if the listing has errors.
     pub(crate) fn probable(listing: &Listing, time: TimeRange) -> Option<Vec<Self>> {
         if !listing.wanted_files().is_empty() {
             return None;
@@ -154,8 +157,8 @@ impl FragmentEntry {
 }
 
 /// Returns `true` if a fragment with the name's time range is visible to a reader of `time`. From
-/// format 15 on, sparse fragments of several times store a timestamp per cell, and a partial
-/// overlap suffices.
+/// format 15 on, consolidated sparse fragments store a timestamp per cell, and a partial overlap
+/// suffices.
 fn is_visible(name: &TimestampedName, version: FormatVersion, array_type: ArrayType, time: TimeRange) -> bool {
     if array_type == ArrayType::Sparse && version.has(Feature::PartialTimeOverlap) {
         time.intersects(name.start(), name.end())

@@ -97,7 +97,7 @@ impl Environment {
 
     /// Replaces the clock.
     pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
-        // Ticks of the previous clock do not constrain the new one.
+        // Ticks of the previous clock do not constrain the new clock.
         Self { clock: Arc::new(clock), last_tick: Arc::default(), ..self }
     }
 
@@ -134,7 +134,10 @@ impl Environment {
     }
 
     /// Returns a source of initialization vectors for encryption. The vectors count upwards from 96
-    /// random bits: two sources for the same key rarely collide.
+    /// random bits, so that two sources for the same key rarely collide.
+    ///
+    /// # Errors
+    /// Random bytes are not available.
     pub fn random_ivs(&self) -> Result<impl FnMut() -> [u8; 12] + Send + Sync + 'static> {
         let mut start = [0; 16];
         start.iter_mut().zip(self.random::<12>()?).for_each(|(byte, random)| *byte = random);
@@ -148,6 +151,9 @@ impl Environment {
 
     /// Returns a UUID of version 7 (RFC 9562): 48 bits of time, 4 of version, 12 of counter within
     /// the millisecond, 2 of variant, 62 random.
+    ///
+    /// # Errors
+    /// The clock or random bytes are not available, or the time exceeds 48 bits.
     pub fn uuid_v7(&self) -> Result<u128> {
         let ticks = u128::from(self.next_tick()?);
         let (millisecond, counter) = (ticks >> COUNTER_BITS, ticks & ((1 << COUNTER_BITS) - 1));
@@ -155,8 +161,8 @@ impl Environment {
         Ok(millisecond << 80 | 7 << 76 | counter << 64 | 0b10 << 62 | random)
     }
 
-    /// Returns the current time in 4096ths of a millisecond, but always more than the last tick.
-    /// This orders files written in the same millisecond.
+    /// Returns the current time in 4096ths of a millisecond, or the tick after the last tick if
+    /// that is later. Ticks order files written in the same millisecond.
     fn next_tick(&self) -> Result<u64> {
         const END: u64 = 1 << (TIME_BITS + COUNTER_BITS);
         let time = self.now()?;

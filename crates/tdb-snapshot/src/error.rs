@@ -55,7 +55,7 @@ pub enum ArrayError {
         /// The reason, and a remedy.
         why: String,
     },
-    /// The array has changed since it was opened, or has a later timestamp than the intended
+    /// The array has changed since it was opened, or contains a later timestamp than the intended
     /// change.
     #[error("{path}: {why}")]
     Outdated {
@@ -120,7 +120,7 @@ pub enum ArrayError {
         /// The problem.
         source: FragmentError,
     },
-    /// A file with a list of commits is damaged.
+    /// A file with a list of commits, fragments or metadata files is damaged.
     #[error("{file}: {source}")]
     Commits {
         /// The file.
@@ -172,8 +172,8 @@ pub enum ArrayError {
         /// The mismatch.
         problem: KeyProblem,
     },
-    /// Only some files of the array are encrypted, so neither the key nor its absence opens all
-    /// files.
+    /// The array has encrypted and unencrypted files. All files can be opened neither with the key
+    /// nor without a key.
     #[error(
         "{clear} is not encrypted, but {encrypted} is, so no key opens both files; another writer added \
          the unencrypted file, or release 2.30.0, which stores changed schemas of encrypted arrays unencrypted"
@@ -222,7 +222,7 @@ pub enum ArrayError {
     /// The query was cancelled through a [`Monitor`](tdb_cells::Monitor).
     #[error("cancelled")]
     Cancelled,
-    /// The parts of the query contradict each other.
+    /// The query is invalid, for example because its parts contradict each other.
     #[error("{0}")]
     Query(String),
     /// The field does not support the aggregate.
@@ -335,7 +335,7 @@ impl ArrayError {
         }
     }
 
-    /// Replaces a path below the array's folder by the full path.
+    /// Replaces a path below the array's folder by the full path, in errors about a directory.
     pub(crate) fn located(mut self, storage: &dyn Storage) -> Self {
         if let Self::Version { file, .. } | Self::Commits { file, .. } | Self::Corrupt { file, .. } = &mut self {
             *file = storage.describe(file);

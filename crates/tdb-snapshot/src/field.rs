@@ -22,7 +22,7 @@ pub struct OutputField {
     pub cell_val_num: CellValNum,
     /// `true` if cells may be null.
     pub nullable: bool,
-    /// The fill value: bytes of a never written cell.
+    /// The fill value: the bytes of a cell that was never written.
     pub fill: Vec<u8>,
     /// `true` if the fill value is not null.
     pub fill_valid: bool,
@@ -32,8 +32,8 @@ impl OutputField {
     /// Returns the fields of a result.
     ///
     /// # Errors
-    /// A cell of a single attribute, or a cell of all attributes together, exceeds the maximum tile
-    /// size. Then not even fill values fit into memory.
+    /// The cell of a selected attribute, or the cells of all selected attributes together, exceed
+    /// the maximum tile size. Then not even a fill value fits into the limit.
     pub fn all(array: &Snapshot, fields: &[FieldRef]) -> Result<Vec<Self>> {
         let limit = array.limits().tile_bytes;
         let mut row = 0u64;
@@ -57,7 +57,7 @@ impl OutputField {
         fields.iter().map(field).collect()
     }
 
-    /// Returns one field.
+    /// Returns the layout and the fill value of a field.
     pub fn of(schema: &ArraySchema, field: FieldRef) -> Self {
         match field {
             FieldRef::Attribute(index) => {
@@ -87,7 +87,7 @@ impl OutputField {
         }
     }
 
-    /// Returns the fill value. Returns `None` if it is null.
+    /// Returns the fill value, or `None` if the fill value is null.
     pub fn fill_cell(&self) -> Option<&[u8]> {
         (!self.nullable || self.fill_valid).then_some(&self.fill)
     }

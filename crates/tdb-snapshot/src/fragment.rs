@@ -72,7 +72,7 @@ impl Fragment {
         &self.inner.entry.name
     }
 
-    /// Returns the key of the array, if it is encrypted.
+    /// Returns the key of the array, if the array is encrypted.
     pub fn key(&self) -> Option<&tdb_filters::EncryptionKey> {
         self.inner.access.key.as_ref()
     }
@@ -113,7 +113,8 @@ impl Fragment {
         self.footer().tile_count()
     }
 
-    /// Returns the size of all data files and the metadata file in bytes, as the metadata states.
+    /// Returns the total size in bytes of the data files, as the metadata states, and of the
+    /// metadata file.
     ///
     /// # Errors
     /// The footer is from consolidated metadata, and the fragment's own metadata file cannot be
@@ -145,8 +146,8 @@ impl Fragment {
         Ok(self.inner.metadata.processed_conditions()?.0)
     }
 
-    /// Returns the path and the size at opening of the metadata file. Returns `None` if the file
-    /// was not opened yet.
+    /// Returns the path of the metadata file, and the size that the file had at opening. Returns
+    /// `None` if the file was not opened yet.
     pub(crate) fn metadata_size(&self) -> Option<(&str, u64)> {
         self.inner.metadata.file.if_open()
     }

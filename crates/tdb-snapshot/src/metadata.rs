@@ -95,6 +95,9 @@ impl Metadata {
 
     /// Reads the metadata files in effect at `time`. Returns empty metadata if the folder is
     /// missing.
+    ///
+    /// # Errors
+    /// A file cannot be read, is damaged, or exceeds the limits.
     pub fn load(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Self> {
         let mut decoder = access.decoder();
         let mut left = access.limits.commit_bytes;

@@ -4,7 +4,11 @@ use tdb_storage::{Entry, Storage, StorageError};
 
 type Listed = Result<Vec<Entry>, StorageError>;
 
-/// Lists a folder found in the listing of the parent folder.
+/// Lists a folder found in the listing of the parent folder. On a remote storage, a missing folder
+/// is empty.
+///
+/// # Errors
+/// The folder cannot be listed.
 pub fn list_named(storage: &dyn Storage, folder: &str) -> Listed {
     or_nothing(storage, storage.list(folder))
 }

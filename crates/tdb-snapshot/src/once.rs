@@ -17,8 +17,8 @@ pub fn try_init<T, E>(cell: &OnceLock<T>, load: impl FnOnce() -> Result<T, E>) -
     }
 }
 
-/// Returns the value of a key, loaded on first use. No lock is held meanwhile: two threads may both
-/// load the value.
+/// Returns the value of a key, loaded on first use. No lock is held while loading. Two threads may
+/// both load the value, and the last value stays.
 pub(crate) fn try_insert<K, Q, V, E>(
     cache: &Mutex<HashMap<K, V>>,
     key: &Q,

@@ -53,14 +53,14 @@ pub struct Snapshot {
 
 #[derive(Debug)]
 struct Inner {
-    /// `storage` as the type that counts requests.
+    /// The storage of the array, and the means to read the storage.
     place: Place,
     time: TimeRange,
     schema_path: String,
     schema_paths: Vec<String>,
     schema: Arc<ArraySchema>,
     directory: ArrayDirectory,
-    /// Files with the footers of several fragments.
+    /// The files of consolidated fragment metadata.
     footers: FooterFiles,
     skip_damaged: bool,
     /// Parts skipped at opening.
@@ -81,7 +81,8 @@ struct Inner {
     deletes: OnceLock<Arc<[Delete]>>,
 }
 
-/// The storage of an array, and the means to read it.
+/// The storage of an array, and the means to read the storage. `counting` is the layer of `storage`
+/// that counts requests.
 #[derive(Clone, Debug)]
 struct Place {
     counting: CountingStorage,
@@ -128,9 +129,9 @@ impl Snapshot {
         &self.inner.schema_path
     }
 
-    /// Returns the committed fragments, oldest first. The later of two overlapping fragments wins.
-    /// Reads footers and fragment schemas on first use. The names alone are in
-    /// [`directory`](Self::directory) at no cost.
+    /// Returns the committed fragments, oldest first. Where fragments overlap, cells of the later
+    /// fragment supersede cells of the earlier fragment. Reads footers and fragment schemas on
+    /// first use. The names alone are in [`directory`](Self::directory) at no cost.
     ///
     /// # Errors
     /// The metadata or the schema of a fragment cannot be read. With [`Options::skip_damaged`], the
@@ -139,8 +140,8 @@ impl Snapshot {
         Ok(&self.loaded()?.fragments)
     }
 
-    /// Returns the unreadable parts skipped so far. Without [`Options::skip_damaged`], contains
-    /// only damaged copies of footers, in whose place the fragments' own footers are used. Damaged
+    /// Returns the unreadable parts skipped so far. Without [`Options::skip_damaged`], these are
+    /// only damaged copies of footers, replaced by the footers in the fragments' own files. Damaged
     /// fragments appear after a call of [`fragments`](Self::fragments).
     #[must_use]
     pub fn damaged(&self) -> Vec<&Damaged> {
@@ -176,7 +177,8 @@ impl Snapshot {
         &self.inner.place.storage
     }
 
-    /// Returns the bounds on memory that the array's files can make a reader allocate.
+    /// Returns the bounds on the memory that a reader allocates because of sizes stated in the
+    /// array's files.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.inner.place.access.limits
@@ -216,7 +218,8 @@ impl Snapshot {
         Ok(Some(union))
     }
 
-    /// Returns the first and last coordinate of the non-empty domain, for each dimension.
+    /// Returns the first and last coordinate of the non-empty domain, for each dimension. Returns
+    /// `None` if the array has no cells.
     ///
     /// # Errors
     /// The same as [`fragments`](Self::fragments).

@@ -9,7 +9,7 @@ use tdb_rtree::{BoxedTile, Boxes, Coverage, DimRange, NdRange, RTree};
 pub(super) struct BoxedTiles {
     /// Partly covered tiles, ascending.
     tiles: Vec<u64>,
-    /// Start of each tile's boxes within `boxes`, followed by the end of the last.
+    /// Start of each tile's boxes within `boxes`, followed by the end of the last tile's boxes.
     starts: Vec<usize>,
     boxes: Vec<u32>,
 }
@@ -19,8 +19,8 @@ pub(super) struct BoxedTiles {
 const MOST_PAIRS: usize = 1 << 23;
 
 impl BoxedTiles {
-    /// Searches a tree for all boxes at once. Calls `found` for each tile that may hold a cell of a
-    /// box, in ascending order. The second argument is `true` if a single box covers the tile.
+    /// Searches an R-tree for all boxes at once. Calls `found` for each tile that may hold a cell
+    /// of a box, in ascending order. The second argument is `true` if a single box covers the tile.
     pub(super) fn search(rtree: &RTree, boxes: &Boxes, mut found: impl FnMut(u64, bool)) -> Self {
         let mut all = Self::default();
         rtree.search_boxes(boxes, &mut |tile: BoxedTile<'_>| {

@@ -1,4 +1,4 @@
-//! Selection of a tile's matching cells: unfilters coordinates and timestamps and compares them
+//! Selection of a tile's matching cells. Coordinates and timestamps are unfiltered and compared
 //! with the query.
 
 use std::ops::Range;
@@ -29,8 +29,8 @@ pub(super) struct WantedCells {
     dimensions: Vec<Option<CellBuffers>>,
     /// Timestamp of each cell, if the fragment stores timestamps and the read needs timestamps.
     pub(super) times: Option<Vec<u64>>,
-    /// Marks cells that are deleted or fail a condition. A marked cell hides older cells but is not
-    /// emitted.
+    /// Marks cells that are deleted or fail a condition, if versions are requested. A marked cell
+    /// hides older cells but is not emitted. `None` if no cell is marked.
     pub(super) deleted: Option<Vec<bool>>,
     /// Cells of selected fields that were unfiltered during the selection, with field indices.
     pub(super) fields: Vec<(usize, Held)>,
@@ -111,8 +111,8 @@ impl WantedCells {
         coordinates
     }
 
-    /// Keeps coordinates of selected dimensions for the result. Drops the coordinates if few cells
-    /// match, because unfiltering a few chunks again costs less than the memory.
+    /// Keeps coordinates of selected dimensions for the result. Drops fixed-size coordinates if few
+    /// cells match, because unfiltering a few chunks again costs less than the memory.
     fn hold_coordinates(&mut self, look: Look<'_>) {
         let Look { context, source, tile, .. } = look;
         /// Minimum share of matching cells, as a divisor.

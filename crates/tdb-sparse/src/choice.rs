@@ -20,7 +20,7 @@ use crate::table::{RunQueue, TileTable};
 /// The tiles of each engine.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// Tiles to emit first, in sequence.
+    /// Tiles to emit first, tile by tile.
     pub(super) streamed: Tiles,
     /// Tiles apparently stored in the requested order. The order is checked during the read.
     pub(super) in_order: Tiles,
@@ -62,7 +62,7 @@ impl Choice {
     }
 }
 
-/// Creates the engine for the chosen tiles.
+/// Creates the engine for the chosen tiles, except the tiles in [`Choice::in_order`].
 pub(super) fn engine(context: &Context, choice: Choice) -> Result<Box<dyn Engine>> {
     let Choice { streamed, merged, sorted, in_order: _ } = choice;
     let ordered: Option<Box<dyn Engine>> = if !merged.is_empty() {
@@ -111,7 +111,8 @@ impl Engine for Chain {
     }
 }
 
-/// Returns a bounding box of the tiles' matching cells.
+/// Returns a bounding box of the tiles' matching cells. Without such cells, returns the first
+/// requested range of each dimension.
 pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
     let mut boxes = tiles.iter().filter_map(|(source, tile)| context.bounds(*source, tile.tile));
     let Some(NdRange(first)) = boxes.next() else {
@@ -128,6 +129,7 @@ pub(super) fn bounds(context: &Context, tiles: &Tiles) -> Vec<DimRange> {
 pub(super) const MOST_COMPARISONS: u64 = 1 << 26;
 
 /// Returns `true` if no cell outside of the tile can share coordinates with a cell of the tile.
+/// Returns `false` if the budget `left` does not suffice to exclude this.
 pub(super) fn is_alone(context: &Context, source: usize, tile: &SelectedTile, left: &mut u64) -> bool {
     let own = &context.sources[source];
     if own.times.is_some() {

@@ -113,7 +113,7 @@ impl Conditions {
         Ok(())
     }
 
-    /// Returns the index of a field in `fields`. Adds the field if it is new.
+    /// Returns the index of a field in `fields`. Adds a new field.
     fn place(&mut self, tiles: Arc<FieldTiles>, cells: FieldType, selected: &[Option<Arc<FieldTiles>>]) -> usize {
         let is_same = |other: &Arc<FieldTiles>| Arc::ptr_eq(other, &tiles);
         if let Some(known) = self.fields.iter().position(|field| is_same(&field.tiles)) {
@@ -145,8 +145,8 @@ impl Conditions {
         self.conditions.iter().any(|condition| matches!(condition.applies, Applies::Until(Some(_))))
     }
 
-    /// Evaluates the conditions for each cell of a tile. `times` holds the timestamp of each cell
-    /// if a condition depends on it.
+    /// Evaluates the conditions for each cell of a tile. `times` holds the timestamps of the cells
+    /// if a condition depends on timestamps.
     pub(super) fn evaluate(
         &self,
         tile: &SelectedTile,

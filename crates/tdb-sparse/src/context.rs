@@ -27,7 +27,7 @@ pub(super) struct Context {
     pub(super) fields: Vec<OutputField>,
     /// Number of selected fields.
     pub(super) shown: usize,
-    /// Index into `fields` for each dimension.
+    /// Index into `fields` for each dimension. `None` if the dimension is not gathered.
     pub(super) field_of_dimension: Vec<Option<usize>>,
     /// Requested ranges for each dimension, sorted and disjoint.
     pub(super) regions: Vec<Vec<DimRange>>,
@@ -42,7 +42,7 @@ pub(super) struct Context {
     pub(super) budget: usize,
     /// Upper bound for `budget`.
     most_budget: usize,
-    /// Memory limit in bytes for building batches.
+    /// Memory limit in bytes for loaded tiles, and for unfiltered cells kept for later batches.
     pub(super) room: usize,
     /// Memory limit in bytes for cells that are sorted together. The limit applies to the larger of
     /// two sizes: in the result, and during the sort.
@@ -56,8 +56,8 @@ pub(super) struct Context {
     pub(super) sources: Vec<Source>,
     /// `true` for each source that cannot share coordinates with another source.
     pub(super) apart: Vec<bool>,
-    /// Number of fragments excluded by statistics: no cell meets the conditions or hides a matching
-    /// cell.
+    /// Number of fragments excluded by statistics. None of their cells meets the conditions or
+    /// hides a matching cell.
     pub(super) by_totals: usize,
     /// `true` if coordinate bounds of blocks within tiles are recorded for later queries. Set if
     /// the read touches few tiles, as in a point query, since later point queries may then skip
@@ -195,8 +195,9 @@ const FEW_TILES: usize = 16;
 /// Maximum number of fragment pairs to compare. Takes less than a millisecond.
 const MOST_PAIRS: usize = 1 << 14;
 
-/// Finds fragments with a bounding box apart from all others. Tiles of these fragments need no
-/// further comparison.
+/// Returns, for each fragment, `true` if its bounding box intersects no other fragment's bounding
+/// box. Tiles of these fragments need no further comparison. Returns an empty list if a bounding
+/// box is unknown, or if there are too many pairs to compare.
 fn apart(sources: &[Source]) -> Vec<bool> {
     let Some(hulls) = sources.iter().map(Source::hull).collect::<Option<Vec<NdRange>>>() else { return Vec::new() };
     let mut apart = vec![true; hulls.len()];

@@ -23,7 +23,7 @@ use var::{VarParts, gather_var};
 
 pub(super) use field::hold_field;
 
-/// A batch and whether the read ran short of memory.
+/// A batch, with a flag for a shortage of memory.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) batch: Batch,
@@ -38,7 +38,7 @@ pub(super) struct Gatherer {
     pool: BufferPool,
 }
 
-/// A batch in progress: some fields are missing.
+/// A batch in progress, with missing fields.
 #[derive(Debug)]
 pub(super) struct Unfinished {
     columns: Vec<Option<Column>>,
@@ -157,7 +157,7 @@ impl Gatherer {
     }
 }
 
-/// Gathers fixed-size cells. Returns `true` if later batches need the dropped cells again.
+/// Gathers fixed-size cells. Returns `true` if later batches need dropped cells again.
 fn fixed(
     context: &Context,
     tiles: &mut TileTable,
@@ -175,7 +175,7 @@ fn fixed(
     Ok(has_passing)
 }
 
-/// Gathers variable-length cells. Returns `true` if later batches need the dropped cells again.
+/// Gathers variable-length cells. Returns `true` if later batches need dropped cells again.
 fn var(
     context: &Context,
     tiles: &mut TileTable,

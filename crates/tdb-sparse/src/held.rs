@@ -28,7 +28,7 @@ impl Held {
 }
 
 /// Unfilters the chunks that hold a window of a tile's cells, to the same offsets in `out`. `out`
-/// has room for the whole tile. The content of the rest is unspecified.
+/// has room for the whole tile. All other bytes of `out` have unspecified contents.
 pub(super) fn fixed_window(
     tiles: &FieldTiles,
     file: &PartTiles,

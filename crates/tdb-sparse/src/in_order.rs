@@ -24,9 +24,9 @@ use crate::table::{Run, RunQueue, TileTable};
 ///
 /// Needs no sort keys, and unfilters no data twice. The coordinates of a batch are unfiltered into
 /// the result, then each cell is compared with the previous cell. A batch is emitted once no later
-/// tile can hold a cell that precedes the batch's last cell. MBRs prove this, or else the cells of
-/// the later tile. Usually the coordinates of the next batch suffice, and the read needs these
-/// anyway.
+/// tile can hold a cell that precedes the batch's last cell. Usually the MBRs prove this. Otherwise
+/// the cells of the later tile prove this, and the coordinates of further batches are unfiltered
+/// earlier.
 #[derive(Debug)]
 pub(super) struct InOrder {
     stream: Stream,

@@ -86,7 +86,7 @@ impl<K: Key> Keyed<K> {
         Ok((keyed, wanted.fields))
     }
 
-    /// Creates a tile with these keys, whose cells all match.
+    /// Creates a tile with these keys. All cells match.
     #[cfg(test)]
     pub(super) fn of_keys(slot: u32, source: usize, keys: Vec<K>) -> Self {
         let (cells, times, deleted, columns, column_cells) = (None, None, None, None, None);
@@ -108,7 +108,8 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Returns the indices of the cells at some positions, or `None` if indices equal positions.
+    /// Returns the indices of the cells at a range of positions, or `None` if indices equal
+    /// positions.
     pub(super) fn cells(&self, positions: std::ops::Range<usize>) -> Option<&[u32]> {
         self.cells.as_ref().map(|cells| &cells[positions])
     }
@@ -180,7 +181,8 @@ impl<K: Key> Keyed<K> {
         }
     }
 
-    /// Sorts the cells. Keeps only the newest version of each cell.
+    /// Sorts the cells. If cells may be versions of each other, keeps only the newest version of
+    /// each cell.
     pub(super) fn make_mergeable(&mut self, order: &CellOrder) {
         if self.ascends(order) {
             return;

@@ -66,7 +66,7 @@ impl SparseReader {
     /// until the [`ReadAhead`] is dropped.
     ///
     /// # Errors
-    /// The metadata of a fragment cannot be read.
+    /// The metadata of a fragment cannot be read, or the query was cancelled.
     pub fn new(query: CheckedQuery) -> Result<(Self, Option<ReadAhead>)> {
         let bytes_ahead = query.memory.ahead;
         let (context, mut choice) = plan::begin(query, false)?;
@@ -92,6 +92,9 @@ impl SparseReader {
     }
 
     /// Returns the next batch, or `None` after the last batch.
+    ///
+    /// # Errors
+    /// A tile cannot be read or unfiltered, exceeds the limits, or the query was cancelled.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let Gathered { batch, has_passing } = match &mut self.in_order {
             Some(in_order) => {

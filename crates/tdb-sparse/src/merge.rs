@@ -33,7 +33,7 @@ use strand::Strand;
 /// in global order, tiles are only loaded slightly earlier than necessary.
 ///
 /// Tiles are loaded in groups: with several threads, about as many as fill a batch. Loaded cells
-/// are merged as far as possible. Several threads merge them in [parts](split) if the number of
+/// are merged as far as possible. Several threads merge cells in [parts](split) if the number of
 /// cells justifies this.
 #[derive(Debug)]
 pub(super) struct Merge<K: Key> {
@@ -56,8 +56,8 @@ pub(super) struct Merge<K: Key> {
 /// Minimum number of cells for a second thread. Small in tests, which have few cells.
 const WORTH_PARTS: usize = if cfg!(test) { 2 } else { 16 << 10 };
 
-/// Number of strands allowed in addition to one per fragment. Beyond it, sorting is faster than
-/// merging.
+/// Number of strands allowed in addition to one per fragment. With more strands, sorting is faster
+/// than merging.
 const MOST_MORE_STRANDS: usize = if cfg!(test) { 2 } else { 32 };
 
 impl<K: Key> Merge<K> {
@@ -152,8 +152,8 @@ impl<K: Key> Merge<K> {
     }
 
     /// Enforces the memory limit. First unloads the tiles that are needed last. The first key of an
-    /// unloaded tile is known by then. If memory still does not suffice, leaves the rest to the
-    /// sorter.
+    /// unloaded tile is then known, and replaces the lower bound from the MBR. If memory still does
+    /// not suffice, or if there are too many strands, leaves the rest to the sorter.
     fn make_room(&mut self, context: &Context, tiles: &mut TileTable) {
         let memory = |strand: &Strand<K>| strand.tiles.iter().map(Keyed::memory).sum::<usize>();
         let mut held: usize = self.strands.iter().map(memory).sum();

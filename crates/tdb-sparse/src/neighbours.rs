@@ -6,7 +6,7 @@ use tdb_rtree::{DimRange, NdRange};
 
 /// Calls `each` for the index pairs of intersecting boxes until `each` breaks.
 ///
-/// Boxes of data arriving over time or by region are mostly disjoint along some dimension. The
+/// If data arrives over time or by region, the boxes are mostly disjoint along a dimension. The
 /// search sorts the boxes along the most selective dimension and compares only boxes with an
 /// overlap in this dimension.
 ///
@@ -38,12 +38,14 @@ pub fn each_pair<B>(
 /// Boxes sorted by start along a dimension.
 struct Sorted {
     order: Vec<usize>,
-    /// For each box in that order, the first later position whose box begins after this box ends.
+    /// For each box in that order, the position of the first later box that begins after the end of
+    /// this box.
     reach: Vec<usize>,
 }
 
 impl Sorted {
-    /// Returns `None` if the boxes mix fixed-size and string ranges.
+    /// Returns `None` if the boxes mix fixed-size and string ranges, or if a box does not have the
+    /// dimension.
     fn along(dimension: usize, boxes: &[NdRange]) -> Option<Self> {
         let side = |index: &usize| boxes[*index].0.get(dimension);
         let mut order: Vec<usize> = (0..boxes.len()).collect();

@@ -17,7 +17,7 @@ use crate::source::Source;
 /// Plans a read: the tiles and byte ranges to read of each fragment.
 ///
 /// # Errors
-/// The metadata of a fragment cannot be read.
+/// The metadata of a fragment cannot be read, or the query was cancelled.
 pub fn plan(query: &CheckedQuery) -> Result<(Vec<FragmentPlan>, FragmentsLeftOut)> {
     let (context, choice) = begin(query.clone(), true)?;
     let plans = read_plan(&context, &choice)?;

@@ -1,8 +1,8 @@
 //! A single pass over all cells of a sparse array.
 //!
-//! Tiles unaffected by other tiles are scanned directly after unfiltering, by several threads at
-//! once. If metadata suffices, these tiles are not read at all. Cells of other tiles arrive in
-//! batches, as in a normal read.
+//! A tile that does not depend on cells of another tile is scanned directly after unfiltering, by
+//! several threads at once. If metadata suffices, the tile is not read at all. The cells of all
+//! other tiles arrive in batches, as in a normal read.
 
 use std::sync::Mutex;
 
@@ -26,7 +26,7 @@ use crate::{SparseReader, prune};
 /// Passes the cells of a query to a scan.
 ///
 /// # Errors
-/// Metadata or a tile of a fragment cannot be read.
+/// Metadata or a tile of a fragment cannot be read, or the query was cancelled.
 pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     let bytes_ahead = query.memory.ahead;
     let context = prune::context(query, false)?;
@@ -92,7 +92,7 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
     Ok(cost)
 }
 
-/// Returns the reason why tiles must be read: first a reason of the individual tiles, else overlap.
+/// Returns the reason why tiles must be read: a reason of an individual tile, or else overlap.
 fn why_read(context: &Context, tiles: &[(usize, SelectedTile, FieldSet)]) -> InexactReason {
     let look = tiles.iter().find(|(source, tile, _)| needs_look(context, *source, tile));
     match look.map(|(source, tile, _)| (&context.sources[*source], tile)) {

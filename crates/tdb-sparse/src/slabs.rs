@@ -12,9 +12,9 @@ use crate::keyed::Keyed;
 use crate::selected::{SelectedTile, Tiles};
 use crate::table::{Run, RunQueue, TileTable, cell_bytes};
 
-/// A sort of cells, slab by slab. A slab is a range of sort keys whose cells, estimated from the
-/// MBRs of tiles, fit into memory. The cells come from all tiles with an MBR intersecting the slab.
-/// Keys of tiles extending into the next slab are kept while memory permits.
+/// A sort of cells, slab by slab. A slab is a range of sort keys. According to an estimate from the
+/// MBRs of tiles, the cells of a slab fit into memory. The cells come from all tiles with an MBR
+/// intersecting the slab. Keys of tiles extending into the next slab are kept while memory permits.
 #[derive(Debug)]
 pub(super) struct Slabs<K: Key> {
     order: CellOrder,

@@ -32,7 +32,7 @@ pub(super) struct Source {
     pub(super) fields: Vec<Option<Arc<FieldTiles>>>,
     /// Timestamps of the cells, if stored.
     pub(super) times: Option<Arc<FieldTiles>>,
-    /// `true` if some cells may have timestamps outside of the opened time range.
+    /// `true` if cells may have timestamps outside of the opened time range.
     pub(super) is_time_limited: bool,
     /// Deletion timestamps of the cells, if stored.
     pub(super) deletions: Option<Arc<FieldTiles>>,

@@ -1,6 +1,6 @@
 //! Fragments not stored in the global order.
 //!
-//! Some writers computed that order differently ([`may_differ`]). Cells of such fragments are
+//! Some writers computed the global order differently ([`may_differ`]). Cells of such fragments are
 //! sorted instead of merged.
 
 use tdb_cells::order::by_writers::may_differ;
@@ -9,7 +9,8 @@ use tdb_types::Feature;
 use crate::context::Context;
 use crate::source::Source;
 
-/// Returns `true` if a fragment may be stored in another order than the array's global order.
+/// Returns `true` if a fragment may be stored in another order than the array's global order, or
+/// may store versions of a cell in any order.
 pub(super) fn is_stored_otherwise(context: &Context) -> bool {
     let schema = context.array.schema();
     context.sources.iter().any(|source| may_differ(schema, source.fragment.version()) || has_loose_versions(source))

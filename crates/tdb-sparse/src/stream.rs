@@ -72,7 +72,7 @@ impl Engine for Stream {
     }
 }
 
-/// Returns `true` if some cells of the tile may not match.
+/// Returns `true` if not all cells of the tile are known to match.
 pub(super) fn needs_look(context: &Context, source: usize, tile: &SelectedTile) -> bool {
     !tile.full || context.sources[source].is_filtered(tile)
 }

@@ -26,7 +26,7 @@ pub(super) struct Tile {
     pub(super) cells: usize,
     /// Unfiltered cells of each selected field.
     pub(super) fields: Vec<Held>,
-    /// Estimated bytes per cell: in the result, and in held buffers.
+    /// Estimated bytes per cell, in the result and in held buffers together.
     pub(super) cell_bytes: usize,
     /// `true` if more runs of the tile may follow.
     pub(super) open: bool,
@@ -46,7 +46,7 @@ impl Tile {
         bytes
     }
 
-    /// Returns `true` if the tile is still needed after this number of its queued runs.
+    /// Returns `true` if the tile is still needed after `runs` of its queued runs.
     pub(super) fn is_wanted_after(&self, runs: usize) -> bool {
         self.open || self.queued > runs
     }
@@ -60,7 +60,7 @@ pub(super) struct TileTable {
 }
 
 impl TileTable {
-    /// Adds a tile and returns the slot. Runs of the tile may be queued until it is
+    /// Adds a tile and returns the slot. Runs of the tile may be queued until the tile is
     /// [closed](Self::close).
     pub(super) fn add(&mut self, context: &Context, source: usize, tile: u64, cells: u32) -> u32 {
         let cell_bytes = cell_bytes(context, source, tile, cells);
@@ -245,7 +245,7 @@ impl RunQueue {
         runs_of(slot, cells).for_each(|run| self.push(tiles, run));
     }
 
-    /// Takes the runs out, so that a merge can append to the list. Return the runs with
+    /// Takes all runs out of the queue, so that a merge can append runs. Return the runs with
     /// [`put_back`](Self::put_back).
     pub(super) fn take_out(&mut self) -> Runs {
         std::mem::take(&mut self.waiting)
@@ -262,13 +262,14 @@ impl RunQueue {
         Some(self.waiting.runs.get(self.next)?.slot)
     }
 
-    /// Moves runs for a batch of about `budget` bytes into the empty `taken`, at least one cell.
+    /// Moves runs for a batch of about `budget` bytes, but at least one cell, into the empty
+    /// `taken`.
     ///
     /// Cuts a run only if the batch would otherwise be less than half full or have fewer than
     /// `least` runs. The rest of a cut tile must be held in memory or unfiltered again.
     pub(super) fn take(&mut self, tiles: &mut TileTable, budget: usize, least: usize, taken: &mut Vec<Run>) {
-        // Engines stop once they have produced enough. Leaving a small excess in the queue would
-        // require a copy of the rest.
+        // Engines stop when the queue has enough cells for a batch. Leaving a small excess in the
+        // queue would require a copy of the rest.
         if self.next == 0 && self.waiting.bytes <= budget.saturating_add(budget / 8) {
             std::mem::swap(&mut self.waiting.runs, taken);
         } else {

@@ -20,8 +20,8 @@ impl Column {
             let mut start = 0;
             for from in all().filter_map(Self::offsets) {
                 let Some((_, from_ends)) = from.split_first() else { continue };
-                // `ends` must be the second iterator: `zip` takes an item of the first before
-                // noticing the end of the second.
+                // `ends` must be the second iterator, because `zip` takes an item from the first
+                // iterator before it notices the end of the second.
                 from_ends.iter().zip(&mut ends).for_each(|(from, end)| *end = start + from);
                 start += from_ends.last().copied().unwrap_or(0);
             }

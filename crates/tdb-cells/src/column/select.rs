@@ -30,8 +30,9 @@ impl Column {
         Self::new(self.name.clone(), self.datatype, self.cell_val_num, cells.len(), buffers)
     }
 
-    /// Replaces each cell that is not `kept` by `fill`, or by null unless `is_valid`. Modifies
-    /// buffers without other owners in place.
+    /// Replaces each cell by `fill` where `kept` is `false`. In a nullable field, the replaced
+    /// cells are null unless `is_valid`. Modifies validity and fixed-size values in place if the
+    /// buffers have no other owners.
     pub fn blank(mut self, kept: &[bool], fill: &[u8], is_valid: bool) -> Self {
         let validity = self.validity.take().map(|bits| {
             let mut bits = owned(bits);
@@ -82,7 +83,7 @@ impl Column {
     }
 }
 
-/// Returns an owned buffer, without a copy if there are no other owners.
+/// Returns an owned buffer, without a copy if `bytes` is a whole buffer without other owners.
 fn owned(bytes: SharedBuffer) -> Buffer {
     if !bytes.is_whole() {
         return Buffer::from(&bytes[..]);

@@ -2,14 +2,14 @@
 
 use tdb_types::Buffer;
 
-/// Packs validity bytes, 0 for null, into bits, least significant first. `bits` gets a byte for
-/// each eight cells.
+/// Packs validity bytes, 0 for null, into bits, least significant first. Resizes `bits` to one byte
+/// per eight cells, rounded up.
 pub fn pack_validity(bytes: &[u8], bits: &mut Buffer) {
     bits.resize(bytes.len().div_ceil(8));
     let (words, rest) = bytes.as_chunks::<8>();
     for (bit, word) in bits.iter_mut().zip(words) {
-        // Sets 1 in each nonzero byte. The multiplication then gathers the 1 of byte i in bit 56 +
-        // i.
+        // Replaces each nonzero byte by 1. The multiplication then gathers the ones in the highest
+        // byte.
         let word = u64::from_le_bytes(*word);
         let ones = ((((word & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f) | word) >> 7) & 0x0101_0101_0101_0101;
         *bit = (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;

@@ -9,7 +9,7 @@ use tdb_storage::CancelToken;
 use super::Monitor;
 use crate::Cancelled;
 
-/// A monitored query, with the planned tiles that it has read.
+/// A monitored query, with its plan and the planned tiles already read.
 #[derive(Debug)]
 pub struct Watch {
     monitor: Monitor,
@@ -19,9 +19,9 @@ pub struct Watch {
 /// Planned and finished work.
 #[derive(Debug, Default)]
 struct Tally {
-    /// The tiles seen, by fragment.
+    /// The tiles read, by fragment.
     fragments: Vec<Bits>,
-    /// By path of the data file.
+    /// The planned and finished reads, by path of the data file.
     files: HashMap<String, FileTally>,
     tiles_left: u64,
     bytes_left: u64,
@@ -33,7 +33,7 @@ struct FileTally {
     fragment: usize,
     /// The planned byte ranges, ascending and disjoint.
     ranges: Vec<Range<u64>>,
-    /// The tiles seen.
+    /// The tiles read.
     seen: Bits,
 }
 
@@ -42,7 +42,7 @@ struct FileTally {
 struct Bits(Vec<u64>);
 
 impl Watch {
-    /// Creates a query without planned work.
+    /// Creates the watch of a query without planned work.
     pub fn new(monitor: &Monitor) -> Self {
         Self { monitor: monitor.clone(), tally: Mutex::default() }
     }
@@ -72,7 +72,8 @@ impl Watch {
         self.monitor.has_progress()
     }
 
-    /// Adds planned work: a number of tiles of a fragment, and ascending byte ranges of data files.
+    /// Adds the planned work of a fragment: the number of tiles, and the ascending byte ranges of
+    /// each data file.
     pub fn plan(&self, tiles: u64, files: impl IntoIterator<Item = (String, Vec<Range<u64>>)>) {
         let Ok(mut tally) = self.tally.lock() else { return };
         let fragment = tally.fragments.len();
@@ -87,7 +88,8 @@ impl Watch {
         self.monitor.plan(tiles, bytes);
     }
 
-    /// Records the read of a tile in this range of a data file.
+    /// Records the read of a tile in this range of a data file. Ignores repeated reads, and ranges
+    /// that are not planned.
     pub fn read(&self, file: &str, tile: u64, range: &Range<u64>) {
         if !self.wants_plan() {
             return;
@@ -114,7 +116,7 @@ impl Watch {
 }
 
 impl FileTally {
-    /// Returns `true` if the range is planned.
+    /// Returns `true` if the range is within a planned range.
     fn plans(&self, range: &Range<u64>) -> bool {
         let behind = self.ranges.partition_point(|planned| planned.start <= range.start);
         self.ranges[..behind].last().is_some_and(|planned| range.end <= planned.end)

@@ -1,4 +1,4 @@
-//! Checks of the new cells of a field, each cell alone.
+//! Checks of new cells. Each cell is checked separately.
 
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -9,18 +9,21 @@ use super::WriteColumn;
 use crate::{CellProblem, CellsError, Result};
 
 /// Returns the cells of a column if they match the field type. Accepts any bytes in strings.
+///
+/// # Errors
+/// The errors of [`Checker::column`].
 pub fn check_column<'a>(name: &str, kind: FieldType, column: &'a WriteColumn<'_>) -> Result<Cells<'a>> {
     Checker { name, kind, first: 0, any_utf8: true }.column(column)
 }
 
-/// Checks of the new cells of a field, each cell alone.
+/// The checks of the new cells of a field. Each cell is checked separately.
 #[derive(Debug)]
 pub struct Checker<'n> {
     /// The name of the field, for errors.
     pub name: &'n str,
     /// The type of the field.
     pub kind: FieldType,
-    /// The number of the first cell, for errors.
+    /// The index of the first cell, for errors.
     pub first: u64,
     /// `true` to accept strings with invalid UTF-8.
     pub any_utf8: bool,
@@ -30,7 +33,11 @@ impl Checker<'_> {
     /// Returns the cells of a column if they match the field type.
     ///
     /// # Errors
-    /// [`CellsError::WrongType`], [`CellsError::ColumnShape`], [`CellsError::Cell`].
+    /// - [`CellsError::WrongType`] if the values are of another type than the field.
+    /// - [`CellsError::ColumnShape`] if the values, offsets or validity do not form cells of the
+    ///   field.
+    /// - [`CellsError::Cell`] if a cell is null in a field that is not nullable, has invalid
+    ///   offsets, or is not valid UTF-8.
     pub fn column<'a>(&self, column: &'a WriteColumn<'_>) -> Result<Cells<'a>> {
         let FieldType { datatype, cell_val_num, .. } = self.kind;
         let text = column.physical.is_some_and(|physical| physical.size() == 1) && datatype.size() == 1;
@@ -79,8 +86,8 @@ impl Checker<'_> {
         if offsets.is_empty() {
             return Err(self.shape("missing offsets; expected one more than the number of cells".to_owned()));
         }
-        // Other offsets are checked as bounds of cells. The only offset of an empty column bounds
-        // no cell.
+        // The only offset of a column without cells bounds no cell, and the check of cells below
+        // does not cover it.
         if let [only] = offsets
             && *only > len
         {

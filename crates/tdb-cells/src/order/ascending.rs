@@ -17,13 +17,13 @@ use known::Ascending;
 use packed::PackedCheck;
 
 /// A check for cells in ascending global order. The check compares each pair of neighbors, but
-/// rarely computes keys. Within a space tile coordinates suffice. Along the Hilbert curve the first
-/// bits of positions usually suffice.
+/// rarely computes full sort keys. Within a space tile, coordinates suffice. Along the Hilbert
+/// curve, the first bits of positions usually suffice.
 #[derive(Clone, Debug)]
 pub struct AscendingCheck {
     global: GlobalOrder,
     dimensions: Vec<Dimension>,
-    /// `true` if equal cells are out of order.
+    /// `true` if cells with equal coordinates are out of order.
     distinct: bool,
     packed: Option<PackedCheck>,
 }
@@ -44,17 +44,18 @@ enum Compared<'a> {
     Strings(CoordinateColumn<'a>),
 }
 
-/// The number of pairs compared together. Small enough for the fastest cache.
+/// The maximum number of pairs compared together. Small enough for the L1 cache.
 const PAIRS: usize = 1024;
-/// Up to this number, cells are compared in full. Larger chunks are first checked for a common
-/// space tile.
+/// The number of pairs compared in full if the fast check proves the order of at most this number
+/// of cells.
 const FEW: usize = 64;
 
 impl AscendingCheck {
     /// Creates a check for cells of an array. With `distinct`, coordinates must not repeat.
     ///
     /// # Errors
-    /// The schema has no order of cells.
+    /// [`CellsError::Schema`](crate::CellsError::Schema) if the Hilbert order does not support the
+    /// number of dimensions.
     pub fn new(schema: &ArraySchema, distinct: bool) -> Result<Self> {
         let global = global_order(schema)?;
         let packed = PackedCheck::new(schema, &global, distinct);
@@ -83,8 +84,8 @@ impl AscendingCheck {
                 }
                 Ascending::Never => return false,
             };
-            // A chunk has twice the length settled in the previous round. A larger chunk would
-            // often be examined in vain.
+            // The next chunk has twice the number of cells settled in this round. A larger chunk
+            // would often be examined in vain.
             pairs = (2 * known).clamp(FEW, PAIRS);
             start += known - 1;
             // The first cell after a space tile is compared with the last cell in the tile.
@@ -96,7 +97,8 @@ impl AscendingCheck {
         true
     }
 
-    /// Returns the number of cells known to be in order without a full comparison.
+    /// Returns the number of leading cells known to be in order, without a full comparison if
+    /// possible.
     fn ascending(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> Ascending {
         let chunk = self.part_of(columns, cells.clone());
         match (&self.packed, self.global.hilbert()) {
@@ -140,13 +142,13 @@ impl AscendingCheck {
         Ascending::All
     }
 
-    /// Returns some cells of all columns.
+    /// Returns a range of cells of all columns.
     fn part_of<'a>(&self, columns: &[CoordinateColumn<'a>], cells: Range<usize>) -> Vec<CoordinateColumn<'a>> {
         let both = columns.iter().zip(&self.dimensions);
         both.map(|(column, dimension)| part_of(column, dimension.physical(), cells.clone())).collect()
     }
 
-    /// Compares cells in full.
+    /// Returns `true` if the cells are in order. Compares all leading words and coordinates.
     fn few_hold(&self, columns: &[CoordinateColumn<'_>], cells: Range<usize>, memory: &mut Memory) -> bool {
         let columns = &self.part_of(columns, cells);
         let Memory { keys, words, .. } = memory;
@@ -178,8 +180,8 @@ impl AscendingCheck {
         })
     }
 
-    /// Returns `true` if a cell differs from an equal predecessor in the signs of zeros, and
-    /// follows it in the order of signs.
+    /// Returns `true` if a cell and its equal predecessor differ in the signs of zeros, and are in
+    /// order with `-0.0` before `0.0`.
     fn differ_in_zeros(&self, columns: &[CoordinateColumn<'_>], cell: usize) -> bool {
         let compare = |(dimension, column): (&Dimension, &CoordinateColumn<'_>)| match *column {
             CoordinateColumn::Values(values) => {
@@ -202,7 +204,7 @@ fn with_keys<'a>(column: &CoordinateColumn<'a>, keys: &'a [u64]) -> CoordinateCo
     }
 }
 
-/// Returns some cells of a column.
+/// Returns a range of cells of a column.
 fn part_of<'a>(column: &CoordinateColumn<'a>, physical: PhysicalType, cells: Range<usize>) -> CoordinateColumn<'a> {
     match *column {
         CoordinateColumn::Keys(keys) => CoordinateColumn::Keys(keys.get(cells).unwrap_or_default()),
@@ -238,7 +240,8 @@ fn strings_ascend(columns: &[CoordinateColumn<'_>]) -> bool {
     true
 }
 
-/// Returns `true` if all neighbors satisfy `holds`. Branch-free, because failures are rare.
+/// Returns `true` if all pairs of neighbors satisfy `holds`. Branch-free, because failures are
+/// rare.
 fn pairs_hold<T: Copy>(values: impl Iterator<Item = T> + Clone, holds: impl Fn(T, T) -> bool) -> bool {
     let followers = values.clone().skip(1);
     values.zip(followers).fold(true, |all, (a, b)| all & holds(a, b))

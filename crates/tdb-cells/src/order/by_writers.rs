@@ -1,6 +1,6 @@
-//! The order of cells by generation of writers.
+//! The order in which the writers of each format version stored cells.
 //!
-//! Several generations of writers computed another global order than today's.
+//! Writers of several format versions computed a global order that differs from today's.
 //! `docs/reference/format-notes.md` describes the differences. The format version of a fragment and
 //! the schema determine whether a difference is possible.
 

@@ -22,7 +22,7 @@ use pack::{Packing, Part};
 /// [`compare`](Self::compare) must decide.
 #[derive(Clone, Debug)]
 pub struct CellOrder {
-    /// The words before the coordinates, in global order.
+    /// The order with words before the coordinates. `None` for row-major and column-major order.
     leading: Option<GlobalOrder>,
     /// The dimensions from the most to the least significant.
     dimensions: Vec<usize>,
@@ -39,7 +39,7 @@ pub struct CellColumns {
 }
 
 impl CellColumns {
-    /// Returns the columns of some of the cells.
+    /// Returns the columns of the cells with these indices.
     pub fn of_cells(&self, cells: &[u32]) -> Self {
         let words = self.words.iter().map(|words| cells.iter().map(|cell| words[*cell as usize]).collect());
         let coordinates = self.coordinates.iter().map(|coordinates| coordinates.of_cells(cells));
@@ -60,7 +60,10 @@ impl CellColumns {
 
 impl CellOrder {
     /// Creates the order of cells with coordinates in `bounds`: a range per dimension,
-    /// [widened](tdb_rtree::NdRange::widened). String ranges have an end.
+    /// [widened](tdb_rtree::NdRange::widened).
+    ///
+    /// # Errors
+    /// [`CellsError::Schema`] if the Hilbert order does not support the number of dimensions.
     pub fn new(schema: &ArraySchema, order: Order, bounds: &[DimRange]) -> Result<Self> {
         let count = schema.dim_count();
         let leading = match order {
@@ -153,7 +156,7 @@ impl CellOrder {
         words.chain(ordered).chain(identity).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// Returns the columns for [`compare`](Self::compare) of a tile with these coordinates.
+    /// Returns the columns of a tile with these coordinates, for [`compare`](Self::compare).
     pub fn columns(&self, coordinates: Vec<Coordinates>) -> CellColumns {
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         let words = self.leading.iter().flat_map(|global| {
@@ -167,7 +170,7 @@ impl CellOrder {
         CellColumns { words: words.collect(), coordinates }
     }
 
-    /// Returns the key with `-0.0` mapped to `0.0`.
+    /// Returns the key. Maps the key of `-0.0` to the key of `0.0`.
     fn comparable(&self, dimension: usize, key: u64) -> u64 {
         let mut key = [key];
         if let Some(Some(physical)) = self.physical.get(dimension) {
@@ -178,11 +181,14 @@ impl CellOrder {
 }
 
 /// Returns the global order of an array.
+///
+/// # Errors
+/// [`CellsError::Schema`] if the Hilbert order does not support the number of dimensions.
 pub fn global_order(schema: &ArraySchema) -> Result<GlobalOrder> {
     GlobalOrder::new(schema).map_err(CellsError::Schema)
 }
 
-/// Returns the key of `0.0`. The key of `-0.0` is smaller by 1.
+/// Returns the key of `0.0`, or `None` for integers. The key of `-0.0` is smaller by 1.
 fn positive_zero(physical: PhysicalType) -> Option<u64> {
     match physical {
         PhysicalType::F32 => Some(Scalar::F32(0.0).key()),

@@ -18,7 +18,8 @@ pub enum Coordinates {
 }
 
 impl Coordinates {
-    /// Creates two cells from the ends of a range. Without an end, both cells are the start.
+    /// Creates two cells from the ends of a range. If a string range has no end, both cells are the
+    /// start.
     pub fn of_bounds(range: &DimRange) -> Self {
         match range {
             DimRange::Fixed { lo, hi } => Self::Keys(vec![*lo, *hi]),
@@ -32,7 +33,7 @@ impl Coordinates {
         }
     }
 
-    /// Returns the keys. Empty for strings.
+    /// Returns the keys, or an empty slice for strings.
     #[inline]
     pub fn keys(&self) -> &[u64] {
         match self {
@@ -41,7 +42,7 @@ impl Coordinates {
         }
     }
 
-    /// Returns the string of a cell. Empty for keys.
+    /// Returns the string of a cell, or an empty slice for keys.
     #[inline]
     pub fn string(&self, cell: usize) -> &[u8] {
         match self {
@@ -50,7 +51,7 @@ impl Coordinates {
         }
     }
 
-    /// Returns the coordinates of some of the cells.
+    /// Returns the coordinates of the cells with these indices.
     pub fn of_cells(&self, cells: &[u32]) -> Self {
         match self {
             Self::Keys(keys) => Self::Keys(cells.iter().map(|cell| keys[*cell as usize]).collect()),
@@ -89,7 +90,7 @@ pub fn keep_strings(strings: &CellBuffers, ranges: &[DimRange], mask: &mut [bool
     }
 }
 
-/// Appends the keys of some of the values.
+/// Appends the keys of the cells with these indices.
 pub fn keys_of(physical: PhysicalType, values: &[u8], cells: &[u32], keys: &mut Vec<u64>) {
     let append = match physical.size() {
         1 => append_keys_of::<1>,
@@ -128,7 +129,7 @@ pub fn indices(mask: &[bool]) -> Vec<u32> {
         if !mask.iter().fold(false, |any, wanted| any | wanted) {
             continue;
         }
-        // Branch-free: each index is written, and kept if the mask is set.
+        // Branch-free: writes each index, and advances only if the mask is set.
         let mut count = 0;
         for (cell, wanted) in (first..).zip(mask) {
             some[count] = cell;

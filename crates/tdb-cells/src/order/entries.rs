@@ -7,7 +7,7 @@ use tdb_types::Buffer;
 
 use super::key::Entry;
 
-/// A list of entries in large memory pages, because there may be millions.
+/// A list of entries in large memory pages, because a list may have millions of entries.
 #[derive(Debug, Default)]
 pub struct Entries<E> {
     memory: Buffer,
@@ -16,7 +16,7 @@ pub struct Entries<E> {
 }
 
 impl<E: Entry> Entries<E> {
-    /// Reserves room for `len` entries in total, and keeps existing entries.
+    /// Reserves room for `len` entries in total. Keeps existing entries.
     pub fn reserve(&mut self, len: usize) {
         let bytes = len * size_of::<E>();
         if bytes > self.memory.capacity() {
@@ -28,7 +28,7 @@ impl<E: Entry> Entries<E> {
         self.memory.resize(self.memory.capacity() / size_of::<E>() * size_of::<E>());
     }
 
-    /// Appends entries, as far as there is room.
+    /// Appends entries until the reserved room is full.
     #[inline]
     pub fn extend(&mut self, entries: impl Iterator<Item = E>) {
         let before = self.len;

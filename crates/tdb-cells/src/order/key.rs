@@ -10,13 +10,14 @@ pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     const BITS: u32;
     /// The highest key. The lowest key is the default.
     const HIGHEST: Self;
-    /// A cell with a key of this type.
+    /// The entry of a cell with a key of this type.
     type Entry: Entry<Key = Self>;
 
     /// Returns the memory pool for keys of this type.
     fn pool(pools: &KeyPools) -> &Pool<Vec<Self>>;
 
-    /// Appends `bits` low bits to the key. `value` must fit into `bits`.
+    /// Shifts the key left by `bits` bits, and sets the low bits to `value`. `value` must fit into
+    /// `bits` bits.
     fn append(self, bits: u32, value: u64) -> Self;
 
     /// Sets the lowest `bits` bits to 0.
@@ -25,13 +26,13 @@ pub trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// Sets the lowest `bits` bits to 1.
     fn fill_low(self, bits: u32) -> Self;
 
-    /// Returns the number of bits that distinguish all keys from `low` to this key.
+    /// Returns the number of bits of the distance from `low` to this key.
     fn bits_above(self, low: Self) -> u32;
 
-    /// Returns the distance from `low` divided by `2^shift`. The result must fit `usize`.
+    /// Returns the distance from `low` divided by `2^shift`. The result must fit into `usize`.
     fn bucket(self, low: Self, shift: u32) -> usize;
 
-    /// Returns the next higher key.
+    /// Returns the next higher key, or `None` for the highest key.
     fn next(self) -> Option<Self>;
 
     /// Returns the key halfway to `high`, rounded down.
@@ -130,7 +131,7 @@ pub trait Entry: bytemuck::Pod + Ord + Default + Send + Sync + std::fmt::Debug {
     /// Returns the key.
     fn key(&self) -> Self::Key;
 
-    /// Returns the slot and the index.
+    /// Returns the slot of the tile and the index in the tile.
     fn place(&self) -> (u32, u32);
 }
 

@@ -38,7 +38,7 @@ impl<'a> KeyRanges<'a> {
     /// Chooses the form for `cells` tested cells. The ranges are sorted and disjoint. String ranges
     /// are ignored.
     pub fn new(ranges: &'a [DimRange], cells: usize) -> Self {
-        /// Up to this number, each cell is compared with all ranges.
+        /// Up to this number of ranges, each cell is compared with all ranges.
         const FEW: usize = 4;
         /// Maximum entries of a table, to stay in the cache of a single core.
         const LONGEST: usize = 1 << 16;
@@ -59,7 +59,7 @@ impl<'a> KeyRanges<'a> {
         match usize::try_from(last - first) {
             Ok(span) if span < LONGEST.min(cells) => {
                 let mut inside = vec![false; span + 1];
-                // Within the span, and therefore valid table indices.
+                // The differences are within the span, and therefore valid table indices.
                 ranges.iter().for_each(|(lo, hi)| inside[(lo - first) as usize..=(hi - first) as usize].fill(true));
                 Self::Table { first, inside }
             }
@@ -69,7 +69,7 @@ impl<'a> KeyRanges<'a> {
 
     /// Clears the mask of cells with values outside of all ranges. `keys` is reusable memory.
     pub fn keep(&self, physical: PhysicalType, values: &[u8], mask: &mut [bool], keys: &mut Vec<u64>) {
-        /// The number of cells per round. Small enough for the keys to stay in the fastest cache.
+        /// The number of cells per round. Small enough for the keys to stay in the L1 cache.
         const CELLS: usize = 2048;
         for (values, mask) in values.chunks(CELLS * physical.size()).zip(mask.chunks_mut(CELLS)) {
             keys.clear();
@@ -82,7 +82,8 @@ impl<'a> KeyRanges<'a> {
         let cells = mask.iter_mut().zip(keys);
         match self {
             Self::Sorted(ranges) => cells.for_each(|(wanted, key)| *wanted &= is_in(ranges, *key)),
-            // A single comparison: keys below the range wrap around to above it.
+            // A single comparison suffices, because keys below the range wrap around to values
+            // above the range.
             Self::Few(one) if one.len() == 1 => {
                 let (lo, hi) = one[0];
                 cells.for_each(|(wanted, key)| *wanted &= key.wrapping_sub(lo) <= hi - lo);
@@ -107,7 +108,7 @@ fn is_in(ranges: &[DimRange], key: u64) -> bool {
 
 impl Parts {
     fn new(ranges: Vec<(u64, u64)>, (first, last): (u64, u64)) -> Self {
-        // One to four parts per range. Evenly spread ranges then rarely share a part.
+        // With one to four parts per range, evenly spread ranges rarely share a part.
         let bits = (2 * ranges.len()).next_power_of_two().trailing_zeros();
         let shift = (u64::BITS - (last - first).leading_zeros()).saturating_sub(bits);
         let parts = ((last - first) >> shift) as usize + 1;

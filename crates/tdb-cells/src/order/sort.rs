@@ -19,16 +19,18 @@ pub struct Sorter<E> {
     spare: Entries<E>,
 }
 
-/// The approximate number of entries per bucket. Small enough for the fastest cache.
+/// The approximate number of entries per bucket. Small enough for the L1 cache.
 const BUCKET: usize = 512;
-/// With more buckets, looking up memory pages costs more than the buckets save.
+/// The maximum binary logarithm of the number of buckets. With more buckets, misses of the TLB cost
+/// more than the buckets save.
 const MOST_BUCKET_BITS: u32 = 11;
 
 impl<E: Entry> Sorter<E> {
-    /// Sorts entries by key, with keys in `low..=high`, and equal keys by `compare_equal`.
+    /// Sorts entries by key. The keys are in `low..=high`. Entries with equal keys are sorted by
+    /// `compare_equal`. Without `compare_equal`, their order is unspecified.
     ///
-    /// Entries are first distributed to buckets by the highest key bits. Then each bucket is
-    /// sorted, with good locality. Clustered keys only reduce the benefit. After cancellation
+    /// Entries are first distributed to buckets by the highest key bits. Then each bucket is sorted
+    /// in the cache. If keys are clustered, the benefit is smaller. After cancellation, remaining
     /// buckets stay unsorted, and [`Workers::check`] returns the error.
     pub fn sort(
         &mut self,

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// Sorting wider keys by counting takes too many rounds.
+/// The maximum number of key bits. Sorting wider keys by counting takes too many rounds.
 const MOST_KEY_BITS: u32 = 32;
-/// The number of key bits per sorting round.
+/// The maximum number of key bits per sorting round.
 const MOST_ROUND_BITS: u32 = 11;
 /// Below this number of words, a comparison sort is faster than counting.
 const FEW: usize = 1 << 10;
@@ -19,7 +19,7 @@ pub struct Places {
 
 impl Places {
     /// Creates a layout for keys of `key_bits`, a number of slots, and cell indices below `cells`.
-    /// Returns `None` if a word is too small.
+    /// Returns `None` if the key has more than 32 bits, or a word is too small.
     pub fn new(key_bits: u32, slots: usize, cells: usize) -> Option<Self> {
         let bits_for = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
         let (slot_bits, cell_bits) = (bits_for(slots), bits_for(cells));
@@ -119,8 +119,8 @@ impl Words {
         self.spare.clear();
     }
 
-    /// Calls `take` with the slot and the number of each cell, and `true` if the key differs from
-    /// the previous cell's key.
+    /// Calls `take` with the slot and the index of each cell, and `true` if the key differs from
+    /// the key of the previous cell.
     pub fn for_each(&self, mut take: impl FnMut(usize, usize, bool)) {
         let mut before = self.words.first().map_or(0, |word| self.places.key(*word));
         for word in &self.words {

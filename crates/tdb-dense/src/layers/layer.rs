@@ -52,7 +52,8 @@ impl Layer {
         Self { fragment, tiles: LayerTiles::Cell(place), bounds }
     }
 
-    /// Returns the location of a space tile. `tile` holds its index along each dimension.
+    /// Returns the location of a space tile in the fragment. `tile` is the index of the space tile
+    /// along each dimension. Returns `None` if the fragment does not contain the tile.
     pub(crate) fn tile(&self, tile: &[u64]) -> Option<TilePlace> {
         match &self.tiles {
             LayerTiles::Cell(place) => Some(*place),

@@ -9,16 +9,16 @@ pub struct FragmentsLeftOut {
     pub time: usize,
     /// Fragments without a cell in the query's ranges.
     pub region: usize,
-    /// Fragments without a cell that meets the query's condition, according to totals: minimum,
-    /// maximum and null count of a field over the whole fragment.
+    /// Fragments without a cell that meets the query's condition, according to the non-empty
+    /// domain, to totals or to fill values. Totals are the minimum, maximum and null count of a
+    /// field over the whole fragment.
     pub totals: usize,
-    /// Fragments of dense arrays whose cells in the query's ranges are all hidden by newer
-    /// fragments.
+    /// Fragments of dense arrays hidden by newer fragments in all of the query's ranges.
     pub hidden: usize,
 }
 
-/// The number of tiles of a fragment that were pruned for the same reason, because none of their
-/// cells meets the query's condition.
+/// The number of tiles of a fragment pruned for the same reason. No cell of these tiles meets the
+/// query's condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedTiles {
     /// The evidence that no cell meets the condition.
@@ -35,7 +35,7 @@ pub enum PrunedBy {
     Box,
     /// The statistics of a field in the tile: minimum, maximum and null count.
     Statistics(String),
-    /// The totals of the fragment: statistics over all tiles.
+    /// The totals of the fragment (statistics over all tiles), or its non-empty domain.
     Totals,
     /// Several kinds of evidence together.
     Several,

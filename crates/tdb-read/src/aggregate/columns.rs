@@ -85,7 +85,7 @@ impl ResultColumns {
         Batch::new(self.columns.iter().map(empty).collect(), 0)
     }
 
-    /// Removes and returns the rows so far.
+    /// Removes all rows, and returns them as a batch.
     pub(super) fn take(&mut self) -> Batch {
         let rows = std::mem::take(&mut self.rows);
         Batch::new(self.columns.iter_mut().map(|column| column.take(rows)).collect(), rows)
@@ -152,8 +152,8 @@ impl ResultColumn {
                     Sum::U64(sum) => sum.to_le_bytes(),
                     Sum::F64(sum) => sum.to_le_bytes(),
                 };
-                // As in the reference library: for a nullable field, a sum without values is null,
-                // and so is an overflowing sum.
+                // As in the reference library, a sum of a nullable field is null without values and
+                // on overflow.
                 let is_null = self.nullable && (values == 0 || !fits);
                 self.push((!is_null).then_some(&bytes[..]));
                 return fits;

@@ -27,7 +27,7 @@ struct Distribution {
     next: Option<GroupRow>,
 }
 
-/// The result of an aggregate for a group.
+/// The result of an aggregate over ordered values, for a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Found {
     /// Not an aggregate over ordered values.
@@ -68,14 +68,15 @@ impl Distributions {
         self.fields.len()
     }
 
-    /// Returns the number of tiles visited.
+    /// Returns the number of tiles visited for all fields.
     pub(super) fn cost(&self) -> ScanCost {
         let mut cost = ScanCost::default();
         self.fields.iter().for_each(|field| cost.add(field.groups.cost));
         cost
     }
 
-    /// Returns the results of all aggregates for the next group, in the order of the keys.
+    /// Returns the results of all aggregates for the group of `row`. Groups must be requested in
+    /// the order of the keys.
     pub(super) fn of(&mut self, row: &GroupRow, measures: &Measures) -> Result<Vec<Found>> {
         let mut found = vec![Found::Elsewhere; self.places.len()];
         for (number, distribution) in self.fields.iter_mut().enumerate() {
@@ -94,7 +95,7 @@ impl Distributions {
 }
 
 impl Distribution {
-    /// Passes the values of the group with this key to the aggregates.
+    /// Passes the values of the group with this key to the requested aggregates.
     fn pass_group(&mut self, key: &[Option<Vec<u8>>], wanted: &mut [Wanted<'_>]) -> Result<()> {
         let mut seen: u64 = 0;
         loop {

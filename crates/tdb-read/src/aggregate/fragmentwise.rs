@@ -22,16 +22,17 @@ const MOST_PAIRS: usize = 1 << 22;
 /// A fragment with cells in the query's ranges.
 struct Member<'a> {
     fragment: &'a Fragment,
-    /// A box around all cells.
+    /// A box around all cells of the fragment.
     bounds: NdRange,
-    /// `true` if the query selects all cells.
+    /// `true` if the query selects all cells of the fragment.
     whole: bool,
 }
 
-/// Adds the known statistics for a query of a sparse array with ranges only.
+/// Adds the metadata statistics for a query of a sparse array with ranges only. Marks all
+/// statistics as unknown if metadata does not suffice.
 ///
 /// # Errors
-/// Metadata cannot be read, or contradicts the array's schema.
+/// Metadata cannot be read, or contradicts the array's schema, or the query was cancelled.
 pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<()> {
     let array = &query.array;
     let regions = query.region.ranges();
@@ -68,8 +69,8 @@ pub(super) fn sparse(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<
     Ok(())
 }
 
-/// Adds the known statistics for a query of a dense array. Returns `false` if fragments overlap,
-/// are sparse, or are selected in part.
+/// Adds the metadata statistics for a query of a dense array. Returns `false` if fragments overlap,
+/// are sparse, are selected in part, or are too many for a comparison.
 ///
 /// # Errors
 /// The same as [`sparse`].
@@ -86,7 +87,7 @@ pub(super) fn dense(query: &CheckedQuery, stating: &mut Stating<'_>) -> Result<b
     }
     for Member { fragment, .. } in &members {
         array.workers().check()?;
-        // Unwritten cells are counted elsewhere.
+        // The caller counts all cells, written or not.
         stating.add_fragment(&stating.known_of(fragment), 0);
     }
     Ok(true)
@@ -113,7 +114,7 @@ fn members<'a>(array: &'a Snapshot, regions: &[Vec<DimRange>]) -> Result<Vec<Mem
     relevant.into_iter().map(member).collect()
 }
 
-/// Checks a box against the array's dimensions.
+/// Checks that a non-empty domain matches the array's dimensions.
 fn checked<'b>(array: &Snapshot, fragment: &Fragment, bounds: &'b NdRange) -> Result<&'b NdRange> {
     match has_dimensions(array.schema(), bounds) {
         true => Ok(bounds),
@@ -126,7 +127,8 @@ fn has_dimensions(schema: &ArraySchema, bounds: &NdRange) -> bool {
     bounds.0.iter().map(|side| matches!(side, DimRange::Var { .. })).eq(kinds)
 }
 
-/// Returns the reason for reading cells of a fragment, if any.
+/// Returns the reason why the statistics of a fragment do not suffice. Returns `None` if the
+/// statistics may suffice.
 fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Option<InexactReason>> {
     let (header, name) = (fragment.footer().header(), fragment.name());
     if header.has_timestamps && !array.time().contains(name.start(), name.end()) {
@@ -135,11 +137,12 @@ fn looked_at(array: &Snapshot, fragment: &Fragment, hides: bool) -> Result<Optio
     if header.has_delete_metadata || !array.deletes_for(fragment)?.is_empty() {
         return Ok(Some(InexactReason::Deletes));
     }
-    // Cells of several times may have the same coordinates.
+    // Cells with different timestamps in a fragment may have the same coordinates.
     Ok((hides && header.has_timestamps).then_some(InexactReason::Overlap))
 }
 
-/// Returns `true` if cells of two fragments may have the same coordinates.
+/// Returns `true` if cells of two fragments may have the same coordinates, or if too many
+/// comparisons are necessary to exclude this.
 fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>]) -> Result<bool> {
     let boxes: Vec<NdRange> = members.iter().map(|member| member.bounds.clone()).collect();
     let mut left = MOST_COMPARISONS;
@@ -147,7 +150,7 @@ fn may_hide(array: &Snapshot, members: &[Member<'_>], regions: &[Vec<DimRange>])
         let meet = array.workers().check().map_err(ArrayError::from).and_then(|()| {
             let (own, other) = (&members[own], &members[other]);
             let Some(common) = own.bounds.intersection(&other.bounds) else { return Ok(false) };
-            // Searches the tiles of the smaller fragment in the larger fragment.
+            // Searches the larger fragment for each tile of the smaller fragment.
             let (few, many) = match own.fragment.tile_count() <= other.fragment.tile_count() {
                 true => (own.fragment, other.fragment),
                 false => (other.fragment, own.fragment),

@@ -19,7 +19,7 @@ pub enum AggregateFunction {
     /// The number of null cells: `uint64`.
     NullCount,
     /// The sum of numbers: `int64`, `uint64` or `float64`. On overflow, the maximum of the type, or
-    /// null if the field is nullable.
+    /// null if the field is nullable. Without values, 0, or null if the field is nullable.
     Sum,
     /// The mean of numbers: `float64`. For dates and times, the mean has the field's type and is
     /// rounded down to the unit. Null without values.
@@ -29,12 +29,12 @@ pub enum AggregateFunction {
     Min,
     /// The maximum, of the field's type, with nulls and NaNs as in [`Min`](Self::Min).
     Max,
-    /// The number of distinct values: `uint64`. All NaNs count as a single value, and so do `-0.0`
-    /// and `0.0`.
+    /// The number of distinct values: `uint64`. All NaNs count as a single value. `-0.0` and `0.0`
+    /// also count as a single value.
     CountDistinct,
-    /// The quantile for a part from 0 to 1, of the field's type. It is the smallest value such that
-    /// at least this part of all values are not greater. NaNs are ordered after all other values.
-    /// Null without values.
+    /// The quantile for a fraction from 0 to 1, of the field's type. The quantile is the smallest
+    /// value such that at least this fraction of all values is less than or equal to it. NaNs are
+    /// ordered after all other values. Null without values.
     Quantile(f64),
 }
 

@@ -18,9 +18,9 @@ pub(super) struct SortedGroups {
     query: CheckedQuery,
     pub(super) measures: Measures,
     rows: Box<dyn Iterator<Item = GroupRow> + Send>,
-    /// The state for the next pass.
+    /// The state for the next pass. `None` after the last pass.
     rest: Option<Groups>,
-    /// The maximum number of concurrent partial results.
+    /// The maximum number of concurrent partial results. 0 for a single thread.
     parts: usize,
     /// The memory of a partial result in bytes.
     part_memory: usize,
@@ -37,7 +37,7 @@ impl SortedGroups {
     pub(super) fn new(query: CheckedQuery, measures: &Measures, memory: usize) -> Self {
         let parts = match query.array.workers().threads() {
             1 => 0,
-            // Partial results that are too small would drop groups despite free memory.
+            // If partial results are too small, they drop groups although memory is free.
             threads => (memory / 2 / LEAST_PART).clamp(1, threads * PARTS_PER_THREAD),
         };
         // Partial results share half of the memory.
@@ -47,7 +47,7 @@ impl SortedGroups {
         Self { query, measures, rows, rest: Some(groups), parts, part_memory, cost: ScanCost::default() }
     }
 
-    /// Returns the next group.
+    /// Returns the next group, or `None` after the last group.
     pub(super) fn next_row(&mut self) -> Result<Option<GroupRow>> {
         loop {
             if let Some(row) = self.rows.next() {

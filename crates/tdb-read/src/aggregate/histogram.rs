@@ -33,8 +33,8 @@ impl Histogram {
 
 impl Query {
     /// Computes a histogram of a field of numbers, dates or times, from the minimum to the maximum.
-    /// Dates and times are in units of the field. Returns `None` without finite values, or if the
-    /// difference of maximum and minimum overflows a double.
+    /// Dates and times are in units of the field. Returns `None` if there are no finite values, if
+    /// `intervals` is 0, or if the difference of maximum and minimum overflows a double.
     ///
     /// ```
     /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-2d-row-row/array");
@@ -45,7 +45,8 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// The same as [`aggregate`](Query::aggregate).
+    /// The same as [`aggregate`](Query::aggregate). [`ArrayError::Aggregate`] if the cells of the
+    /// field are not single numbers, or if `intervals` exceeds [`Histogram::MOST_INTERVALS`].
     pub fn histogram(self, field: &str, intervals: usize) -> Result<Option<Histogram>> {
         if intervals > Histogram::MOST_INTERVALS {
             let why = format!("found {intervals} intervals, expected at most {}", Histogram::MOST_INTERVALS);

@@ -1,4 +1,4 @@
-//! Fields and statistics that a scan needs for aggregates.
+//! The fields and statistics that a scan needs for aggregates.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use tdb_snapshot::{ArrayError, OutputField, Result, unknown_field};
 
 use super::function::{Aggregate, AggregateFunction};
 
-/// The distinct fields read by a scan: the grouping fields, followed by other measured fields.
+/// The distinct fields read by a scan: the grouping fields, followed by the measured fields that
+/// are not grouping fields.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
     pub(super) fields: Vec<FieldRef>,
@@ -21,7 +22,7 @@ pub(super) struct Measures {
 }
 
 impl Measures {
-    /// Collects the statistics for aggregates computed cell by cell.
+    /// Collects the fields and statistics that a scan computes cell by cell for these aggregates.
     pub(super) fn new(schema: &ArraySchema, keys: &[FieldRef], aggregates: &[Aggregate]) -> Result<Self> {
         let mut fields = keys.to_vec();
         let (mut measured, mut places) = (Vec::<(ValueKind, Measured)>::new(), Vec::new());
@@ -47,7 +48,8 @@ impl Measures {
         Ok(Self { measured, places, ..Self::of(schema, fields, keys.len()) })
     }
 
-    /// Creates measures for groups of equal values of the last field.
+    /// Creates measures that group cells by `keys`. The last key is the field with the values to
+    /// count.
     pub(super) fn of_values(schema: &ArraySchema, keys: Vec<FieldRef>) -> Self {
         let count = keys.len();
         Self { are_of_values: true, ..Self::of(schema, keys, count) }
@@ -78,7 +80,7 @@ impl Measures {
     }
 }
 
-/// Resolves the names of grouping fields, and rejects repeated names.
+/// Resolves the names of grouping fields. Rejects unknown and repeated names.
 pub(super) fn key_fields<S: AsRef<str>>(
     schema: &ArraySchema,
     names: impl IntoIterator<Item = S>,
@@ -95,7 +97,8 @@ pub(super) fn key_fields<S: AsRef<str>>(
     names.into_iter().map(field).collect()
 }
 
-/// Checks an aggregate. Returns the field and the kind of values, or `None` for a count of cells.
+/// Checks that the schema supports an aggregate. Returns the field and the kind of values, or
+/// `None` for a count of cells.
 pub(super) fn checked(schema: &ArraySchema, aggregate: &Aggregate) -> Result<Option<(FieldRef, ValueKind)>> {
     let Some(name) = aggregate.field() else { return Ok(None) };
     let field = schema.field(name).ok_or_else(|| unknown_field(schema, name))?;

@@ -33,8 +33,8 @@ impl<T> Exactness<T> {
     }
 }
 
-/// Metadata statistics of a query's cells and a field. Each value equals the
-/// [aggregate](Query::aggregate) of the same name.
+/// The statistics of a field over a query's cells, from metadata. Each exact value equals the
+/// corresponding [aggregate](Query::aggregate).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -54,27 +54,28 @@ pub struct Statistics {
 }
 
 impl Query {
-    /// Returns metadata statistics of the query's cells and a field. See
+    /// Returns the statistics of a field over the query's cells, from metadata. See
     /// [`statistics_of`](Self::statistics_of).
     ///
     /// # Errors
-    /// The field is unknown, or metadata cannot be read.
+    /// The field is unknown, the query is invalid, or metadata cannot be read.
     pub fn statistics(&self, field: &str) -> Result<Statistics> {
         let mut all = self.stated(&[field])?;
         // The result has an entry for each field.
         Ok(all.1.pop().unwrap_or_else(|| Statistics::unknown(all.0, InexactReason::NoStatistics)))
     }
 
-    /// Returns metadata statistics of the query's cells and several fields, in the order of the
-    /// fields. Reads no tile, except tiles of sparse fragments written into dense arrays by old
-    /// releases. Selected fields and the order do not matter, as in [`aggregate`](Self::aggregate).
+    /// Returns the statistics of several fields over the query's cells, from metadata, in the order
+    /// of the fields. Reads no tile, except tiles of sparse fragments written into dense arrays by
+    /// old releases. Selected fields and the order do not matter, as in
+    /// [`aggregate`](Self::aggregate).
     ///
     /// A query without ranges selects all fragments completely. For a completely selected fragment,
-    /// trusted totals are used, or else the statistics of all tiles. Merged statistics are cached
-    /// while the array is open.
+    /// the result uses trusted totals, or else the merged statistics of all tiles. Merged
+    /// statistics are cached while the array is open.
     ///
     /// # Errors
-    /// A field is unknown, or metadata cannot be read.
+    /// A field is unknown, the query is invalid, or metadata cannot be read.
     pub fn statistics_of<S: AsRef<str>>(&self, fields: impl IntoIterator<Item = S>) -> Result<Vec<Statistics>> {
         let fields: Vec<S> = fields.into_iter().collect();
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
@@ -85,7 +86,7 @@ impl Query {
     /// Needs no statistics of a field.
     ///
     /// # Errors
-    /// Metadata cannot be read.
+    /// The query is invalid, or metadata cannot be read.
     pub fn cell_count(&self) -> Result<Exactness<u64>> {
         Ok(self.stated(&[])?.0)
     }

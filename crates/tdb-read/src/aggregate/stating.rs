@@ -25,7 +25,7 @@ pub(super) enum Thing {
     Bounds,
 }
 
-/// The statistics so far, or the reason why they are unknown.
+/// The accumulated statistics, or the reason why the statistics are unknown.
 #[derive(Debug)]
 pub(super) struct Stating<'a> {
     array: &'a ArraySchema,

@@ -30,9 +30,9 @@ enum KnownField {
     Statistics(StoredField),
     /// A dimension of a sparse fragment. MBRs contain the minimum and maximum coordinate.
     Coordinates(usize),
-    /// The fragment lacks the field. All cells have the fill value.
+    /// The fragment of a sparse array lacks the field. All cells have the fill value.
     Missing(OutputField),
-    /// The fragment lacks the field, and its cells contribute no values.
+    /// The fragment of a dense array lacks the field, and adds no values.
     NoValues,
 }
 
@@ -46,7 +46,7 @@ struct StoredField {
 }
 
 impl KnownTiles {
-    /// Creates the statistics of the measured fields. Reads nothing yet.
+    /// Determines the source of statistics for each measured field. Reads nothing yet.
     pub(super) fn of(fragment: &Fragment, array: &ArraySchema, measures: &Measures) -> Self {
         let fields = measures.places.iter().map(|place| (&measures.fields[*place], &measures.outputs[*place]));
         let known = |((field, output), (kind, measured)): ((&FieldRef, &OutputField), &(ValueKind, Measured))| {
@@ -69,7 +69,7 @@ impl KnownTiles {
     /// Adds all cells of a tile to the summaries of known fields. Returns these fields.
     pub(super) fn add(&self, tile: KnownTile, summaries: &mut [Summary]) -> FieldSet {
         if !tile.partly {
-            // All or no fields are added.
+            // Adds all fields or none.
             let mut sums = summaries.to_vec();
             let all = self.fields.iter().zip(&mut sums).all(|(known, summary)| self.add_field(known, tile, summary));
             if all {
@@ -119,7 +119,8 @@ impl KnownTiles {
             }
             KnownField::Statistics(stored) => match self.add_totals(stored.field, summary) {
                 Ok(()) => Ok(()),
-                // A problem of the totals with an edge tile affects the tile statistics too.
+                // If an edge tile makes the totals unreliable, the statistics of this tile are
+                // unreliable too.
                 Err(Some(why @ UntrustedReason::EdgeTile)) => Err(InexactReason::Distrusted(why)),
                 Err(_) => {
                     let folded = self.fragment.folded(stored.field, stored.kind);
@@ -142,7 +143,8 @@ impl KnownTiles {
         }
     }
 
-    /// Returns the ends of a range of coordinates as bytes of cells.
+    /// Returns the ends of a range of coordinates as bytes of cells. Returns `None` if the end is
+    /// unknown.
     fn ends(&self, dimension: usize, range: DimRange) -> Option<(Vec<u8>, Vec<u8>)> {
         let physical = self.fragment.schema().dimensions().get(dimension)?.physical();
         match range {

@@ -10,7 +10,8 @@ use super::measure::Measures;
 use super::statistics::KnownTiles;
 use crate::read::scan;
 
-/// Returns the summaries of the measured fields, and the number of cells.
+/// Returns the summaries of the measured fields, the number of cells, and the number of tiles
+/// visited.
 pub(super) fn summarise(query: CheckedQuery, measures: &Measures) -> Result<(Vec<Summary>, u64, ScanCost)> {
     let array = query.array.clone();
     let mut whole = Whole::new(measures, array.schema());

@@ -107,7 +107,8 @@ impl Label {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
                 let range = range_on(schema, dimension.name(), &(coordinate(*first)..=coordinate(*last)));
                 let (_, range) = range.map_err(|error| match error {
-                    // Callers do not know the dimension of the label's array.
+                    // The error names the label, because callers do not know the dimension of the
+                    // label's array.
                     CellsError::Range { range, why, .. } => {
                         ArrayError::Label { name: label.name.clone(), why: format!("coordinates {range}: {why}") }
                     }
@@ -140,12 +141,12 @@ pub(crate) struct FoundLabels {
     labels: Labels,
     /// The index of each cell's label.
     places: Vec<usize>,
-    /// The size in bytes of all labels up to and including each cell.
+    /// For each cell, the total size in bytes of all labels up to and including this cell.
     ends: Vec<usize>,
 }
 
 impl FoundLabels {
-    /// Returns the memory of the column before a cell, in bytes.
+    /// Returns the memory of the labels of all cells before `cell`, in bytes.
     pub(crate) fn memory_before(&self, cell: usize) -> usize {
         let bytes = cell.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
         let offsets = if self.labels.values_per_cell.is_none() { 8 * (cell + 1) } else { 0 };
@@ -153,7 +154,7 @@ impl FoundLabels {
         bytes.saturating_add(offsets + validity)
     }
 
-    /// Builds the column of the first cells.
+    /// Builds the column for the first `cells` cells.
     pub(crate) fn column(&self, cells: usize) -> Column {
         let buffers = self.labels.gather(&self.places[..cells]);
         Column::new(Arc::clone(&self.name), self.datatype, self.cell_val_num, cells, buffers)
@@ -175,7 +176,8 @@ impl Labels {
         self.cells.push(&column.cells(), self.nullable);
     }
 
-    /// Returns the size in bytes of all labels up to and including each place.
+    /// Returns, for each place, the total size in bytes of all labels up to and including this
+    /// place.
     fn ends(&self, places: &[usize]) -> Vec<usize> {
         let len = |place: &usize| match self.values_per_cell {
             Some(number) => number * self.value_size,

@@ -8,8 +8,8 @@ use tdb_schema::{ArraySchema, Dimension, FieldRef};
 use tdb_snapshot::Result;
 use tdb_types::{PhysicalType, Scalar, ordered_keys};
 
-/// A box of coordinates for [`Query::boxes`](crate::Query::boxes), with a range on some dimensions.
-/// The box spans all other dimensions.
+/// A box of coordinates for [`Query::boxes`](crate::Query::boxes). On dimensions without a range,
+/// the box spans all coordinates.
 ///
 /// ```
 /// use tdb_array::QueryBox;
@@ -29,6 +29,7 @@ impl QueryBox {
     }
 
     /// Restricts the box to a range on a dimension. See [`Query::range`](crate::Query::range).
+    /// Several ranges on the same dimension intersect.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Self {
         let Given { start, end } = Given::of(&range);
         self.ranges.push((dimension.to_owned(), start, end));
@@ -111,7 +112,8 @@ pub(super) fn add_points(boxes: &mut [Vec<DimRange>], schema: &ArraySchema, poin
     Ok(())
 }
 
-/// Returns a single-coordinate range for each value.
+/// Returns a range of a single coordinate for each value. Fails if a coordinate is outside of
+/// `limits`.
 fn keys(dimension: &Dimension, values: &[u8], limits: &DimRange) -> Result<Vec<DimRange>> {
     let physical = dimension.physical();
     let mut keys = Vec::with_capacity(values.len() / physical.size());

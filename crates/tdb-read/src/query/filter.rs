@@ -10,7 +10,8 @@ use tdb_snapshot::{ArrayError, Result, Snapshot};
 use super::Query;
 
 impl Query {
-    /// Adds a condition on attributes and dimensions, selected or not. All conditions must hold.
+    /// Adds a condition on attributes and dimensions, which need not be selected. All conditions
+    /// must hold.
     ///
     /// A sparse array returns only matching cells. A dense array replaces other cells by fill
     /// values, or omits other cells with [`only_matching`](Self::only_matching).
@@ -39,7 +40,7 @@ impl Query {
     }
 
     /// Omits the cells of a dense array that do not meet the [condition](Self::filter), instead of
-    /// returning fill values. Select dimensions to obtain the positions of cells.
+    /// replacing their values by fill values. Select dimensions to obtain the positions of cells.
     pub fn only_matching(mut self) -> Self {
         self.spec.only_matching = true;
         self

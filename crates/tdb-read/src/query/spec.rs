@@ -11,7 +11,7 @@ use super::{Order, Query};
 /// The definition of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QuerySpec {
-    /// The names of fields and labels. `None` for all fields.
+    /// The names of fields and labels. `None` for the default selection.
     pub(crate) selected: Option<Vec<String>>,
     /// The ranges of each dimension, as given. Empty for the whole dimension.
     pub(crate) ranges: Vec<Vec<DimRange>>,
@@ -62,7 +62,8 @@ impl Query {
     /// Creates a query of an array from a definition.
     ///
     /// # Errors
-    /// The array has no such fields or dimensions, or ranges are outside of the domain.
+    /// The array does not have the fields or dimensions of the definition, or ranges are outside of
+    /// the domain.
     pub(crate) fn of_spec(array: &Snapshot, spec: &QuerySpec) -> Result<Self> {
         let schema = array.schema();
         check_ranges(schema, &spec.ranges)?;

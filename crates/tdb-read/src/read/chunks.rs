@@ -14,7 +14,7 @@ pub(super) struct Chunks {
     pieces: Vec<Batch>,
     len: usize,
     memory: usize,
-    /// The rest of an input batch, from a cell on.
+    /// A partly consumed input batch, and the index of the first remaining cell.
     rest: Option<(Batch, usize)>,
 }
 
@@ -55,7 +55,7 @@ impl Chunks {
         if self.len == self.cells { self.finish() } else { None }
     }
 
-    /// Returns the remaining cells as a smaller batch. Returns `None` if there are none.
+    /// Concatenates and removes the pieces. Returns `None` if there are no pieces.
     pub(super) fn finish(&mut self) -> Option<Batch> {
         let pieces = std::mem::take(&mut self.pieces);
         (self.len, self.memory) = (0, 0);

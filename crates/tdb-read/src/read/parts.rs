@@ -15,9 +15,9 @@ pub(super) struct Parts {
     shown: usize,
     /// The maximum size of a part in bytes.
     budget: usize,
-    /// Additional room of a part, to avoid a small part after it.
+    /// Additional room of a part, to avoid a subsequent small part.
     slack: usize,
-    /// The rest of a batch, from a cell on.
+    /// A partly consumed batch, and the index of the first remaining cell.
     rest: Option<(Batch, usize)>,
     /// The number of cells in the last part with labels, as an estimate for the next part.
     last: usize,
@@ -55,8 +55,8 @@ impl Parts {
         batch.slice(given..given + batch.fitting(given, self.budget).min(batch.len() - given))
     }
 
-    /// Returns a part with labels. Looks up labels for at most as many cells as have room together
-    /// with the labels.
+    /// Returns a part with labels. Looks up labels only for about as many cells as fit into the
+    /// budget together with their labels.
     fn labelled(&mut self, batch: &Batch, given: usize) -> Result<Batch> {
         let left = batch.len() - given;
         let least: usize = self.labels.iter().map(|selected| selected.label.least_cell()).sum();
@@ -95,7 +95,8 @@ impl Parts {
         let len = part.len();
         let mut columns = part.into_columns();
         columns.truncate(self.shown);
-        // In ascending order, for correct positions at each insertion.
+        // The labels are in ascending order of `place`. Each insertion is therefore at the final
+        // position.
         for (selected, labels) in self.labels.iter().zip(found) {
             columns.insert(selected.place, labels.column(len));
         }

@@ -19,26 +19,28 @@ use crate::read::plan_fragments;
 pub struct FirstValues {
     /// `true` for descending order, with NaNs first.
     pub greatest: bool,
-    /// `true` if nulls come before all values.
+    /// `true` if nulls come before all values, `false` if nulls come last.
     pub nulls: bool,
 }
 
-/// Bounds for the number of tiles of the first query. Between the bounds, a sixteenth of all tiles.
+/// Bounds for the number of tiles of the first query. Between these bounds, the first query reads a
+/// sixteenth of all tiles.
 const LEAST_TILES: usize = 16;
 const MOST_TILES: usize = 256;
 const SHARE: usize = 16;
 
 impl Query {
     /// Splits the query in two: the cells with the first values of a field, and all other cells.
-    /// Each cell is in exactly one of the two. A search for the first few values reads the first
-    /// query, and restricts the second query by the values found. Usually no tile is left to read
-    /// for the second query.
+    /// Each cell is in exactly one of the two queries. A search for the first few values reads the
+    /// first query, and restricts the second query by the values found. Usually no tile is left to
+    /// read for the second query.
     ///
     /// Statistics of tiles determine the split: the first query reads about a sixteenth of the
     /// tiles, at least 16 and at most 256. Returns `None` if a split has no benefit:
-    /// - There are few tiles, or too few have statistics of the field.
+    /// - There are few tiles, or too few tiles have statistics of the field.
     /// - The field's values have no order, or are of an enumeration.
-    /// - A dense array returns cells that do not meet the condition.
+    /// - The array is dense, and the query does not use [`only_matching`](Self::only_matching).
+    /// - Conditions cannot compare values of the field's type.
     ///
     /// ```
     /// use tdb_array::{Array, FirstValues};
@@ -61,7 +63,7 @@ impl Query {
         let Some(kind) = ordered(schema, asked).filter(|_| !schema.is_dense() || self.spec.only_matching) else {
             return Ok(None);
         };
-        // Reads of other fields do not matter. Without any field, a dense array reads nothing.
+        // Plans reads of this field only. Without any field, a dense array reads nothing.
         let query = self.clone().select([name])?.check()?;
         let ends = Ends { schema: query.array.schema(), asked, kind, first };
         let fragments: HashMap<&str, &Fragment> =
@@ -88,7 +90,7 @@ impl Query {
         });
         let [one, other] = halves(schema, name, asked, first, end);
         let (one, other) = (self.clone().filter(one), self.clone().filter(other));
-        // Conditions cannot compare values of some types.
+        // The check fails if conditions cannot compare values of the field's type.
         Ok((one.check().is_ok() && other.check().is_ok()).then_some((one, other)))
     }
 }
@@ -132,7 +134,7 @@ enum Key {
     Bytes(Vec<u8>),
 }
 
-/// The first value of each tile in the order of `FirstValues`.
+/// Finds the first value of each tile in the order of `FirstValues`.
 struct Ends<'a> {
     schema: &'a ArraySchema,
     asked: FieldRef,

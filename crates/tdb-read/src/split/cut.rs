@@ -30,15 +30,16 @@ impl Piece {
     }
 }
 
-/// The share of a cut tile that each side must read in any case. Only few chunks can be skipped.
+/// The share of a cut tile that each side must read, wherever the cut is. Only few chunks can be
+/// skipped.
 const ALWAYS: f64 = 0.75;
 
 /// A cutter for boxes of an array.
 #[derive(Debug)]
 pub(super) struct Cutter<'a> {
     schema: &'a ArraySchema,
-    /// The dimensions in order of preference. Dimensions whose neighbors are far apart in files
-    /// come first.
+    /// The dimensions in order of preference. The dimension along which neighboring tiles are
+    /// farthest apart in files comes first.
     order: Vec<usize>,
 }
 
@@ -62,7 +63,7 @@ impl<'a> Cutter<'a> {
     /// Cuts a piece into `parts` pieces, or fewer without enough places to cut.
     pub(super) fn cut(&self, piece: Piece, parts: usize) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        // In the order of coordinates: the right side waits.
+        // The right side waits on the stack, so that the pieces are in the order of coordinates.
         let mut waiting = vec![(piece, parts)];
         while let Some((piece, parts)) = waiting.pop() {
             let shares = (parts / 2, parts - parts / 2);

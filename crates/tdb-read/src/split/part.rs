@@ -53,11 +53,11 @@ impl QueryPart {
     }
 
     /// Opens the array at the part's location, and returns the part's query. Uses the key, limits
-    /// and threads of `options`. The time is the part's.
+    /// and threads of `options`. Opens the array at the time of the part.
     ///
     /// # Errors
-    /// [`ArrayError::Query`] if the array is not in a local folder. Otherwise the same as
-    /// [`query`](Self::query).
+    /// [`ArrayError::Query`] if the location is the URI of another storage than local files.
+    /// Otherwise the same as [`open_on`](Self::open_on).
     pub fn open<T>(&self, options: &Options<T>) -> Result<Query> {
         let path = self.location.strip_prefix("file://").unwrap_or(&self.location);
         if path.contains("://") {
@@ -80,8 +80,9 @@ impl QueryPart {
     /// fragments. Labels are read at the part's time.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if a fragment of the snapshot no longer exists. Another error if
-    /// the array is not the split array, or cannot be read.
+    /// [`ArrayError::Outdated`] if the schema, a fragment or a delete commit of the snapshot no
+    /// longer exists. Another error if the definition of the query does not match the array, or the
+    /// array cannot be read.
     pub fn query(&self, array: &Snapshot) -> Result<Query> {
         let array = if array.time() == self.time { array.clone() } else { array.reopened_between(self.time)? };
         let array = array.by_schema_of(&self.snapshot)?;

@@ -9,10 +9,12 @@ use tdb_snapshot::{Fragment, Result};
 use super::cut::Weight;
 use crate::read::plan_fragments;
 
-/// With more tiles, neighboring tiles are merged, because each cut visits all weights.
+/// The maximum number of weights of tiles. With more tiles, consecutive tiles are merged, because
+/// each cut visits all weights.
 const MOST_WEIGHTS: usize = 1 << 16;
 
 /// Returns the tiles read by a query, with the cost of each: the bytes plus the number of cells.
+/// For a dense array, also returns a weight for unwritten cells.
 pub(super) fn weigh(query: &CheckedQuery, hull: &NdRange) -> Result<Vec<Weight>> {
     let regions = query.region.ranges();
     let plans = plan_fragments(query)?.0;

@@ -80,7 +80,7 @@ impl<'a> Commits<'a> {
         Ok(commits)
     }
 
-    /// Adds the commits in a consolidated file. Skips names without a time.
+    /// Adds the commits in a consolidated file. Skips names without a timestamp.
     fn take_consolidated(&mut self, file: &str, bytes: &'a [u8]) -> Result<(), DecodeError> {
         let file: Arc<str> = file.into();
         ConsolidatedCommits::for_each(&mut ByteReader::new(bytes), |entry| {
@@ -146,18 +146,19 @@ impl<'a> Commits<'a> {
     }
 }
 
-/// Returns `true` if the last component of a path is a name with a time, as commits and fragments
-/// have.
+/// Returns `true` if the last component of a path is a name with timestamps, as for commits and
+/// fragments.
 fn has_time(path: &str) -> bool {
     TimestampedName::is_one(file_name(path))
 }
 
-/// Returns the targets of a list's paths, sorted and unique. Skips names without a time.
+/// Returns the suffix that `target` selects from each listed path, sorted and unique. Skips paths
+/// without a suffix, and names without a timestamp.
 fn paths_of<'a>(bytes: &'a [u8], target: impl Fn(&str) -> Option<&str>) -> Result<Vec<Cow<'a, str>>, DecodeError> {
     let mut paths = Vec::new();
     PathList::for_each(&mut ByteReader::new(bytes), |path| {
         let Some(found) = target(&path).filter(|path| has_time(path)) else { return };
-        // A target is a suffix of the path.
+        // `target` returns a suffix of the path.
         let start = path.len() - found.len();
         paths.push(match path {
             Cow::Borrowed(path) => Cow::Borrowed(&path[start..]),
@@ -183,7 +184,7 @@ pub(super) fn as_own(path: &str) -> Cow<'_, str> {
 
 impl<'a> Vacuum<'a> {
     /// Creates the vacuum file at `path` with these folders. Returns `None` if the file name has no
-    /// time.
+    /// timestamps.
     fn of(path: &str, folders: Vec<Cow<'a, str>>) -> Result<Option<Self>> {
         let Some(name) = TimestampedName::parse(file_name(path)) else { return Ok(None) };
         let version =

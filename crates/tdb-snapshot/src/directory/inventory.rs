@@ -47,12 +47,13 @@ pub struct CommitList {
     pub path: String,
     /// The size of the file in bytes.
     pub size: u64,
-    /// The listed paths, resolved to this array, in the order of the file.
+    /// The listed paths, in the order of the file. Except in ignore files, the paths are resolved
+    /// to this array.
     pub names: Vec<String>,
     /// The bytes of the listed deletes, by path.
     pub deletes: BTreeMap<String, Arc<[u8]>>,
-    /// The stored form of paths with another array part, by resolved path. An ignore file must list
-    /// the stored form.
+    /// The stored form of paths with another array or folder, by resolved path. An ignore file must
+    /// list the stored form.
     pub foreign: BTreeMap<String, String>,
 }
 

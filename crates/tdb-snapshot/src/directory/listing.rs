@@ -54,8 +54,9 @@ impl Listing {
         })
     }
 
-    /// Detects arrays and key-value stores older than format 1. Returns the name of the file that
-    /// identifies them, and a description to append to the name.
+    /// Detects arrays older than format 1, and key-value stores. Returns the name of the file that
+    /// identifies the object, and a description to append to the name. Returns `None` for other
+    /// folders.
     pub fn older_than_format_1(&self) -> Option<(&'static str, String)> {
         let has = |name: &str| self.root.iter().any(|entry| entry.name == name && entry.kind == EntryKind::File);
         if self.is_array() {
@@ -71,8 +72,8 @@ impl Listing {
         }
     }
 
-    /// Returns the paths of the files whose contents [`ArrayDirectory::resolve`] needs in
-    /// `commit_files`.
+    /// Returns the paths of the files that [`ArrayDirectory::resolve`] needs in `commit_files`,
+    /// with contents.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]
@@ -88,8 +89,8 @@ impl Listing {
     }
 
     /// Returns the paths of all schema files: the legacy file first, then the files in `__schema`
-    /// by name. As in the reference library, name order equals time order only for timestamps of
-    /// equally many digits.
+    /// by name. The reference library uses the same order, which equals time order only if all
+    /// timestamps have the same number of digits.
     #[must_use]
     pub fn schemas(&self) -> Vec<String> {
         let legacy = self.root.iter().filter(|entry| entry.name == LEGACY_SCHEMA).map(|entry| entry.name.clone());
@@ -102,7 +103,7 @@ impl Listing {
     }
 
     /// Returns the path of the schema for a reader of `time`: the last schema not newer than
-    /// `time`, or else the first.
+    /// `time`, or else the first. Returns `None` if there is no schema.
     #[must_use]
     pub fn schema_at(&self, time: TimeRange) -> Option<String> {
         let mut schemas = self.schemas();
@@ -112,8 +113,8 @@ impl Listing {
         (index < schemas.len()).then(|| schemas.swap_remove(index))
     }
 
-    /// Returns the names of the folders whose entries [`ArrayDirectory::resolve`] needs in
-    /// `legacy_folders`. Folders with fragment metadata are fragments of formats 1 to 4.
+    /// Returns the names of the folders that [`ArrayDirectory::resolve`] needs in `legacy_folders`,
+    /// with entries. Folders with fragment metadata are fragments of formats 1 to 4.
     ///
     /// [`ArrayDirectory::resolve`]: crate::ArrayDirectory::resolve
     #[must_use]

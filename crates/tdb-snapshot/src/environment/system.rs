@@ -17,7 +17,7 @@ mod present {
 
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};
 
-    /// A sleep may end too early if the clock is set back meanwhile. This bounds the retries.
+    /// The maximum number of sleeps. A sleep ends too early if the clock is set back meanwhile.
     const SLEEPS: usize = 4;
 
     impl Clock for SystemClock {
@@ -46,7 +46,7 @@ mod present {
     }
 }
 
-/// On this target the standard library's clock panics and there is no source of random bytes.
+/// On this target the clock of the standard library panics, and no source of random bytes exists.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod absent {
     use super::{Clock, Randomness, SystemClock, SystemRandomness, io};

@@ -22,7 +22,7 @@ impl Fragment {
     /// Returns the check for the cells of the fragment.
     ///
     /// # Errors
-    /// The schema has no global order.
+    /// The Hilbert order does not support the number of dimensions.
     pub fn order_check(&self) -> Result<CellOrderCheck> {
         let (schema, version) = (self.schema(), self.version());
         let distinct = !schema.allows_duplicates() && !self.has_cell_times();
@@ -36,15 +36,14 @@ impl Fragment {
 }
 
 impl CellOrderCheck {
-    /// Returns `true` if writers of the fragment's format guarantee this order. Several old formats
-    /// used another order.
+    /// Returns `true` if writers of the fragment's format guarantee this order. Writers of several
+    /// old formats used another order, or did not order cells with equal coordinates.
     #[must_use]
     pub fn is_promised(&self) -> bool {
         self.is_promised
     }
 
-    /// Returns `true` if each cell is after its predecessor in the order. `coordinates` has a
-    /// column for each dimension.
+    /// Returns `true` if the cells are in order. `coordinates` has a column for each dimension.
     #[must_use]
     pub fn holds(&self, coordinates: &[Cells<'_>]) -> bool {
         holds(&self.check, coordinates)

@@ -1,4 +1,4 @@
-//! Properties of a fragment derived from its footer.
+//! Properties of a fragment derived from the footer.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -60,9 +60,9 @@ impl Fragment {
         Some(Coordinate::of_box(self.schema(), self.non_empty_domain()?))
     }
 
-    /// Returns the minimum and maximum coordinate of a tile for each dimension: its MBR. A sparse
-    /// fragment stores the MBR. In a dense fragment it is the intersection of the tile with the
-    /// non-empty domain. Returns `None` if the tile does not exist.
+    /// Returns the MBR of a tile: the minimum and maximum coordinate for each dimension. A sparse
+    /// fragment stores the MBR. In a dense fragment, the MBR is the intersection of the tile with
+    /// the non-empty domain. Returns `None` if the tile does not exist.
     ///
     /// A query accepts each range unchanged.
     ///
@@ -86,7 +86,8 @@ impl Fragment {
         Ok(mbr.map(|mbr| Coordinate::of_box(self.schema(), &mbr)))
     }
 
-    /// Returns a box around all cells of a tile. Returns `None` if it is unknown.
+    /// Returns a box around all cells of a tile. Returns `None` if the tile does not exist, or the
+    /// R-tree cannot be read.
     pub fn tile_box(&self, tile: u64) -> Option<NdRange> {
         match self.footer().tiles() {
             Tiles::Dense(grid) => self.dense_box(grid, tile),
@@ -94,8 +95,8 @@ impl Fragment {
         }
     }
 
-    /// Returns a box around all cells. Corrects for a wrong non-empty domain of some format
-    /// versions. Returns `None` if the fragment has no cells.
+    /// Returns a box around all cells. Widens string ranges that some format versions may have
+    /// stored incorrectly. Returns `None` if the fragment has no cells.
     #[must_use]
     pub fn bounds(&self) -> Option<Cow<'_, NdRange>> {
         let domain = self.non_empty_domain()?;
@@ -107,7 +108,8 @@ impl Fragment {
         Some(Cow::Owned(NdRange(domain.0.iter().map(known).collect())))
     }
 
-    /// Returns the intersection of a dense tile with the non-empty domain.
+    /// Returns the intersection of a dense tile with the non-empty domain. Returns `None` if the
+    /// tile does not exist.
     fn dense_box(&self, grid: &DenseGrid, tile: u64) -> Option<NdRange> {
         let along = |(index, dimension): (usize, &Dimension)| {
             let (low, _) = dimension.domain_keys()?;

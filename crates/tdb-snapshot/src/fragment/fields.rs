@@ -21,7 +21,7 @@ struct FieldShape<'a> {
     filters: std::borrow::Cow<'a, FilterPipeline>,
 }
 
-/// Every filtered tile begins with a chunk count, possibly 0.
+/// The minimum size of a filtered tile in bytes. Every tile begins with a chunk count, possibly 0.
 const LEAST_TILE: u64 = ChunkHeader::COUNT_LEN as u64;
 
 impl Fragment {
@@ -29,6 +29,9 @@ impl Fragment {
     /// field, or has it with an incompatible type.
     ///
     /// Matches fields by name, because positions differ between the schemas of an array.
+    ///
+    /// # Errors
+    /// The same as [`tiles_of`](Self::tiles_of).
     pub fn field_tiles(&self, array: &ArraySchema, field: FieldRef) -> Result<Option<Arc<FieldTiles>>> {
         self.own_field(array, field).map(|own| self.tiles_of(own)).transpose()
     }
@@ -38,7 +41,8 @@ impl Fragment {
         self.own_field(array, field).is_some()
     }
 
-    /// Returns the fragment's own field for a field of the array's schema.
+    /// Returns the fragment's own field for a field of the array's schema. Returns `None` if the
+    /// fragment does not have the attribute, or has it with an incompatible type.
     pub fn own_field(&self, array: &ArraySchema, field: FieldRef) -> Option<FragmentField> {
         let index = match field {
             FieldRef::Dimension(index) => return Some(FragmentField::Dimension(index)),
@@ -54,7 +58,10 @@ impl Fragment {
         self.inner.fields.lock().is_ok_and(|ready| ready.contains_key(&field))
     }
 
-    /// Returns the tiles of one of the fragment's own fields.
+    /// Returns the tiles of one of the fragment's own fields, opened on first use.
+    ///
+    /// # Errors
+    /// A data file is missing or too short, or metadata of the field cannot be read.
     pub fn tiles_of(&self, field: FragmentField) -> Result<Arc<FieldTiles>> {
         try_insert(&self.inner.fields, &field, || self.load_tiles(field).map(Arc::new))
     }

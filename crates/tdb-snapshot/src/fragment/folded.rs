@@ -3,8 +3,8 @@
 use tdb_aggregate::{CellStatistics, Measured, Summary, Total};
 use tdb_fragment::{Statistic, Sum, UntrustedReason, ValueStatistics};
 
-/// Merged statistics of all tiles. The error is the reason why the first unusable tile cannot be
-/// trusted, or `None` if the field has no statistics.
+/// Merged statistics of all tiles. The error is the reason why the statistics of the first unusable
+/// tile cannot be trusted, or `None` if the statistics are missing.
 pub(crate) type Known = Result<Summary, Option<UntrustedReason>>;
 
 /// Merged statistics for each kind of aggregate.
@@ -48,7 +48,8 @@ pub fn reliable_statistics<'a>(statistics: &ValueStatistics<'a>, cells: u64) -> 
     Some(CellStatistics { cells, nulls, total, bounds })
 }
 
-/// Returns the reason why existing statistics cannot be trusted for `measured`.
+/// Returns the reason why existing statistics cannot be trusted for `measured`. Returns `None` if
+/// no statistic is untrustworthy.
 pub fn distrust(found: &ValueStatistics<'_>, measured: Measured) -> Option<UntrustedReason> {
     fn of<T: Copy>(statistic: Statistic<T>) -> Option<UntrustedReason> {
         match statistic {

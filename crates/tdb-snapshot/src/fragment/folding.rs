@@ -11,7 +11,8 @@ use super::folded::{Folded, add};
 use crate::once::try_insert;
 
 impl Fragment {
-    /// Returns the statistics of a field, merged over its tiles. `kind` is the kind of its values.
+    /// Returns the statistics of a field, merged over all tiles. `kind` is the kind of the field's
+    /// values.
     pub fn folded(&self, field: FragmentField, kind: ValueKind) -> Arc<Folded> {
         let folded = try_insert(&self.inner.folded, &field, || Ok(Arc::new(self.fold(field, kind))));
         folded.unwrap_or_else(|never: Infallible| match never {})

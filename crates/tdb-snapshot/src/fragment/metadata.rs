@@ -30,18 +30,19 @@ pub(super) struct Metadata {
     pub(super) sections: Sections,
 }
 
-/// Location of the sections.
+/// The location of the sections.
 #[derive(Debug)]
 pub(super) enum Sections {
     /// In the file, each read on demand.
     Stored,
-    /// In memory. Formats 1 and 2 store all of the metadata in one generic tile, so it was read
-    /// fully.
+    /// In memory. Formats 1 and 2 store all metadata in a single generic tile, which is always read
+    /// completely.
     Loaded { contents: Box<FragmentContents>, element_types: ElementTypes },
 }
 
 impl Metadata {
-    /// Returns the bytes of the footer, if they came from the tail of the file still in memory.
+    /// Returns the bytes of the footer, if the tail of the file is in memory and contains the
+    /// footer.
     pub(super) fn own_footer(&self, version: FormatVersion) -> Option<Vec<u8>> {
         let tail = self.file.tail_with_footer()?;
         let size = self.file.size().ok()?;
@@ -105,7 +106,7 @@ impl Metadata {
         self.parse(|reader| reader.global_order_bounds(dimension, &mins, &maxs))
     }
 
-    /// Reads the conditions that were applied when the fragment was written.
+    /// Reads the delete conditions that were applied when the fragment was written.
     pub(super) fn processed_conditions(&self) -> Result<ProcessedConditions> {
         match &self.sections {
             Sections::Loaded { contents, .. } => Ok(contents.processed_conditions.clone()),
@@ -144,14 +145,15 @@ impl Metadata {
         .map_err(|source| self.error(source))
     }
 
-    /// Returns the contents of a field if in memory. Returns `None` if its sections must be read.
+    /// Returns the contents of a field if all metadata is in memory. Returns `None` if the sections
+    /// of the field must be read.
     fn loaded_field(&self, field: FragmentField) -> Result<Option<&FieldContents>> {
         let Sections::Loaded { contents, .. } = &self.sections else { return Ok(None) };
         let found = self.footer.slot(field).and_then(|slot| contents.fields.get(slot));
         found.map(Some).ok_or_else(|| self.error(FragmentError::NoSuchField { field }))
     }
 
-    /// Reads a section and parses it.
+    /// Reads and parses a section.
     fn section<T>(
         &self,
         id: SectionId,

@@ -13,7 +13,7 @@ use crate::{ArrayError, Result};
 /// The maximum size of the tail kept in memory, in bytes.
 pub(super) const MOST_FIRST: u64 = 32 << 10;
 
-/// A `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail need no
+/// A file `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail need no
 /// further read. The tail of a small fragment contains all sections. If the footer is from
 /// consolidated metadata, the file is opened on demand.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct Open {
 }
 
 impl MetadataFile {
-    /// Creates the file at `path`, to be opened on first use.
+    /// Creates a handle of the file at `path`. The file is opened on first use.
     pub(super) fn closed(storage: Arc<dyn Storage>, path: String, access: &Access) -> Self {
         let described = storage.describe(&path);
         Self { storage, path, described, most: access.most_stored(), open: OnceLock::new() }
@@ -113,7 +113,7 @@ impl MetadataFile {
         (open.sections_end < open.size && start <= open.sections_end).then_some(&open.tail)
     }
 
-    /// Reads the file from `start` to its end into memory.
+    /// Reads the file from `start` to the end into memory.
     pub(super) fn read_tail(&mut self, start: u64) -> Result<()> {
         let open = self.opened()?;
         let tail = self.read(&*open.file, start..open.size)?;
@@ -123,7 +123,8 @@ impl MetadataFile {
         Ok(())
     }
 
-    /// Returns the end of the sections, as far as known.
+    /// Returns the end of the sections, or the size of the file if the start of the footer is
+    /// unknown.
     pub(super) fn sections_end(&self) -> Result<u64> {
         Ok(self.opened()?.sections_end)
     }

@@ -16,7 +16,7 @@ use crate::access::Access;
 use crate::directory::FragmentEntry;
 use crate::{ArrayError, Result};
 
-/// A fragment whose metadata file is open but not parsed. Parsing needs the schema it names.
+/// A fragment with unparsed metadata. Parsing requires the schema that the metadata names.
 #[derive(Debug)]
 pub(crate) struct UnparsedFragment {
     storage: Arc<dyn Storage>,
@@ -113,7 +113,7 @@ impl UnparsedFragment {
         self.file.tail().len() as u64
     }
 
-    /// Releases these bytes. Parsing reads them again.
+    /// Releases the bytes counted by [`kept`](Self::kept). Parsing reads these bytes again.
     pub(crate) fn let_go(&mut self) {
         self.file.forget_tail();
     }
@@ -143,7 +143,7 @@ impl UnparsedFragment {
         Ok(Fragment::of(storage, entry, Arc::new(metadata), access))
     }
 
-    /// Returns the bytes of the footer, or `None` in formats without footers.
+    /// Checks the footer, and returns its bytes. Returns `None` in formats without footers.
     pub(crate) fn footer_bytes(mut self, schema: &ArraySchema) -> Result<Option<Vec<u8>>> {
         let Some(range) = self.locate(Some(schema))? else { return Ok(None) };
         let bytes = self.file.bytes(range.clone())?.into_owned();

@@ -13,7 +13,8 @@ use super::metadata::Sections;
 use crate::{ArrayError, Result};
 
 /// Prefetches the sections for a query of these fields, unless already loaded. Has no effect on a
-/// local storage. A failed section is read again on demand, and then reports the error.
+/// local storage. If the prefetch of a section fails, the section is read again on demand, and this
+/// read reports the error.
 ///
 /// # Errors
 /// The query was cancelled.
@@ -38,7 +39,7 @@ pub(super) fn fetch_sections(
     fragments: &[&Fragment],
     wanted: impl Fn(&Fragment) -> Result<Vec<(Range<u64>, Request)>>,
 ) -> Result<()> {
-    // First opens the files of fragments with consolidated footers.
+    // First opens the metadata files of fragments with consolidated footers.
     workers.ask(storage.profile(), fragments.to_vec(), |fragment| {
         let _ = fragment.inner.metadata.size();
         Ok::<_, ArrayError>(())

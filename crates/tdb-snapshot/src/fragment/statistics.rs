@@ -8,7 +8,7 @@ use tdb_types::Feature;
 
 use super::Fragment;
 
-/// The statistics of a field's tiles, with the rules of trust.
+/// The statistics of a field's tiles, with the rules that decide which statistics are trusted.
 #[derive(Debug)]
 pub struct FieldStatistics {
     tiles: TileStatistics,
@@ -16,10 +16,11 @@ pub struct FieldStatistics {
 }
 
 impl Fragment {
-    /// Returns the statistics of a field's tiles. Returns `None` if the fragment's format has none.
+    /// Returns the statistics of a field's tiles. Returns `None` if the format has no statistics,
+    /// if lossy filters change the values, or if the statistics cannot be read.
     ///
-    /// Unreadable statistics count as absent: queries work without them, and some releases never
-    /// read them.
+    /// Unreadable statistics are not an error, because queries work without statistics, and some
+    /// releases never read them.
     pub fn statistics_of(&self, field: FragmentField) -> Option<Arc<FieldStatistics>> {
         if !self.version().has(Feature::TileStatistics) || self.loses_values(field) {
             return None;
@@ -56,7 +57,8 @@ impl Fragment {
         })
     }
 
-    /// Returns the trusted statistics of one tile.
+    /// Returns the statistics of one tile. Each statistic is marked as trusted, untrustworthy or
+    /// absent.
     pub fn tile_statistics<'s>(&self, statistics: &'s FieldStatistics, tile: u64) -> ValueStatistics<'s> {
         statistics.tiles.tile(tile, self.footer().tiles(), &statistics.rules)
     }

@@ -42,7 +42,7 @@ impl Fragment {
     }
 
     /// Reads the statistics of all fields over the whole fragment. Returns `None` in formats
-    /// without them.
+    /// without these statistics.
     ///
     /// # Errors
     /// The statistics cannot be read.
@@ -51,7 +51,7 @@ impl Fragment {
         has.then(|| self.inner.metadata.fragment_statistics()).transpose()
     }
 
-    /// Reads the offsets of the tiles of a part of a field in its data file.
+    /// Reads the offsets of tiles in the data file of a part of a field.
     ///
     /// # Errors
     /// The fragment does not have the part, or the section cannot be read.

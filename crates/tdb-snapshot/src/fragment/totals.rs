@@ -12,7 +12,7 @@ use super::metadata::Sections;
 use super::prefetch::fetch_sections;
 use crate::Result;
 
-/// The totals of a field, with the rules of trust.
+/// The totals of a field, with the rules that decide which statistics are trusted.
 #[derive(Debug)]
 pub struct FieldTotals {
     all: Arc<FragmentStatistics>,
@@ -21,8 +21,8 @@ pub struct FieldTotals {
 }
 
 impl Fragment {
-    /// Returns the totals of a field. Returns `None` if the format has no totals, or the section
-    /// cannot be read.
+    /// Returns the totals of a field. Returns `None` if the format has no totals, if lossy filters
+    /// change the values, or if the section cannot be read.
     ///
     /// Totals are stored right before the footer. A read of the footer usually includes the totals.
     pub fn totals_of(&self, field: FragmentField) -> Option<FieldTotals> {
@@ -40,7 +40,8 @@ impl Fragment {
         Some(FieldTotals { all, slot: self.footer().slot(field)?, rules })
     }
 
-    /// Returns the trusted part of the totals.
+    /// Returns the totals. Each statistic is marked as trusted, untrustworthy or absent. Returns
+    /// `None` if the section does not contain the field.
     pub fn judged<'t>(&self, totals: &'t FieldTotals) -> Option<ValueStatistics<'t>> {
         Some(totals.all.0.get(totals.slot)?.judge(self.footer().tiles(), &totals.rules))
     }

@@ -1,4 +1,4 @@
-//! Reopening an array: lists its folders again, and reuses all files that are still present.
+//! Reopening of an array. The folders are listed again, and unchanged files are not read again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ pub(super) struct Kept {
 }
 
 impl Snapshot {
-    /// Returns the schema if its file is unchanged.
+    /// Returns the schema if the schema file at `path` is unchanged.
     pub(super) fn same_schema(&self, path: &str, listing: &Listing) -> Option<Arc<ArraySchema>> {
         let is_same = self.schema_path() == path && self.inner.seen.schema_size == listed_size(listing, path);
         // The legacy file name has no timestamp, so an equal name proves nothing.
@@ -81,8 +81,8 @@ fn kept_enumerations(last: &Inner, schema: &ArraySchema) -> HashMap<String, Arc<
 
 impl Fragment {
     /// Returns `true` if the metadata file still has the size that it had at opening. A fragment
-    /// never changes, but a copy of another fragment may have replaced it. On a remote storage the
-    /// size is not checked: the fragment's unique name suffices.
+    /// never changes, but a copy of another fragment may have replaced the fragment. On a remote
+    /// storage the size is not checked: the fragment's unique name suffices.
     pub(super) fn is_unchanged(&self, storage: &dyn Storage) -> bool {
         match self.metadata_size() {
             Some((path, size)) if !storage.profile().is_remote() => {

@@ -13,11 +13,11 @@ use super::Snapshot;
 use crate::once::try_init;
 use crate::{ArrayError, Fragment, Result};
 
-/// Limit on all delete commits together, as a multiple of `condition_nodes`: each condition is
-/// evaluated for each cell.
+/// The limit on the nodes of all delete conditions together, as a multiple of `condition_nodes`.
+/// The limit bounds the time, because each condition is evaluated for each cell.
 const TOGETHER: u32 = 16;
 
-/// The remaining budget for delete commits.
+/// The remaining budget for loading delete commits.
 pub(super) struct Left {
     nodes: u32,
     /// The remaining unfiltered bytes of conditions.
@@ -39,7 +39,7 @@ pub(super) struct Delete {
     time: u64,
     /// The condition that surviving cells meet.
     stays: Condition,
-    /// `stays`, bound to each fragment schema seen so far.
+    /// `stays`, bound to each fragment schema that was used so far.
     bound: Mutex<Vec<(Arc<ArraySchema>, Arc<BoundCondition>)>>,
 }
 
@@ -86,7 +86,8 @@ impl Snapshot {
         let deletes = self.deletes()?;
         let name = fragment.name();
         let has_times = fragment.footer().header().has_timestamps;
-        // By format, a condition also applies to cells written in the same millisecond.
+        // According to the format, a condition also applies to cells written in the same
+        // millisecond.
         let mut applying = deletes.iter().filter(|delete| delete.time >= name.start()).peekable();
         if applying.peek().is_none() {
             return Ok(Vec::new());

@@ -17,10 +17,12 @@ use crate::damage::Damaged;
 use crate::fragment::UnparsedFragment;
 use crate::{ArrayError, FragmentEntry, Result};
 
-/// Fragments are read in chunks of this size. The results of a chunk are checked before the next.
+/// The number of fragments read at once. The results are checked before the next fragments are
+/// read.
 pub(super) const AT_ONCE: usize = 1024;
 
-/// With more schemas than this, each is read only when a fragment needs it.
+/// The maximum number of schemas read early. If there are more, each schema is read only when a
+/// fragment needs it.
 const FEW_SCHEMAS: usize = 64;
 
 /// Sources of footers and schemas.
@@ -34,7 +36,7 @@ pub(super) struct Sources<'a> {
     pub(super) skip_damaged: bool,
 }
 
-/// Fragments read from their own files, and schemas that they may name.
+/// Fragments read from their own files, and schemas that the fragments may name.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     /// By folder.
@@ -115,8 +117,8 @@ impl Early {
     }
 }
 
-/// Reads a schema that a fragment names. Returns `None` if it does not exist. The fragment that
-/// needs it then fails.
+/// Reads a schema that a fragment names. Returns `None` if the schema does not exist. Loading the
+/// fragment then fails.
 pub(super) fn named_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<Option<ArraySchema>> {
     match load_schema(storage, path, access) {
         Err(ArrayError::Storage(StorageError::NotFound { .. })) => Ok(None),

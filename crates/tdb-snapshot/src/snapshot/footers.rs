@@ -18,14 +18,14 @@ use crate::{ArrayError, FragmentEntry, Result};
 #[derive(Debug, Default)]
 pub(super) struct Footers {
     files: Vec<(String, ConsolidatedFooters)>,
-    /// Index into `files` of the file with a fragment's footer, by fragment name.
+    /// For each fragment name, the index in `files` of the file with the footer.
     places: HashMap<String, usize>,
 }
 
 impl Footers {
-    /// Reads consolidated footers, from the newest file on, until each fragment has one or no file
-    /// is left. Only files whose time range covers a fragment are read. One fragment alone is read
-    /// from its own file, because consolidation saves nothing there.
+    /// Reads consolidated footers, from the newest file on, until each fragment has a footer or no
+    /// file is left. Reads only files with a time range that covers a fragment. A single fragment
+    /// is read from its own file, because a consolidated file saves no read.
     ///
     /// A damaged file is recorded and skipped, because the fragments' own files hold the same
     /// footers. With `skip`, any other failure is recorded too.
@@ -89,8 +89,8 @@ pub(super) fn is_of_copy(error: &ArrayError) -> bool {
     matches!(error.category(), ErrorCategory::Corrupt | ErrorCategory::Unsupported)
 }
 
-/// Returns the value. Returns `None` if the file is unusable, which is recorded, or was removed
-/// after the listing.
+/// Returns the value. Returns `None` if the file was removed after the listing, or if the file is
+/// unusable. Records an unusable file in `noted`.
 fn without_damaged<T>(path: &str, read: Result<T>, skip: bool, noted: &mut Vec<Damaged>) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -140,7 +140,7 @@ pub(super) struct FooterFiles {
 }
 
 impl FooterFiles {
-    /// Returns the files of a listing. Before format 12 they are in the array's own folder.
+    /// Returns the files of a listing. Before format 12, these files are in the array's own folder.
     pub(super) fn of(listing: &Listing) -> Self {
         let mut listed = metadata_files(&listing.root, "");
         listed.extend(metadata_files(
@@ -151,7 +151,8 @@ impl FooterFiles {
         Self { listed, has_more: is_there && listing.footers.is_none() }
     }
 
-    /// Returns `true` if one of the files may contain the footer of a fragment, by its name.
+    /// Returns `true` if one of the files may contain the footer of a fragment, according to the
+    /// file names.
     pub(super) fn may_have(&self, entry: &FragmentEntry) -> bool {
         has_footer(entry) && (self.has_more || self.listed.iter().any(|(_, name)| covers(name, entry)))
     }

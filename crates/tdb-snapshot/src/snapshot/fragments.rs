@@ -32,7 +32,7 @@ impl Loaded {
         Self::of_entries(array, &array.inner.directory.fragments)
     }
 
-    /// Loads some fragments of an array. Known fragments are not read again.
+    /// Loads the fragments of these entries. Known fragments are not read again.
     pub(super) fn of_entries(array: &Snapshot, entries: &[FragmentEntry]) -> Result<Self> {
         let inner = &*array.inner;
         let known = |entry: &FragmentEntry| {
@@ -48,7 +48,7 @@ impl Loaded {
         let missing = entries.iter().zip(&all).filter(|(_, known)| known.is_none());
         let missing: Vec<FragmentEntry> = missing.map(|(entry, _)| entry.clone()).collect();
         let Self { fragments, damaged } = Self::read(array, &missing)?;
-        // The result lacks skipped fragments.
+        // `fragments` does not contain skipped fragments.
         let mut read = fragments.into_iter().peekable();
         for (place, entry) in all.iter_mut().zip(entries).filter(|(place, _)| place.is_none()) {
             *place = read.next_if(|fragment| fragment.entry() == entry);
@@ -102,7 +102,8 @@ const WEIGHT_OF_A_FOOTER: u64 = 256;
 type Schemas = BTreeMap<String, Option<Arc<ArraySchema>>>;
 
 impl Loader<'_> {
-    /// Reads the footers, then the schemas they name, and parses each footer with its schema.
+    /// Reads the footers, then the schemas named in the footers, and parses each footer with the
+    /// schema.
     fn fragments(
         &self,
         entries: &[FragmentEntry],
@@ -179,7 +180,8 @@ impl Loader<'_> {
         Ok(schemas)
     }
 
-    /// Returns a fragment whose footer is in a consolidated file.
+    /// Returns a fragment with the footer from a consolidated file. Returns `None` if no file
+    /// contains the footer.
     fn consolidated(&self, footers: &Footers, entry: &FragmentEntry) -> Option<Result<UnparsedFragment>> {
         let (file, footer) = footers.get(entry)?;
         Some(UnparsedFragment::consolidated(self.storage.clone(), entry, self.access, file, footer))

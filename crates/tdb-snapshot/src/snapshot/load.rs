@@ -27,7 +27,7 @@ use crate::named::{list_named, or_nothing};
 use crate::tiles::BlockRoom;
 use crate::{ArrayDirectory, ArrayError, FragmentEntry, Result, TimeRange};
 
-/// Attempts to open an array from which a concurrent job removes listed files.
+/// The maximum number of attempts to open an array, if a concurrent job removes listed files.
 const ATTEMPTS: usize = 8;
 
 impl Open for Snapshot {
@@ -47,15 +47,15 @@ impl Open for Snapshot {
 impl Snapshot {
     /// Reopens the array at a time range, by default as of now. Uses the same storage, key, limits
     /// and number of threads. Folders are listed again. Schemas, fragments, enumerations and
-    /// commits that are still present are not read again. Both snapshots share all cached data. The
-    /// cost is that of listing, plus reading new files.
+    /// commits that are still present are not read again. Both snapshots share all cached data.
+    /// Only listing the folders and reading new files takes time.
     ///
-    /// Both are snapshots: later writes change neither. [`counters`](Self::counters) count requests
-    /// of both together.
+    /// Later writes change neither snapshot. [`counters`](Self::counters) count the requests of
+    /// both snapshots together.
     ///
-    /// A file counts as unchanged if it has the same name and size, because these names are never
-    /// reused. On a [remote storage](tdb_storage::ReadProfile::is_remote), sizes of fragment
-    /// metadata are not checked.
+    /// A file counts as unchanged if name and size are the same, because names are never reused. On
+    /// a [remote storage](tdb_storage::ReadProfile::is_remote), sizes of fragment metadata are not
+    /// checked.
     ///
     /// ```
     /// use tdb_snapshot::Snapshot;
@@ -112,7 +112,7 @@ fn is_there(storage: &dyn Storage, described: &str) -> Result<bool> {
 
 /// Returns the error for a schema folder without schemas.
 fn without_schema(storage: &dyn Storage) -> ArrayError {
-    // Some stores list folders whose files are all deleted.
+    // Some stores list folders after all their files are deleted.
     if storage.profile().is_remote() && matches!(storage.kind(""), Ok(None)) {
         return ArrayError::NotFound { path: storage.describe("") };
     }
@@ -153,7 +153,7 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
         }
     };
     let resolved = ArrayDirectory::resolve_with(&listing, schema.array_type(), time, &mut findings);
-    // Errors contain only paths below the array's folder up to here.
+    // The errors recorded so far contain only paths below the array's folder.
     findings.locate(&**storage);
     let directory = resolved.map_err(|error| error.located(&**storage))?;
     // `read_small` may have listed the footers' folder.
@@ -184,8 +184,8 @@ fn load_once(options: &Options<Snapshot>, place: Place, last: Option<&Snapshot>)
     })
 }
 
-/// Returns the error of an unreadable schema. The schema is the first file that the key is tried
-/// on, so a mismatch means a wrong key.
+/// Returns the error of an unreadable schema. The schema is the first file decrypted with the key,
+/// so that a mismatch means a wrong key.
 #[cold]
 fn first_file_error(error: ArrayError, storage: &dyn Storage, listing: &Listing, path: &str) -> ArrayError {
     let needless = error.key_problem() == Some(KeyProblem::NotNeeded);
@@ -195,11 +195,11 @@ fn first_file_error(error: ArrayError, storage: &dyn Storage, listing: &Listing,
     }
 }
 
-/// Folders that define the array's contents, in addition to its root.
+/// Folders that define the array's contents, in addition to the array's own folder.
 const FOLDERS: [&str; 3] = [SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER];
 
 /// Lists the folders that define the array's contents. Includes the folder of consolidated footers
-/// on a remote storage if `with_footers`. The files they name are still to be [read](read_small).
+/// on a remote storage if `with_footers`. The listed files are still to be [read](read_small).
 fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<Listing> {
     let is_remote = storage.profile().is_remote();
     let folders = FOLDERS.into_iter().filter(|folder| with_footers || *folder != FRAGMENT_META_FOLDER);
@@ -242,8 +242,8 @@ fn list(storage: &dyn Storage, workers: &Workers, with_footers: bool) -> Result<
     Ok(listing)
 }
 
-/// Lists the commits of a local storage. Reads the sizes only of commits that are not of fragments,
-/// because the commit file of a fragment is empty and each fragment has one.
+/// Lists the commits of a local storage. Does not read the sizes of commit files of fragments.
+/// These files are empty, and as many as the fragments.
 fn commits(storage: &dyn Storage) -> Listed {
     let mut entries = Vec::new();
     for (name, kind) in storage.names(COMMITS_FOLDER)? {
@@ -268,7 +268,7 @@ fn has(listing: &Listing, name: &str) -> bool {
 
 type Listed = Result<Vec<Entry>, StorageError>;
 
-/// Lists the root and the folders that it may contain, in one round trip.
+/// Lists the array's own folder and the folders that it may contain, in one round trip.
 fn list_at_once(
     storage: &dyn Storage,
     workers: &Workers,
@@ -377,8 +377,8 @@ impl Snapshot {
     /// Lists the array's folders as they are now, independent of the opened time.
     ///
     /// # Errors
-    /// A folder cannot be listed, or a file that lists others cannot be read. The latter holds with
-    /// [`Options::skip_damaged`](crate::Options::skip_damaged) too.
+    /// A folder cannot be listed, or a file that lists others cannot be read.
+    /// [`Options::skip_damaged`](crate::Options::skip_damaged) does not prevent these errors.
     pub fn listing(&self) -> Result<Listing> {
         let mut listing = self.listing_without_footers()?;
         if listing.footers.is_none() && has(&listing, FRAGMENT_META_FOLDER) {
@@ -390,12 +390,16 @@ impl Snapshot {
     /// Parses the commit files of a listing of this array.
     ///
     /// # Errors
-    /// A commit file is damaged, or names a fragment of an unknown version.
+    /// A commit list is damaged, a commit file is not allowed in its folder, or a fragment has an
+    /// unknown format version.
     pub fn commit_inventory(&self, listing: &Listing) -> Result<CommitInventory> {
         CommitInventory::of(listing).map_err(|error| error.located(&**self.storage()))
     }
 
     /// Returns all committed fragments as of now, independent of the opened time.
+    ///
+    /// # Errors
+    /// The same as [`listing`](Self::listing) and [`commit_inventory`](Self::commit_inventory).
     pub fn fragment_files(&self) -> Result<Vec<CommittedFragment>> {
         Ok(self.commit_inventory(&self.listing_without_footers()?)?.fragments)
     }

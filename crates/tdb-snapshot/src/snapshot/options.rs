@@ -61,7 +61,7 @@ impl<T> Default for Options<T> {
 }
 
 impl<T> Options<T> {
-    /// Opens as of now, with all threads of the machine and default limits.
+    /// Creates options for opening as of now, with all threads of the machine and default limits.
     pub fn new() -> Self {
         Self::default()
     }
@@ -77,10 +77,11 @@ impl<T> Options<T> {
         self
     }
 
-    /// Sets the key of an encrypted array or group. The key is kept while the object is open. It is
-    /// never printed, and overwritten in memory when dropped.
+    /// Sets the key of an encrypted array or group. The key is kept while the object is open. The
+    /// key is never printed, and is overwritten in memory when dropped.
     ///
-    /// Opening an unencrypted array with a key is an error: anyone could have written its cells.
+    /// Opening an unencrypted array with a key is an error, because anyone could have written the
+    /// cells.
     pub fn key(mut self, key: impl Into<Option<EncryptionKey>>) -> Self {
         self.access.key = key.into();
         self
@@ -116,10 +117,10 @@ impl<T> Options<T> {
         self
     }
 
-    /// Skips damaged parts instead of failing, if `skip` is `true`. Skippable are fragments with
-    /// missing or unreadable metadata or schema, or of an unknown format version. Also skippable
-    /// are lists of commits and consolidated metadata. [`Snapshot::damaged`] returns the skipped
-    /// parts. A group has no skippable parts.
+    /// Skips damaged parts instead of failing, if `skip` is `true`. Fragments are skippable if the
+    /// metadata or schema is missing or unreadable, or the format version is unknown. Lists of
+    /// commits and consolidated fragment metadata are also skippable. [`Snapshot::damaged`] returns
+    /// the skipped parts. A group has no skippable parts.
     ///
     /// The option affects opening only. Damaged tiles, and damaged sections of metadata read later,
     /// remain errors of the query.
@@ -166,7 +167,7 @@ impl<T: Open> Options<T> {
     /// Opens the object in the folder `path`.
     ///
     /// # Errors
-    /// The folder has no such object, or it cannot be read.
+    /// The folder does not contain an object of this kind, or the object cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<T> {
         let path = path.as_ref();
         self.open_on_folder(Arc::new(LocalStorage::new(path)), path)

@@ -54,8 +54,8 @@ impl Snapshot {
         self.directory().deletes.iter().filter_map(damaged).collect()
     }
 
-    /// Returns the superseded fragments, oldest first. A vacuum would remove these. The second part
-    /// holds damaged fragments.
+    /// Returns the superseded fragments, oldest first, and the damaged fragments among them. A
+    /// vacuum would remove the superseded fragments.
     ///
     /// # Errors
     /// A fragment is damaged, and the array was opened without

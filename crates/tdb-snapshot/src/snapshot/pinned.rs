@@ -23,6 +23,9 @@ const NO_DELETE: &str = "a delete commit of the query part no longer exists; spl
 
 impl Snapshot {
     /// Returns the pin of this snapshot. Includes only fragments accepted by `matters`.
+    ///
+    /// # Errors
+    /// The same as [`fragments`](Self::fragments).
     pub fn pin(&self, matters: impl Fn(&Fragment) -> bool) -> Result<Pin> {
         let fragments = self.fragments()?.iter().filter(|fragment| matters(fragment));
         Ok(Pin {
@@ -35,7 +38,8 @@ impl Snapshot {
     /// Returns the array with the schema of a pin.
     ///
     /// # Errors
-    /// [`ArrayError::Outdated`] if the schema no longer exists. Another error if it cannot be read.
+    /// [`ArrayError::Outdated`] if the schema no longer exists. Another error if the schema cannot
+    /// be read.
     pub fn by_schema_of(&self, pin: &Pin) -> Result<Self> {
         if self.schema_path() == pin.schema {
             return Ok(self.clone());
@@ -46,8 +50,9 @@ impl Snapshot {
         self.by_schema(&pin.schema)
     }
 
-    /// Returns the array with the contents of a pin. Newer fragments are ignored if `matters` is
-    /// `false` for them, so an unchanged array is not loaded again.
+    /// Returns the array with the contents of a pin. If all further fragments of the array are
+    /// irrelevant according to `matters`, returns the array itself, so that nothing is loaded
+    /// again.
     ///
     /// # Errors
     /// [`ArrayError::Outdated`] if fragments or delete commits no longer exist. Another error if

@@ -1,4 +1,4 @@
-//! Views of an array with some of the fragments.
+//! Views of an array with a part of the fragments or deletes, or with another schema.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -45,7 +45,7 @@ impl Snapshot {
         Ok(array)
     }
 
-    /// Returns the known fragments among `entries`.
+    /// Returns the loaded fragments in the folders of `entries`.
     fn known(&self, entries: &[FragmentEntry]) -> HashMap<String, Fragment> {
         let own = &*self.inner;
         let loaded = own.fragments.get().map_or(&[][..], |loaded| &loaded.fragments);

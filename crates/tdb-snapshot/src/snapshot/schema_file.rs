@@ -7,6 +7,9 @@ use crate::access::Access;
 use crate::{ArrayError, Result};
 
 /// Reads the schema at a path below the array's folder.
+///
+/// # Errors
+/// The file cannot be read, or is damaged or unsupported.
 pub fn load_schema(storage: &dyn Storage, path: &str, access: &Access) -> Result<ArraySchema> {
     let bytes = access.read(storage, path)?;
     let tile = access.decoder().decode_file(&bytes, None).map_err(SchemaError::from);

@@ -10,11 +10,11 @@ use crate::directory::Listing;
 /// listing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Size of the schema file in bytes.
+    /// The size of the schema file in bytes. `None` if the file was not listed.
     pub(super) schema_size: Option<u64>,
     /// The files that list others, with their contents.
     files: Vec<(String, Vec<u8>)>,
-    /// The delete commits with separate files, each with the size of its file in bytes.
+    /// The delete commits with separate files, each with the size of the file in bytes.
     pub(super) deletes: Vec<(String, u64)>,
 }
 
@@ -37,6 +37,7 @@ impl Seen {
 }
 
 /// Returns the size of a file in the array's own folder, or in the folder of schemas or commits.
+/// Returns `None` if the file is not listed.
 pub(super) fn listed_size(listing: &Listing, path: &str) -> Option<u64> {
     let entries = match path.split_once('/') {
         None => &listing.root,

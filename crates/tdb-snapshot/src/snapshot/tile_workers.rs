@@ -14,7 +14,8 @@ pub struct TileWorkers {
 }
 
 impl Snapshot {
-    /// Returns the array's threads. `monitor` cancels them and receives their progress.
+    /// Returns the array's threads. `monitor` can cancel the jobs on these threads, and receives
+    /// their progress.
     #[must_use]
     pub fn tile_workers(&self, monitor: &Monitor) -> TileWorkers {
         TileWorkers { workers: self.workers().watched(Watch::new(monitor)) }
@@ -34,7 +35,7 @@ impl TileWorkers {
     /// threads if the items read many `bytes` in total.
     ///
     /// # Errors
-    /// The first error of a job, or [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
+    /// The error of a failed job, or [`ArrayError::Cancelled`](crate::ArrayError::Cancelled).
     pub fn map<T: Send, R: Send>(
         &self,
         bytes: u64,

@@ -1,4 +1,4 @@
-//! Coordinate bounds of parts of tiles.
+//! Coordinate bounds of blocks of cells within tiles.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,15 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_types::{PhysicalType, ordered_keys};
 
-/// The number of cells in a block. Small enough for a block in global order to cover a small box.
-/// Large enough for the bounds to take only a five-hundredth of the coordinates' space.
+/// The number of cells in a block. Small enough that a block in global order covers a small part of
+/// the domain. Large enough that the bounds of 8-byte coordinates take only a five-hundredth of the
+/// memory of the coordinates.
 pub const BLOCK: usize = 1024;
 
 /// The bounds of an unexamined block.
 const UNKNOWN: (u64, u64) = (0, u64::MAX);
 
-/// The remaining capacity of an open array for block bounds, counted per dimension. Clones share
-/// the count.
+/// The remaining capacity of an open array for block bounds: the number of blocks, summed over
+/// dimensions. Clones share the count.
 #[derive(Clone, Debug)]
 pub struct BlockRoom(Arc<AtomicUsize>);
 

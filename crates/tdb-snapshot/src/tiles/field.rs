@@ -27,7 +27,7 @@ pub struct FieldTiles {
     pub combined: Option<Combined>,
     /// The maximum size of an unfiltered tile in bytes.
     pub tile_limit: u64,
-    /// Known bounds of parts of coordinate tiles.
+    /// The known coordinate bounds of blocks of cells.
     pub blocks: BlockBounds,
 }
 
@@ -55,7 +55,7 @@ impl PartTiles {
         if let Some(watch) = &scratch.watch {
             watch.read(&self.name, tile, &range);
         }
-        // The number of bytes in memory fits `usize`.
+        // The number of bytes in memory fits into `usize`.
         Ok(len as usize)
     }
 
@@ -67,7 +67,8 @@ impl PartTiles {
 }
 
 impl FieldTiles {
-    /// Returns the unfiltered size of the values in a tile of variable-length cells.
+    /// Returns the unfiltered size, in bytes, of the values in a tile of variable-length cells.
+    /// Returns 0 if the metadata states no size.
     pub fn var_size(&self, tile: u64) -> u64 {
         let sizes = self.var.as_ref().map_or(&[][..], |(_, sizes)| sizes);
         usize::try_from(tile).ok().and_then(|tile| sizes.get(tile)).copied().unwrap_or(0)
@@ -81,6 +82,9 @@ impl FieldTiles {
 
     /// Reads a filtered tile of a data file into `scratch.filtered`, and returns the length. The
     /// unfiltered tile has `size` bytes, and may embed up to `offsets` bytes of offsets.
+    ///
+    /// # Errors
+    /// The tile cannot be read, has an implausible stored size, or the query was cancelled.
     pub fn stored(
         &self,
         part: &PartTiles,
@@ -91,7 +95,11 @@ impl FieldTiles {
         part.read(tile, &self.name, (size, offsets), scratch)
     }
 
-    /// Unfilters a whole tile of fixed-size cells into `out`. The length must match.
+    /// Unfilters a whole tile of fixed-size cells into `out`. `out` must have the size of the
+    /// unfiltered tile.
+    ///
+    /// # Errors
+    /// The tile cannot be read or unfiltered, or exceeds the limit.
     pub fn fixed(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match self.combined {
             None => self.fixed.unfilter(tile, &self.name, out, scratch),
@@ -139,7 +147,7 @@ impl FieldTiles {
         Ok(buffers)
     }
 
-    /// Returns the bytes of a tile of fixed-size cells.
+    /// Returns the size in bytes of an unfiltered tile of fixed-size cells.
     ///
     /// # Errors
     /// The tile exceeds the limit.
@@ -154,7 +162,11 @@ impl FieldTiles {
         })
     }
 
-    /// Unfilters the validity of a tile into `out`, one byte per cell. 0 means null.
+    /// Unfilters the validity of a tile into `out`, one byte per cell. 0 means null. Fills `out`
+    /// with 1 if the field is not nullable.
+    ///
+    /// # Errors
+    /// The tile cannot be read or unfiltered.
     pub fn validity(&self, tile: u64, out: &mut [u8], scratch: &mut TileScratch) -> Result<()> {
         match &self.validity {
             Some(part) => part.unfilter(tile, &self.name, out, scratch),
@@ -165,7 +177,7 @@ impl FieldTiles {
         }
     }
 
-    /// Returns the unfiltered size of the values in a tile of variable-length cells.
+    /// Returns the unfiltered size, in bytes, of the values in a tile of variable-length cells.
     ///
     /// # Errors
     /// The size exceeds the limit.
@@ -181,6 +193,10 @@ impl FieldTiles {
     }
 
     /// Unfilters a tile of `cells` variable-length cells.
+    ///
+    /// # Errors
+    /// The field has fixed-size cells, the tile cannot be read or unfiltered, the offsets are
+    /// invalid, or the tile exceeds the limit.
     pub fn var(&self, tile: u64, cells: usize, out: &mut CellBuffers, scratch: &mut TileScratch) -> Result<()> {
         let Some((data, _)) = &self.var else {
             return Err(ArrayError::Corrupt {
@@ -242,7 +258,7 @@ fn is_without_chunks(filtered: &[u8]) -> bool {
 /// Checks that offsets begin at 0, never decrease, and end at the size of the data.
 fn check_offsets(offsets: &[u64]) -> Result<(), &'static str> {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return Ok(()) };
-    // Without cells the only offset is the end.
+    // In a tile without cells, the only offset is the size of the data.
     if offsets.len() > 1 && *first != 0 {
         return Err("the first offset is not 0");
     }

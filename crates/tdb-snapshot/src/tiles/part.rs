@@ -27,6 +27,9 @@ pub struct PartTiles {
 
 impl PartTiles {
     /// Returns the range of the tile in the file.
+    ///
+    /// # Errors
+    /// The tile does not exist.
     pub fn range(&self, tile: u64) -> Result<Range<u64>> {
         let bounds = usize::try_from(tile).ok().and_then(|tile| self.offsets.get(tile..tile + 2));
         match bounds {
@@ -42,7 +45,10 @@ impl PartTiles {
     }
 }
 
-/// Returns the size of an unfiltered tile as a length in memory, up to the limit.
+/// Returns the size of an unfiltered tile as a length in memory.
+///
+/// # Errors
+/// The size exceeds the limit or the address space. `what` names the object in the error.
 pub fn tile_len(what: &'static str, size: u64, limit: u64) -> Result<usize, FilterError> {
     let len = memory_len(size).filter(|_| size <= limit);
     len.ok_or(FilterError::LimitExceeded { what, asked: size, max: limit })

@@ -22,10 +22,11 @@ pub use wanted::{ByteRun, ByteRuns, Share, Wanted};
 
 /// A reader for tiles of a data file.
 ///
-/// Only the required chunks of a tile are unfiltered. Other chunks are not even read, if skipping
-/// pays off on the file's storage. A chunk (64 KiB in most files) stays in the CPU caches from file
-/// to result. A chunk for a single run of the result is unfiltered directly into the result. If no
-/// filter changed the stored chunk, it is read directly into the result.
+/// Only the required chunks of a tile are unfiltered, unless a value straddles two chunks. Other
+/// chunks are not even read, if skipping pays off on the file's storage. A chunk (64 KiB in most
+/// files) stays in the CPU caches from file to result. A chunk for a single run of the result is
+/// unfiltered directly into the result. If no filter changed the chunk, the chunk is read directly
+/// into the result.
 #[derive(Debug)]
 pub struct TileStream<'a> {
     headers: Headers<'a>,
@@ -43,7 +44,10 @@ impl<'a> TileStream<'a> {
         Self { headers, chunk: tile, filters, watch: watch.as_deref() }
     }
 
-    /// Returns an error if the tile exceeds the limit.
+    /// Checks the unfiltered size of a tile.
+    ///
+    /// # Errors
+    /// The size exceeds the limit.
     pub fn check_size(&self, request: TileRequest) -> Result<()> {
         self.headers.check_size(request)
     }
@@ -54,11 +58,17 @@ impl<'a> TileStream<'a> {
     }
 
     /// Returns the number of chunks of the tile.
+    ///
+    /// # Errors
+    /// The tile does not exist, or cannot be read.
     pub fn chunk_count(&mut self, tile: u64) -> Result<u64> {
         self.headers.chunk_count(tile)
     }
 
     /// Reads the `wanted` bytes of a tile into `result`.
+    ///
+    /// # Errors
+    /// The tile cannot be read or unfiltered, exceeds the limit, or the query was cancelled.
     pub fn read(&mut self, request: TileRequest, wanted: &mut impl Wanted, result: &mut [u8]) -> Result<()> {
         let bounds = wanted.bounds();
         if bounds.is_empty() {
@@ -160,8 +170,8 @@ impl<'a> TileStream<'a> {
             result[to..][..len].copy_from_slice(self.headers.window.bytes(data..data_end, until)?);
             return Ok(());
         }
-        // The read includes the next header. Afterwards the overwritten bytes of the result are
-        // restored.
+        // A single read includes the next header, which overwrites bytes of the result. These bytes
+        // are restored afterwards.
         const NEXT: usize = ChunkHeader::LEN;
         let room = result[to..].get(len..len + NEXT).and_then(|bytes| bytes.first_chunk::<NEXT>().copied());
         match room.filter(|_| walk.end - data_end >= NEXT as u64) {
@@ -322,7 +332,8 @@ impl Pace {
     /// Returns the end of the next read, given the file position `at` of the tile's byte `start`.
     fn until(&self, begin: u64, at: u64, start: u64) -> u64 {
         let end = begin + self.filtered;
-        // An estimate of where the wanted bytes end, because chunks differ in compression ratio.
+        // Only an estimate of the end of the wanted bytes, because chunks differ in compression
+        // ratio.
         let share = u128::from(self.filtered) * u128::from(self.bounds.end) / u128::from(self.size);
         let wanted = begin.saturating_add(u64::try_from(share).unwrap_or(u64::MAX)).saturating_add(self.gap);
         let through = if self.bounds.end >= self.size { self.until } else { wanted.min(end) };

@@ -6,8 +6,8 @@ use super::layout::{BatchLayout, Use};
 use crate::context::Context;
 use crate::table::Run;
 
-/// Copies the runs of some tiles into `out`. `sources[slot]` holds the cells of a tile, or is empty
-/// if the cells are already in place.
+/// Copies the runs of the tiles in `uses` into `out`. `sources[slot]` holds the cells of a tile, or
+/// is empty if the cells are already in `out`.
 pub(super) fn gather_fixed(
     context: &Context,
     (layout, uses): (&BatchLayout<'_>, &[Use]),

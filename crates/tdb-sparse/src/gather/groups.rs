@@ -29,8 +29,8 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Drops cells unfiltered for this batch only. Returns `true` if later batches need some of the
-/// dropped cells.
+/// Drops cells that no later batch needs, and cells that the memory limit allows for this batch
+/// only. Returns `true` if later batches need some of the dropped cells.
 pub(super) fn let_go(context: &Context, tiles: &mut TileTable, uses: &[Use], field: usize) -> bool {
     let mut has_passing = false;
     for used in uses {

@@ -37,7 +37,7 @@ pub(super) struct Use {
     pub(super) end_cell: u32,
 }
 
-/// Smaller pieces are not worth a thread.
+/// Minimum number of cells in a piece. Smaller pieces are not worth a thread.
 const PIECE_CELLS: usize = 16 * 1024;
 
 impl Use {

@@ -43,7 +43,7 @@ impl FixedPart {
         }
     }
 
-    /// Returns the held bytes. Empty if the cells are already in place.
+    /// Returns the held bytes. Empty if the cells are already in the column.
     pub(super) fn bytes(self, held: &Held) -> &[u8] {
         match self {
             Self::Values { .. } => &held.cells.values,
@@ -120,9 +120,10 @@ enum Target<'a> {
     Own(usize, Range<usize>),
 }
 
-/// Unfilters cells of some tiles. Cells consecutive in the column go directly to `out`, all others
-/// to a separate buffer per tile. Skips chunks without a required cell. Cells needed by later
-/// batches are kept within the limit of `room`, which shrinks accordingly.
+/// Unfilters cells of the tiles in `uses`. If the cells of a tile are consecutive in the column,
+/// they go directly to `out`, or else to a separate buffer for the tile. Skips chunks without a
+/// required cell. Cells needed by later batches are kept within the limit of `room`, which shrinks
+/// accordingly.
 pub(super) fn unfilter_fixed(
     context: &Context,
     tiles: &mut TileTable,
@@ -233,7 +234,7 @@ fn stream(
         place
     };
     let mut places: Vec<ByteRun> = runs.iter().map(place).collect();
-    // A merge may emit runs of an unsorted tile.
+    // A merge sorts the cells of a tile, so that runs may descend in the stored tile.
     if !places.is_sorted_by_key(|run| run.from) {
         places.sort_unstable_by_key(|run| run.from);
     }
@@ -290,7 +291,7 @@ pub(super) fn own_var_bytes(context: &Context, tile: &Tile, field: usize) -> usi
     data.saturating_add(tile.cells.saturating_mul(size_of::<u64>()))
 }
 
-/// Fills a tile with fill values.
+/// Fills `out` with `cells` copies of a fill value.
 pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.offsets.clear();
     out.offsets.extend((0..=cells as u64).map(|cell| cell * fill.len() as u64));
@@ -298,7 +299,8 @@ pub(super) fn fill_var(fill: &[u8], cells: usize, out: &mut CellBuffers) {
     out.values.chunks_exact_mut(fill.len().max(1)).for_each(|cell| cell.copy_from_slice(fill));
 }
 
-/// Returns the bytes of an unfiltered tile. Fails above the limit.
+/// Returns the size in bytes of an unfiltered tile, for cells of `size` bytes. Fails if the size
+/// exceeds the limit.
 pub(crate) fn tile_len(context: &Context, (source, cells): (usize, usize), field: usize, size: usize) -> Result<usize> {
     let source = &context.sources[source];
     if let Some(tiles) = &source.fields[field] {

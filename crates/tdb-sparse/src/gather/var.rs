@@ -156,7 +156,7 @@ fn sources<'t>(
 #[inline]
 fn data_range(run: &Run, tile: &CellBuffers) -> std::ops::Range<usize> {
     let (first, last) = (run.start as usize, run.start as usize + run.len as usize);
-    // Validated at load: offsets ascend and end at the length of the data.
+    // Unfiltering has validated that offsets ascend and end at the length of the data.
     tile.offsets[first] as usize..tile.offsets[last] as usize
 }
 

@@ -25,7 +25,8 @@ impl<K: Key> Strand<K> {
         Self { source: tile.source, tiles: vec![tile], position: 0 }
     }
 
-    /// Inserts a tile at the right place. Returns the tile if it overlaps with the strand.
+    /// Inserts a tile at the right place. Returns the tile if it overlaps with the strand, or
+    /// precedes cells already emitted.
     pub(super) fn insert(&mut self, order: &CellOrder, tile: Keyed<K>) -> Option<Keyed<K>> {
         let place = self.tiles.partition_point(|other| other.is_before(order, &tile));
         let is_begun = place == 0 && self.position > 0;

@@ -4,7 +4,7 @@
 pub(super) enum Ascending {
     /// All cells are in order.
     All,
-    /// The first cells, up to this number, are in order.
+    /// This number of leading cells is in order.
     Some(usize),
     /// The cells are not in order.
     Never,

@@ -8,7 +8,8 @@ use tdb_types::{PhysicalType, with_physical};
 use super::known::Ascending;
 
 /// A check that compares cells by distance from the low corner of the space tile. The distances of
-/// all dimensions fit into a word. The check is branch-free, to compare several cells at once.
+/// all dimensions fit into a word. The check is branch-free, so that the compiler can compare
+/// several cells at once.
 #[derive(Clone, Debug)]
 pub(super) struct PackedCheck {
     /// From the most to the least significant.
@@ -29,11 +30,12 @@ struct Part {
     bits: u32,
 }
 
-/// The sign bit of differences must remain free.
+/// The maximum total number of bits of all distances. The sign bit of differences must remain free.
 const MOST_BITS: u32 = 63;
 
 impl PackedCheck {
-    /// Returns `None` if a dimension is not an integer, or the distances do not fit.
+    /// Returns `None` for the Hilbert order, if a dimension is not an integer, or if the distances
+    /// do not fit into a word.
     pub(super) fn new(schema: &ArraySchema, global: &GlobalOrder, distinct: bool) -> Option<Self> {
         if global.hilbert().is_some() {
             return None;
@@ -45,7 +47,8 @@ impl PackedCheck {
         (bits <= MOST_BITS).then_some(Self { parts, distinct })
     }
 
-    /// Returns the number of cells in the first cell's space tile, if in order.
+    /// Checks the leading cells in the space tile of the first cell. Returns their number, if in
+    /// order.
     pub(super) fn ascending(&self, columns: &[CoordinateColumn<'_>], packed: &mut Vec<u64>) -> Ascending {
         packed.clear();
         let mut inside = usize::MAX;
@@ -92,8 +95,8 @@ impl Part {
         Some(Self { dimension: index, physical, tiling, low, extent, bits })
     }
 
-    /// Appends the distances of the coordinates. Returns the number of cells before the first cell
-    /// outside of the first cell's space tile.
+    /// Appends the distance of each coordinate to the word of the cell. Returns the number of
+    /// leading cells in the space tile of the first cell.
     fn append(&self, physical: PhysicalType, values: &[u8], packed: &mut [u64]) -> usize {
         with_physical!(
             physical,
@@ -111,7 +114,8 @@ impl Part {
         let bits = self.bits;
         let mut all = 0;
         for (packed, value) in packed.iter_mut().zip(values) {
-            // Coordinates below the tile wrap around to above the tile.
+            // For coordinates below the tile, the distance wraps around to a value above the
+            // extent.
             let distance = key(*value).wrapping_sub(start);
             all |= distance;
             *packed = *packed << bits | distance;

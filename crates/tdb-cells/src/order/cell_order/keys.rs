@@ -74,7 +74,7 @@ impl CellOrder {
         }
     }
 
-    /// Returns bounds on the keys of all cells in a box.
+    /// Returns a lower and an upper bound for the keys of all cells in a box.
     pub fn ends<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         if let Some(curve) = self.leading.as_ref().and_then(GlobalOrder::hilbert) {
             let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
@@ -99,10 +99,11 @@ impl CellOrder {
         pairs.map(|[low, high]| self.ends_of_corners(low.clear_low(signs), high.fill_low(signs))).collect()
     }
 
-    /// Returns bounds on the keys of all cells in a box, from the keys of the corners.
+    /// Returns a lower and an upper bound for the keys of all cells in a box, from the keys of the
+    /// corners.
     fn ends_of_corners<K: Key>(&self, low: K, high: K) -> (K, K) {
-        // Within a space tile the corners are bounds, as in any other order. If a box spans several
-        // tiles, only the first word is a bound.
+        // Within a space tile the corners are bounds, as in row-major and column-major order. If a
+        // box spans several tiles, only the first word is a bound.
         let is_word = |packed: &&Packed| matches!(packed.part, Part::Word(_));
         let words = self.packing.packed.iter().take_while(is_word).count();
         let after = self.bits_after(words);
@@ -113,7 +114,8 @@ impl CellOrder {
     }
 
     /// Returns the keys of the lower and upper corner of a box. These keys bound the keys of all
-    /// cells in the box. In global order they are bounds only within a space tile.
+    /// cells in the box. In global order, the keys of the corners are bounds only within a space
+    /// tile.
     fn corners<K: Key>(&self, bounds: &[DimRange]) -> (K, K) {
         let corners: Vec<_> = bounds.iter().map(Coordinates::of_bounds).collect();
         let signs = self.sign_bits();
@@ -124,8 +126,8 @@ impl CellOrder {
         }
     }
 
-    /// Returns the number of low key bits for the signs of zeros. A box bounded by a zero may
-    /// contain zeros of the other sign.
+    /// Returns the number of low key bits that hold the signs of zeros. Bounds ignore these bits,
+    /// because a box bounded by a zero may contain zeros of the other sign.
     fn sign_bits(&self) -> u32 {
         let is_sign = |packed: &&Packed| matches!(packed.part, Part::ZeroSign { .. });
         self.packing.packed.iter().rev().take_while(is_sign).map(|packed| packed.bits).sum()
@@ -165,8 +167,8 @@ fn is_endless(bounds: &[DimRange]) -> bool {
     bounds.iter().any(|range| matches!(range, DimRange::Var { hi: Bound::Unbounded, .. }))
 }
 
-/// Returns the eight bytes after `skip` bytes as a number of the same order. Missing bytes count as
-/// zeros.
+/// Returns the eight bytes after `skip` bytes as a big-endian number, which preserves the order.
+/// Missing bytes count as zeros.
 #[inline]
 fn eight_bytes(string: &[u8], skip: usize) -> u64 {
     let rest = string.get(skip..).unwrap_or_default();

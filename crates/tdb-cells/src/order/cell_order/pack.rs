@@ -16,7 +16,7 @@ pub(super) enum Part {
     Offset { dimension: usize, low: u64, extent: u64, tiling: Tiling },
     /// The coordinate of a fixed-size type.
     Coordinate(usize),
-    /// Eight bytes of a string.
+    /// Up to eight bytes of a string, after `skip` bytes.
     Text { dimension: usize, skip: usize },
     /// Distinguishes the two floating-point zeros, equal in order but different as coordinates.
     ZeroSign { dimension: usize, positive: u64 },
@@ -55,14 +55,14 @@ pub(super) struct Packing {
 }
 
 impl Default for Packing {
-    /// Creates a key without parts: all cells are equal.
+    /// Creates a packing without parts. All cells have the same key.
     fn default() -> Self {
         Self { packed: Vec::new(), bits: 0, exact: true }
     }
 }
 
 impl Packing {
-    /// Assigns bits to the parts, while there is room.
+    /// Assigns bits to the parts, until the key is full.
     pub(super) fn of(parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) -> Self {
         let mut packing = Self::default();
         packing.pack(parts, bounds);
@@ -72,7 +72,8 @@ impl Packing {
     fn pack(&mut self, parts: Vec<(Part, u64, u64)>, bounds: &[DimRange]) {
         for (part, min, max) in parts {
             if let Part::Text { dimension, .. } = part {
-                // A single string needs no comparison. For several strings only a prefix fits.
+                // If the range contains only one string, no comparison is necessary. Of longer
+                // ranges, only the first bytes after the common prefix fit.
                 if let DimRange::Var { lo, hi } = &bounds[dimension]
                     && hi.as_ref() != Bound::Included(lo)
                 {

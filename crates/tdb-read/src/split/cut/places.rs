@@ -29,7 +29,7 @@ pub(super) enum Places {
 }
 
 impl Places {
-    /// Returns the places within a window of a dimension, or `None` without any.
+    /// Returns the places within a window of a dimension, or `None` if there are no places.
     ///
     /// Dense arrays have places only between tiles, unless `within_tiles` is set. Strings have
     /// places only at the bounds of `ranges`.

@@ -1,7 +1,8 @@
 //! Headers of a tile: the number of chunks, and the size of each chunk.
 //!
 //! Fragment metadata states the range of a tile in the file. A damaged range may extend to the end
-//! of the file, holes included. Therefore headers are checked before the chunks are read.
+//! of the file, holes included. Therefore the headers of a large tile are checked before the chunks
+//! are read.
 
 use std::ops::Range;
 

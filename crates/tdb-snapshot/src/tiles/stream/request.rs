@@ -7,6 +7,7 @@ pub struct TileRequest {
     pub tile: u64,
     /// The unfiltered size of the tile in bytes.
     pub size: u64,
-    /// The file position at which the tiles read next end.
+    /// The end, in the file, of the tiles that the caller reads next. Bytes up to this position may
+    /// be read ahead.
     pub until: u64,
 }

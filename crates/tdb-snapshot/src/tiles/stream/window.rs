@@ -64,7 +64,7 @@ impl<'a> Window<'a> {
         let begin = range.start + kept as u64;
         let path = || self.path.to_owned();
         read_behind(self.file, begin, self.buffer, kept, until.saturating_sub(begin), path)?;
-        // The number of bytes in memory fits `usize`.
+        // The number of bytes in memory fits into `usize`.
         self.len = kept + (until.saturating_sub(begin)) as usize;
         Ok(())
     }
