@@ -48,9 +48,9 @@ impl Batch {
     /// Returns the column of the field called `name`.
     ///
     /// # Errors
-    /// [`CellsError::UnknownField`] if the query did not select the field.
+    /// [`CellsError::UnknownColumn`] if the query did not select the field.
     pub fn column(&self, name: &str) -> Result<&Column> {
-        self.columns.iter().find(|column| column.name() == name).ok_or_else(|| CellsError::UnknownField {
+        self.columns.iter().find(|column| column.name() == name).ok_or_else(|| CellsError::UnknownColumn {
             name: name.to_owned(),
             known: self.columns.iter().map(|column| column.name().to_owned()).collect(),
         })

@@ -22,9 +22,17 @@ pub enum CellsError {
         /// The requested type.
         asked: PhysicalType,
     },
-    /// The array or the [`Batch`](crate::Batch) does not have the field.
+    /// The array does not have the field.
     #[error("unknown field {name:?}; the array has {}", list_of_names(known))]
     UnknownField {
+        /// The requested name.
+        name: String,
+        /// The existing names.
+        known: Vec<String>,
+    },
+    /// The [`Batch`](crate::Batch) does not have the column.
+    #[error("unknown column {name:?}; the batch has {}", list_of_names(known))]
+    UnknownColumn {
         /// The requested name.
         name: String,
         /// The existing names.

@@ -153,8 +153,11 @@ impl<'a> Assembly<'a> {
         if size > 1 {
             if words.iter().fold(0, |all, offset| all | (offset % size)) != 0 {
                 return Err(ArrayError::Corrupt {
-                    file: output.name.to_string(),
-                    what: format!("the bytes of a cell are not a whole number of {} values", output.datatype),
+                    file: self.fields.folder(),
+                    what: format!(
+                        "field {:?}: the bytes of a cell are not a whole number of {} values",
+                        output.name, output.datatype
+                    ),
                 });
             }
             words.iter_mut().for_each(|offset| *offset /= size);

@@ -52,6 +52,11 @@ impl Fields {
         Ok(Self { array, outputs, visible, tiles, spares: Pool::default() })
     }
 
+    /// Returns the folder of the array, for messages.
+    pub(super) fn folder(&self) -> String {
+        self.array.storage().describe("")
+    }
+
     /// Returns a field with its loaded tiles.
     pub(super) fn field(&self, index: usize) -> Field<'_> {
         Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }

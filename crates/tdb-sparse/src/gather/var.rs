@@ -140,7 +140,7 @@ fn sources<'t>(
         if value_size > 1 && data.offsets.iter().any(|offset| !offset.is_multiple_of(value_size as u64)) {
             let folder = context.sources[tile.source].fragment.folder();
             return Err(ArrayError::Corrupt {
-                file: folder.to_owned(),
+                file: context.array.storage().describe(folder),
                 what: format!(
                     "tile {} of field {:?}: the bytes of a cell are not a whole number of values",
                     tile.tile, context.fields[field].name
