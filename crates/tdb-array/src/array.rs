@@ -257,10 +257,12 @@ impl Array {
     /// Prepares to copy a fragment of another array into this array. The copy keeps the timestamps
     /// and the unique part of the name. The cells get the order, tiles and filters of this array.
     /// Both arrays must have the same dimensions and domain. The schema of this snapshot must have
-    /// the same attributes, in the same order, as the fragment's schema.
+    /// the same attributes, in the same order, as the fragment's schema. The format of this array
+    /// must support the timestamps and deletions that the fragment stores per cell.
     ///
     /// # Errors
-    /// The schemas do not meet these requirements.
+    /// The schemas do not meet these requirements. The support of timestamps and deletions is not
+    /// checked.
     pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
         FragmentCopy::new(self, from, fragment)
     }
@@ -270,7 +272,7 @@ impl Array {
     /// apply to the schemas of both snapshots.
     ///
     /// # Errors
-    /// The schemas do not meet these requirements, or the arrays are sparse.
+    /// The schemas do not meet these requirements, or this array is sparse.
     pub fn copy_dense_cells(&self, from: &Self, names: WriteIds) -> Result<FragmentCopy> {
         FragmentCopy::of_dense_cells(self, from, names)
     }
