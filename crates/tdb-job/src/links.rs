@@ -1,6 +1,6 @@
 //! Symbolic links and unlisted entries in the folder of an array or group.
 //!
-//! The target of a link may belong to someone else. No job deletes files behind a link.
+//! The target of a link may belong to another user or array. No job deletes files behind a link.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,8 @@ use tdb_storage::{Storage, StorageError};
 
 use crate::error::Result;
 
-/// Returns the first symbolic link on a path.
+/// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the path
+/// contains no link, or if the storage is not local.
 pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
@@ -20,7 +21,7 @@ pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
 struct Links<'a> {
     /// Folder of the storage, without links. `None` if the storage is not local.
     root: Option<PathBuf>,
-    /// Folders known not to be links.
+    /// Paths that are known not to be links.
     folders: HashSet<&'a str>,
 }
 
@@ -30,7 +31,8 @@ impl<'a> Links<'a> {
         Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
     }
 
-    /// Returns the first symbolic link on a path.
+    /// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the
+    /// path contains no link, or if the storage is not local.
     fn on(&mut self, path: &'a str) -> Option<String> {
         let root = self.root.as_ref()?;
         let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
@@ -54,8 +56,10 @@ pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
 }
 
-/// Returns an unlisted local directory entry: a name that is not UTF-8, a dangling link, or a pipe.
-/// Deleting the folder would also delete the entry. `is_deep` includes subfolders.
+/// Returns an entry of a local folder that the storage does not list: an entry whose name is not
+/// UTF-8, a dangling link, or a special file such as a pipe. A deletion of the folder would also
+/// delete this entry. If `is_deep`, also searches subfolders. Returns `None` if the folder has no
+/// such entry or is not local.
 pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
@@ -64,7 +68,7 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// Returns an unlisted entry like [`unlisted`], for a local path.
+/// Like [`unlisted`], for a local path.
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {
