@@ -119,8 +119,8 @@ impl AtomicWriter {
         self.sealed.len()
     }
 
-    /// Commits all fragments atomically. Before format 12, fragments are committed one by one, and
-    /// a crash may leave only the first fragments.
+    /// Commits all fragments atomically. Before format 12, fragments are committed one by one.
+    /// After a crash, only the first fragments may be committed.
     ///
     /// # Errors
     /// The storage fails, the clock or random bytes are not available, or an earlier call failed.

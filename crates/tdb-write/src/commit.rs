@@ -12,7 +12,7 @@ use crate::{FragmentPlace, WriteIds};
 
 /// A fragment under construction, invisible to readers.
 ///
-/// The protocol, each step durable before the next:
+/// The protocol has four steps. Each step is durable before the next step begins:
 ///
 /// 1. `begin` creates the fragment folder and its parent folders.
 /// 2. `create` creates data files. Each must be finished.
@@ -42,7 +42,7 @@ pub struct NewFragment {
 #[derive(Debug)]
 pub struct SealedFragment {
     fragment: NewFragment,
-    /// Content of the metadata file, if that file commits the fragment.
+    /// Content of the metadata file if that file commits the fragment, otherwise `None`.
     metadata: Option<Vec<u8>>,
 }
 
@@ -50,7 +50,8 @@ impl NewFragment {
     /// Begins a fragment of format `version` in the array at the root of `storage`.
     ///
     /// # Errors
-    /// Random bytes are not available, a fragment of the same name exists, or the storage fails.
+    /// The clock or random bytes are not available, a fragment of the same name exists, or the
+    /// storage fails.
     pub(crate) fn begin(
         storage: &Arc<dyn Storage>,
         version: FormatVersion,
@@ -96,8 +97,9 @@ impl NewFragment {
         Ok(SealedFragment { fragment: self, metadata: None })
     }
 
-    /// Seals the fragment like `seal`, with unfinished data files. `finish` finishes all files at
-    /// once, the metadata file included unless it commits the fragment.
+    /// Seals the fragment like `seal`, with unfinished data files. `finish` receives the data
+    /// files, and also the metadata file unless that file commits the fragment. It must finish all
+    /// of them.
     ///
     /// # Errors
     /// See `seal`.
@@ -153,7 +155,7 @@ impl SealedFragment {
                 storage.create_new(&format!("{}/{FRAGMENT_METADATA}", place.folder), &metadata.unwrap_or_default())
             }
         };
-        // Remove the folder only if no commit can name it, now and after a crash.
+        // Remove the folder only if no commit names it, neither now nor after a crash.
         fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
         written?;
         Ok(fragment.place.name.clone())

@@ -54,8 +54,8 @@ impl CreateOptions {
         Options::new().access(self.access.clone())
     }
 
-    /// Creates an array in the folder `path`, which need not exist. The format version is the
-    /// schema's.
+    /// Creates an array in the folder `path`, which need not exist. The array has the format
+    /// version of its schema.
     ///
     /// # Errors
     /// [`ArrayError::AlreadyThere`] if the folder is an array or a group. [`ArrayError::NewSchema`]

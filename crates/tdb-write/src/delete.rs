@@ -19,9 +19,9 @@ use crate::WriteIds;
 /// - The condition does not fit the array.
 /// - The condition tests for null, which the format cannot store.
 /// - The condition exceeds the array's limits, so that readers would reject it.
-/// - The time of the deletion is within the time range of a fragment whose format version cannot
-///   apply the deletion to some of its cells only.
-/// - The storage fails.
+/// - The time of the deletion is within the time range of a fragment with a format before 15.
+///   Readers could not apply the deletion to only some cells of this fragment.
+/// - The clock or random bytes are not available, or the storage fails.
 ///
 /// No cell is then deleted.
 pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &WriteIds) -> Result<()> {
@@ -62,14 +62,15 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &WriteIds) -
 }
 
 /// Deletes the fragments written within a time range in milliseconds, both ends included. Also
-/// deletes superseded fragments. Fragments whose time range extends beyond the given range stay.
-/// Returns the number of deleted fragments.
+/// deletes superseded fragments in this range. Fragments whose time range extends beyond the given
+/// range stay. Returns the number of deleted fragments.
 ///
 /// If all deleted fragments have format 12 or later, the deletion is atomic for readers and after a
 /// crash. Otherwise the fragments are deleted one by one, newest first.
 ///
 /// # Errors
-/// The storage fails.
+/// A commit file cannot be read, the clock or random bytes are not available, or the storage fails.
+/// Some of the fragments may then already be deleted.
 pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     let storage = array.storage();
     let within = |files: &CommittedFragment| time.contains(files.entry.name.start(), files.entry.name.end());

@@ -59,7 +59,7 @@ pub struct FieldEncoder {
 /// An encoded tile of a field, ready to be appended to the files.
 #[derive(Debug, Default)]
 pub struct EncodedTile {
-    /// Filtered bytes of cells or offsets, of values, and of validity.
+    /// Filtered bytes of the cells or offsets, of the values, and of the validity.
     pub parts: [Vec<u8>; 3],
     /// Metadata of the tile.
     pub stored: StoredTile,
@@ -290,7 +290,7 @@ impl FieldEncoder {
     fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<bool, FilterError> {
         let [fixed, var, validity] = parts;
         let mut lost = None;
-        // Filters usually shrink the data, and add at most a few bytes per chunk.
+        // Filters usually shrink the data. At worst, they add a few bytes per chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         match &self.var {
             None if self.is_raw => fixed.extend_from_slice(tile.values()),

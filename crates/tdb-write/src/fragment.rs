@@ -33,8 +33,9 @@ impl FragmentWriter {
         Self::begin(target, names, builder)
     }
 
-    /// Starts a consolidated sparse fragment. The flags select whether cells have timestamps and
-    /// deletion data. `conditions` lists the delete commits that were applied.
+    /// Starts a consolidated sparse fragment. `times` selects whether cells have timestamps, and
+    /// `deletes` whether they have the time and condition of their deletion. `conditions` lists the
+    /// delete commits that were applied.
     ///
     /// # Errors
     /// The storage fails, a fragment of the same name exists, or the clock or random bytes for the

@@ -123,7 +123,7 @@ impl WriteIds {
 }
 
 impl Seeded {
-    /// Returns ascending values.
+    /// Returns the next value of an ascending sequence.
     fn next(&self) -> u128 {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let high = (mixed(self.seed) & !0xffff_ffff) | (count & 0xffff_ffff);

@@ -11,8 +11,8 @@ use tdb_types::{FormatVersion, NameForm, TimestampedName};
 
 use crate::{WriteIds, version_of_metadata};
 
-/// Access to the commit, footer and metadata files of an array or a group, with key and limits.
-/// Used to consolidate these files.
+/// Access to the commit, footer and metadata files of an array or a group, with its key and limits.
+/// Consolidations use this access.
 ///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-metadata/array");

@@ -44,7 +44,8 @@ pub struct GlobalWriter {
     /// `true` if encoded tiles are written while the next tiles are encoded.
     overlaps: bool,
     promises: Promises,
-    /// Number of cells held back until the end: 1 if the next cell may replace the last, else 0.
+    /// Number of cells held back until the end: 1 if the next cell may replace the last cell, else
+    /// 0.
     held_back: usize,
     pending: Vec<Pending>,
     /// Number of cells in `pending`.
@@ -264,7 +265,7 @@ impl GlobalWriter {
     }
 
     /// Writes the remaining cells and commits all fragments atomically. Before format 12, fragments
-    /// are committed one by one, and a crash may leave only the first fragments.
+    /// are committed one by one. After a crash, only the first fragments may be committed.
     ///
     /// # Errors
     /// Cells of the ranges of a dense array are missing, the remaining cells cannot be encoded, the

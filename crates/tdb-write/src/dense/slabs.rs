@@ -135,7 +135,7 @@ impl TileSlabs {
     }
 }
 
-/// Returns the distances of neighboring cells in a box.
+/// Returns the distance between neighboring cells along each dimension of a box.
 fn strides(lens: &[u64], order: Layout) -> Vec<usize> {
     let mut strides = vec![0; lens.len()];
     let mut stride = 1usize;

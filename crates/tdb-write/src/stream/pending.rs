@@ -22,7 +22,7 @@ impl Pending {
         self.len += cells.len();
     }
 
-    /// Appends selected cells.
+    /// Appends the cells with the indices in `some`.
     pub(super) fn push_some(&mut self, field: &FieldEncoder, cells: &Cells<'_>, some: &[u32]) {
         self.cells.push_some(cells, some, field.nullable);
         self.len += some.len();
