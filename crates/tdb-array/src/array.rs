@@ -54,8 +54,8 @@ impl Array {
         ArrayOptions::new().open(path)
     }
 
-    /// Creates an array in the folder `path`, which need not exist. The format version is the
-    /// schema's. See [`CreateOptions`] for further options.
+    /// Creates an array in the folder `path`, which need not exist. The array has the format
+    /// version of its schema. See [`CreateOptions`] for further options.
     ///
     /// ```
     /// use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -187,9 +187,9 @@ impl Array {
     /// - The condition does not fit the array.
     /// - The condition tests for null, which the format cannot store.
     /// - The condition exceeds the array's limits, so that readers would reject it.
-    /// - The time of the deletion is within the time range of a fragment whose format version
-    ///   cannot apply the deletion to some of its cells only.
-    /// - The storage fails.
+    /// - The time of the deletion is within the time range of a fragment with a format before 15.
+    ///   Readers could not apply the deletion to only some cells of this fragment.
+    /// - The clock or random bytes are not available, or the storage fails.
     ///
     /// No cell is then deleted.
     pub fn delete_cells(&self, condition: &Condition, names: &WriteIds) -> Result<()> {
@@ -197,14 +197,15 @@ impl Array {
     }
 
     /// Deletes the fragments written within a time range in milliseconds, both ends included. Also
-    /// deletes superseded fragments. Fragments whose time range extends beyond the given range
-    /// stay. Returns the number of deleted fragments.
+    /// deletes superseded fragments in this range. Fragments whose time range extends beyond the
+    /// given range stay. Returns the number of deleted fragments.
     ///
     /// If all deleted fragments have format 12 or later, the deletion is atomic for readers and
     /// after a crash. Otherwise the fragments are deleted one by one, newest first.
     ///
     /// # Errors
-    /// The storage fails.
+    /// A commit file cannot be read, the clock or random bytes are not available, or the storage
+    /// fails. Some of the fragments may then already be deleted.
     pub fn delete_fragments(&self, time: TimeRange) -> Result<usize> {
         tdb_write::delete_fragments(self, time)
     }
@@ -296,8 +297,8 @@ impl Array {
         options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    /// Reopens the array, at the current time or for a time range. Keeps the storage, key, limits
-    /// and number of threads.
+    /// Reopens the array for the range `time`, or by default at the current time. Keeps the
+    /// storage, key, limits and number of threads.
     ///
     /// Lists the folders again, and reads only new files. Does not read known schemas, fragments,
     /// enumerations and commits again. Both snapshots share cached data.
@@ -327,8 +328,8 @@ impl Array {
         self.0.refreshed(time).map(Self)
     }
 
-    /// Reopens the array for the range of all times, including the future. Keeps the key, limits
-    /// and number of threads.
+    /// Reopens the array for the range of all times, including times in the future. Keeps the key,
+    /// limits and number of threads.
     ///
     /// # Errors
     /// See [`Array::open`].

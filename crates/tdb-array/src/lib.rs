@@ -1,4 +1,4 @@
-//! TileDB arrays in pure Rust: open, plan and read; create, write and evolve.
+//! TileDB arrays in pure Rust: open, plan, read, create, write and evolve.
 //!
 //! - [`Array`]: a snapshot of an array, opened from a folder or from any
 //!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. [`Array`] extends
@@ -73,8 +73,8 @@
 
 mod array;
 
-// Re-exported because public signatures use types of these crates. Dependents need no manifest
-// entry.
+// Re-exported because public signatures use types of these crates. Dependents then need no separate
+// manifest entries.
 pub use {
     tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,

@@ -187,7 +187,7 @@ impl Group {
     }
 
     /// Returns the number of requests of each kind to the storages of the group and its members,
-    /// and the number of bytes read, since the start of opening.
+    /// and the number of bytes read. Includes the requests that opened the group.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counting.counters()

@@ -10,8 +10,9 @@ use tdb_storage::check_path;
 pub enum MemberPlace {
     /// Inside the group's folder, at this relative path. The empty path refers to the group itself.
     Inside(String),
-    /// Outside of the group's folder, at this local path. The URI is relative with `..`, or
-    /// absolute. Absolute URIs of inner members also lead outside after the group was moved.
+    /// Outside of the group's folder, at this local path. The URI is absolute, or relative with
+    /// `..`. After the group was moved, the absolute URI of a member inside the folder also leads
+    /// outside.
     Outside(String),
     /// Not on the local file system, or at an unknown location.
     Elsewhere,

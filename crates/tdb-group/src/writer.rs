@@ -16,7 +16,7 @@ use crate::place::MemberPlace;
 /// the content.
 const CHANGES: NameForm = NameForm::Versioned(2);
 
-/// Changes of the members of a group, applied atomically by [`commit`](Self::commit).
+/// Changes of the members of a group. [`commit`](Self::commit) applies them atomically.
 #[derive(Debug)]
 #[must_use = "nothing changes before `commit`"]
 pub struct GroupWriter {
@@ -120,7 +120,7 @@ impl GroupWriter {
             if group.is_legacy() {
                 // A group without detail files has no stored member list. On an object store, a new
                 // group looks like a group from before release 2.8, because object stores have no
-                // empty folders. The member replaces the one found in the folder.
+                // empty folders. The added member replaces the member that was found in the folder.
                 members.retain(|_, known: &mut GroupMember| {
                     (known.relative, &known.uri) != (member.relative, &member.uri)
                 });
@@ -135,8 +135,8 @@ impl GroupWriter {
         // twice.
         let members = match last {
             Some(DetailsVersion::Changes) => changes,
-            // Groups of releases 2.8 to 2.14 continue with complete lists, because these releases
-            // cannot read lists of changes. Groups without detail files also need a complete list.
+            // Groups of releases 2.8 to 2.14 store complete lists, which cannot be mixed with lists
+            // of changes. Groups without detail files also need a complete list.
             _ => members.into_values().collect(),
         };
         write(&group, &names, &GroupDetails { version, members })
