@@ -1,5 +1,6 @@
 //! Consolidation of dense fragments. Reads boxes of tiles, and writes their tiles. If the newest
-//! fragment contains a whole tile, copies the tile in filtered form.
+//! fragment with cells in a tile contains the whole tile, copies the tile in filtered form where
+//! possible.
 
 mod boxes;
 mod copies;

@@ -126,7 +126,7 @@ impl Pass<'_> {
         Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
     }
 
-    /// Returns `true` if the new fragments will contain deleted cells.
+    /// Returns `true` if the new fragments may contain deleted cells.
     fn has_deleted(self, array: &Snapshot) -> Result<bool> {
         let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
         let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
@@ -155,7 +155,8 @@ fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
 }
 
 /// Divides the fragments into groups of consecutive fragments. One tile of each fragment of a group
-/// must fit into memory. A group has at least two fragments, except for the last group.
+/// must fit into memory at the same time. Except for the last group, a group has at least two
+/// fragments, even if their tiles do not fit.
 fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
     let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
@@ -306,7 +307,7 @@ struct Job<'a> {
     rules: Rules<'a>,
     keep: Keep,
     output: &'a Output,
-    /// `true` if the stored order differs from the output order.
+    /// `true` if the source array stores cells in another order than the new fragments.
     resorts: bool,
 }
 

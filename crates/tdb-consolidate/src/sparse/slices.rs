@@ -39,7 +39,7 @@ impl<K: Key> Spread<K> {
 }
 
 impl<K: Key> Slices<K> {
-    /// Chooses slices of about `input.memory` bytes, or of the size of the largest tile if it is
+    /// Chooses slices of about `input.memory` bytes, or of the size of the largest tile if that is
     /// larger. Chooses a single slice if overlapping tiles always fit into this memory.
     pub(super) fn of(input: &Input<'_>, tiles: &[Spread<K>]) -> Result<Self, Stop> {
         let largest = tiles.iter().map(|tile| tile.memory).max().unwrap_or(0);
@@ -119,7 +119,7 @@ fn samples<K: Key>(input: &Input<'_>, tiles: &[Spread<K>], most: usize) -> Resul
         let mut keys = input.rules.order.keys::<K>(&columns.coordinates, columns.cells);
         keys.sort_unstable();
         let count = wanted.min(keys.len());
-        // The last key of each part.
+        // Sample the last key of each part.
         let at = |part: usize| (part + 1) * keys.len() / count - 1;
         samples.extend((0..count).map(|part| (keys[at(part)], tile.memory / count)));
     }

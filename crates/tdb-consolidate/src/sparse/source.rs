@@ -1,4 +1,4 @@
-//! A fragment to merge, which is unfiltered tile by tile.
+//! A fragment to merge. Its tiles are unfiltered one by one.
 
 use std::sync::{Arc, OnceLock};
 
@@ -86,9 +86,9 @@ impl Source {
         let fates = Fates::of(array, fragment, conditions, &mut fields)?;
         let rtree = fragment.rtree()?;
         let copied = target.fields.iter().map(|_| None).collect();
-        // In a fragment without timestamps of cells, readers before the end of the time range see
-        // no cell. If the new fragment stores no timestamps either, this time only orders versions.
-        // The start of the time range then decides.
+        // If a fragment has no timestamps of cells, readers that open the array at a time before
+        // the end of its time range see none of its cells. If the new fragment stores no timestamps
+        // either, this time only orders versions. The start of the time range then decides.
         let is_dated = target.version.has(Feature::PartialTimeOverlap);
         let time = if is_dated { fragment.name().end() } else { fragment.name().start() };
         let tile_memory = tile_memory(fragment, &fields.0, dimensions.len(), times.is_some());
