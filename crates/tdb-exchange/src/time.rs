@@ -43,7 +43,7 @@ fn time(text: &str) -> Result<(u64, u64), String> {
     let (first, last) = match datetime::read(Datatype::DatetimeMs, text) {
         Ok(ends) => ends,
         Err(WrittenError::NotAValue) => match (text.parse::<jiff::Timestamp>(), text.parse::<u64>()) {
-            // Times with a UTC offset are parsed by `jiff`.
+            // `jiff` parses times with a UTC offset.
             (Ok(moment), _) => (moment.as_millisecond(), moment.as_millisecond()),
             (_, Ok(far)) => return Ok((far, far)),
             _ => {

@@ -78,8 +78,8 @@ impl Import {
         Ok(checked)
     }
 
-    /// Reports rows with repeated coordinates. If `keep_last`, instead marks all rows as superseded
-    /// that are not the last row with their coordinates.
+    /// Reports rows with repeated coordinates. If `keep_last` is set, instead marks each row as
+    /// superseded whose coordinates a later row repeats.
     fn check_unique(
         &self,
         places: Places,

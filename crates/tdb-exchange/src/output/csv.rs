@@ -12,8 +12,8 @@ use crate::cells::Field;
 const CHUNK: usize = 64 << 10;
 
 /// A writer of CSV according to RFC 4180, with a header line and `\n` as line end. In a nullable
-/// field, quotes distinguish a non-null cell with the text of null, for example an empty text, from
-/// null.
+/// field, a non-null cell is quoted if its text equals the text of null, for example if both are
+/// empty.
 #[derive(Debug)]
 pub struct CsvWriter {
     fields: Vec<Field>,

@@ -50,7 +50,7 @@ pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
 }
 
 impl Elements {
-    /// Creates an iteration over an input that begins with an array.
+    /// Starts the iteration over the array at the beginning of an input.
     pub(super) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, lines: 0, place: Place::Start }
     }
