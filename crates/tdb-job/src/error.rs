@@ -22,7 +22,7 @@ fn all_of(errors: &[MaintainError]) -> String {
     errors.iter().map(MaintainError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Error of a job on an array or group.
+/// An error of a job on an array or group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaintainError {
@@ -70,7 +70,7 @@ pub enum MaintainError {
     /// A text is not a manifest.
     #[error("line {line}: invalid manifest line: expected a SHA-256 of 64 hexadecimal digits, two spaces and a path")]
     Manifest {
-        /// Line number, from 1 on.
+        /// Line number, counted from 1.
         line: usize,
     },
     /// Another job holds the lock of the array.

@@ -50,7 +50,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Returns `true` if a path is a symbolic link, even a dangling one.
+/// Returns `true` if a path is a symbolic link, even if the target of the link does not exist.
 pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
@@ -68,7 +68,7 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// Like [`unlisted`], for a local path.
+/// Returns an entry that a local storage does not list. See [`unlisted`].
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! The lock of an array or group: a file ignored by readers and writers. Only one job at a time
+//! The lock of an array or group: a file that readers and writers ignore. Only one job at a time
 //! holds the lock.
 //!
 //! A job takes over the lock of a dead process. A storage cannot atomically replace a file with
@@ -19,7 +19,7 @@ use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 use crate::error::{MaintainError, Result};
 use crate::links::is_link;
 
-/// Maximum size of a lock.
+/// Maximum size of a lock in bytes.
 const LOCK_BYTES: u64 = 4096;
 /// Maximum number of nested takeovers by processes that died during the takeover.
 const DEPTH: usize = 8;

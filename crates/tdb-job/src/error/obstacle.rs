@@ -9,7 +9,7 @@ pub enum Obstacle {
     Feature {
         /// Description of the part.
         what: String,
-        /// First format version with support.
+        /// First format version that supports the part.
         since: u32,
     },
     /// A filter or a filter option that the target format does not support.
