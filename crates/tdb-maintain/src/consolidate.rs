@@ -104,10 +104,10 @@ impl Consolidation {
     /// Plans the consolidation of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// The format has no files of this kind, the storage cannot provide the required URIs, or
-    /// reading a file fails. [`MaintainError::Between`](tdb_job::MaintainError::Between) if another
-    /// metadata file was written between the metadata files to consolidate, but its time range
-    /// extends beyond the requested time range.
+    /// The format does not support files of this kind, the storage cannot provide the required
+    /// URIs, or a file cannot be read. [`MaintainError::Between`](tdb_job::MaintainError::Between)
+    /// if another metadata file was written between the metadata files to consolidate, but its time
+    /// range extends beyond the requested time range.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), vec![Box::new(self.clone())])
     }

@@ -85,7 +85,7 @@ pub enum Reason {
     /// The consolidated metadata differs from the listed files.
     #[error("the consolidated file lacks the value of {key:?} in the listed files")]
     Lacks {
-        /// A key with a different value.
+        /// A key whose value differs.
         key: String,
     },
     /// The path is a symbolic link. Its target may belong to another user or array.

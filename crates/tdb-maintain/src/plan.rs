@@ -15,7 +15,7 @@ use crate::step::{Action, Planned, Step};
 
 /// One kind of consolidation or vacuum, with options.
 pub(crate) trait Job: fmt::Debug + Send + Sync {
-    /// Drafts the steps for the current state.
+    /// Drafts the steps for the current state of the target.
     fn draft(&self, target: &Target) -> Result<Draft>;
 
     /// Returns an additional step after the draft has run, because processes without a lock may

@@ -106,7 +106,7 @@ impl Vacuum {
     /// Plans the vacuum of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// Listing a folder or reading a vacuum file fails.
+    /// A folder cannot be listed, or a vacuum file cannot be read.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), self.jobs())
     }

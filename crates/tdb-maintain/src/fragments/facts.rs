@@ -34,7 +34,7 @@ impl Facts {
         let is_lost = |own: &&Attribute| {
             attribute(array.schema(), own.name()).is_none_or(|known| {
                 let is_same_type = (known.datatype(), known.cell_val_num()) == (own.datatype(), own.cell_val_num());
-                // A null would become a value.
+                // If the current attribute is not nullable, nulls would become values.
                 !is_same_type || own.is_nullable() && !known.is_nullable()
             })
         };

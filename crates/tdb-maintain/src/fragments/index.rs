@@ -1,4 +1,4 @@
-//! A tree of MBRs that finds intersections without a visit of each MBR.
+//! A tree of MBRs that finds intersections without visiting every MBR.
 
 use std::cell::Cell;
 

@@ -105,7 +105,7 @@ impl FragmentPlan {
     ///   report [lists](FragmentReport::left) such fragments.
     /// - [`MaintainError::Busy`] if another job holds the lock.
     /// - [`MaintainError::Conflict`] if another process changed the array during a step.
-    /// - Reading or writing the array fails.
+    /// - The array cannot be read or written.
     ///
     /// Completed steps remain.
     pub fn run(self) -> Result<FragmentReport> {
