@@ -87,7 +87,7 @@ pub struct RebuildPlan {
 pub struct Rebuilt {
     /// Path of the selected schema.
     pub schema: String,
-    /// Other schemas with the same fields. Any of these may be the original schema.
+    /// Paths of other schemas with the same fields. Any of these may be the original schema.
     pub other_schemas: Vec<String>,
     /// Number of tiles in the fragment.
     pub tiles: u64,

@@ -11,7 +11,7 @@ use tdb_job::Result;
 use tdb_job::journal::folder_of;
 use tdb_job::list;
 
-/// Maximum size of a list of commits.
+/// Maximum size of a list of commits in bytes.
 const LIST_BYTES: u64 = 256 << 20;
 
 /// Returns `true` if a commit, consolidated commits file or ignore file refers to a missing

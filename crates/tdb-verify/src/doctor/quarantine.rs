@@ -13,9 +13,9 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, GROUP_FOLDER, file_nam
 use super::outdated::is_outdated;
 use tdb_job::{MaintainError, Result};
 
-/// The quarantine folder.
+/// Name of the quarantine folder.
 pub const QUARANTINE: &str = ".tdb-quarantine";
-/// The list of former paths in each quarantine folder.
+/// Name of the file in each quarantine folder that lists the former paths.
 const TEXT: &str = "where-from.txt";
 const TITLE: &str = "tdb doctor has moved these here; tdb doctor --undo moves them back, and so does mv.";
 /// Maximum size of a list in bytes.
