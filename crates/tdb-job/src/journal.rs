@@ -172,6 +172,9 @@ fn commit_of(name: &TimestampedName) -> Option<String> {
 }
 
 /// Returns the paths of the journals in an array.
+///
+/// # Errors
+/// The folder of the array does not exist or cannot be listed.
 pub fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
     let names = storage.list("")?.into_iter().map(|entry| entry.name);
     Ok(names.filter(|name| is_journal(name)).collect())
@@ -286,6 +289,9 @@ fn undo(
 }
 
 /// Writes the vacuum file, which lists the replaced fragments. Does nothing if the file exists.
+///
+/// # Errors
+/// The vacuum file cannot be created.
 pub fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
     match storage.create_new(&journal.vacuum, &journal.list) {
         Err(StorageError::AlreadyExists { .. }) | Ok(()) => Ok(()),

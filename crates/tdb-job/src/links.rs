@@ -12,7 +12,8 @@ use tdb_storage::{Storage, StorageError};
 use crate::error::Result;
 
 /// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the path
-/// contains no link, or if the storage is not local.
+/// contains no link, or if the storage is not local. A path that cannot be examined counts as no
+/// link. Currently, this function never fails.
 pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
@@ -42,7 +43,7 @@ impl<'a> Links<'a> {
             }
             match fs::symlink_metadata(root.join(part)) {
                 Ok(metadata) if metadata.is_symlink() => return Some(part.to_owned()),
-                // A missing path leads nowhere.
+                // Neither missing paths nor paths that cannot be examined count as links.
                 Ok(_) | Err(_) => self.folders.insert(part),
             };
         }
@@ -60,6 +61,9 @@ pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
 /// UTF-8, a dangling link, or a special file such as a pipe. A deletion of the folder would also
 /// delete this entry. If `is_deep`, also searches subfolders. Returns `None` if the folder has no
 /// such entry or is not local.
+///
+/// # Errors
+/// An existing folder or the type of one of its entries cannot be read.
 pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
@@ -68,7 +72,10 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// Returns an entry that a local storage does not list. See [`unlisted`].
+/// Returns an entry of the local folder `place` that a storage does not list. See [`unlisted`].
+///
+/// # Errors
+/// An existing folder or the type of one of its entries cannot be read.
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {

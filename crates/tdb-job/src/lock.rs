@@ -61,8 +61,13 @@ impl Lock {
         self
     }
 
-    /// Fails with [`MaintainError::Busy`] if this job no longer holds the lock, because another job
-    /// has taken over the lock on request.
+    /// Checks that this job still holds the lock. On request, another job can take over the lock.
+    ///
+    /// # Errors
+    /// - [`MaintainError::Busy`] if the lock file is missing or belongs to another job.
+    /// - [`MaintainError::NotALock`] if the lock was replaced by a folder, or by a file that is too
+    ///   long for a lock.
+    /// - The lock cannot be read.
     pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
@@ -73,6 +78,10 @@ impl Lock {
 }
 
 /// Returns `true` if the lock or takeover file at `path` exists and its owner is certainly dead.
+///
+/// # Errors
+/// - [`MaintainError::NotALock`] if the path is a folder, or a file that is too long for a lock.
+/// - The file cannot be read.
 pub fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
     let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
     Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))

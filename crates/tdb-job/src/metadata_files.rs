@@ -54,6 +54,9 @@ impl MetadataFile {
 
 impl MetadataFiles {
     /// Lists the metadata folder.
+    ///
+    /// # Errors
+    /// The folder cannot be listed, or a vacuum file is damaged, too large, or cannot be read.
     pub fn list(files: &SmallFiles) -> Result<Self> {
         let mut all = Self::default();
         for entry in list(&**files.storage(), METADATA_FOLDER)? {
@@ -112,6 +115,9 @@ pub type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
 
 /// Merges the changes of several files. A change in a later file replaces a change of the same key
 /// in an earlier file.
+///
+/// # Errors
+/// A file is damaged, too large, missing, encrypted with another key, or cannot be read.
 pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>) -> Result<Changes, ArrayError> {
     let mut merged = Changes::new();
     for file in of {

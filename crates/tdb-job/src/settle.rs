@@ -43,6 +43,12 @@ pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
 
 /// Completes or rolls back interrupted consolidations in the arrays of a storage. `temporary` lists
 /// the paths of temporary files, including journals. Returns `true` if an array has a journal.
+///
+/// # Errors
+/// - [`MaintainError::Busy`] if another job holds the lock of an array.
+/// - [`MaintainError::Unsettled`] if an array with a journal cannot be opened, or if an interrupted
+///   consolidation can be neither completed nor rolled back.
+/// - A folder cannot be listed.
 pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
     let mut is_any = false;
     for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {

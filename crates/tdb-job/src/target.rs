@@ -94,6 +94,9 @@ impl Target {
     }
 
     /// Returns the current names of all relevant files.
+    ///
+    /// # Errors
+    /// An existing folder cannot be listed.
     pub fn stamp(&self) -> Result<Stamp> {
         Stamp::of(&**self.storage())
     }
@@ -102,6 +105,9 @@ impl Target {
 impl Stamp {
     /// Lists all relevant folders. If two stamps are equal, no file was added or deleted in
     /// between. Leaves out temporary files and files of jobs.
+    ///
+    /// # Errors
+    /// An existing folder cannot be listed.
     pub fn of(storage: &dyn Storage) -> Result<Self> {
         let folders =
             ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
@@ -119,6 +125,9 @@ impl Stamp {
 }
 
 /// Lists a folder. Returns an empty list if the folder does not exist.
+///
+/// # Errors
+/// The folder exists, but cannot be listed.
 pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     match storage.list(folder) {
         Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
@@ -127,6 +136,9 @@ pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
 }
 
 /// Returns whether the root of a storage is an array, a group, or neither.
+///
+/// # Errors
+/// An existing root folder cannot be listed.
 pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
     let mut listing = Listing::default();
     listing.root = match storage.list("") {
