@@ -48,6 +48,10 @@ pub struct FragmentList {
 }
 
 /// Checks for each vacuum file of fragments whether the listed fragments may be deleted.
+///
+/// # Errors
+/// - A folder cannot be listed.
+/// - A commit file is damaged, names a fragment of an unknown version, or cannot be read.
 pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
@@ -295,6 +299,9 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
 
 /// Returns the ignore file that hides these commits in consolidated commits files. Returns `None`
 /// if no consolidated file contains a commit that is not yet ignored.
+///
+/// # Errors
+/// The clock or the random bytes for the name of the ignore file are not available.
 pub fn ignoring_commits(
     array: &Array,
     names: &WriteIds,

@@ -80,6 +80,9 @@ pub struct MetadataList {
 }
 
 /// Checks for each vacuum file of metadata whether the listed files may be deleted.
+///
+/// # Errors
+/// The metadata folder cannot be listed, or a vacuum file is damaged, too large, or cannot be read.
 pub fn metadata_lists(target: &Target) -> Result<Vec<MetadataList>> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
