@@ -304,6 +304,12 @@ impl RepairPlan {
 
 /// Applies all remedies that replace absolute URIs of members with paths relative to the group's
 /// folder, in one change.
+///
+/// # Errors
+/// - A member to replace does not exist, or the object at its new path is neither an array nor a
+///   group.
+/// - The new path is already the key of another member.
+/// - The storage fails, or the clock or random bytes are not available.
 pub fn change_members<'a>(group: &Group, names: &WriteIds, remedies: impl Iterator<Item = &'a Remedy>) -> Result<()> {
     let mut change = group.change().ids(names.clone());
     for remedy in remedies {

@@ -32,6 +32,9 @@ pub(super) fn look(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
 
 /// Returns the first path in the folders of an array or group that is not part of the format.
 /// Returns `None` if all paths are part of it. Does not examine the entries of the root itself.
+///
+/// # Errors
+/// An existing folder cannot be listed.
 pub fn first_unknown(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     for folder in folders(kind) {
         if let Some((path, _)) = unknown_in(storage, kind, folder)?.into_iter().next() {
