@@ -16,11 +16,11 @@ use tdb_write::{CreateOptions, Leftover, MetadataWriter, SmallFiles, Write, Writ
 /// Options for opening an array.
 pub type ArrayOptions = Options<Array>;
 
-/// A snapshot of an array at a point in time, to be read and written.
+/// A snapshot of an array at a point in time, with methods to read and write the array.
 ///
-/// Immutable, cheap to clone, and safe to share between threads. Footers of fragments, R-trees and
-/// tile offsets are loaded on first use and cached. The methods of [`Snapshot`] give access to
-/// schema and fragments.
+/// A snapshot is immutable, cheap to clone, and safe to share between threads. It loads fragment
+/// footers, R-trees and tile offsets on first use and caches them. The methods of [`Snapshot`] give
+/// access to the schema and the fragments.
 #[derive(Clone, Debug)]
 pub struct Array(Snapshot);
 
@@ -54,8 +54,8 @@ impl Array {
         ArrayOptions::new().open(path)
     }
 
-    /// Creates an array in the folder `path`, which need not exist. The format version is the
-    /// schema's. See [`CreateOptions`] for further options.
+    /// Creates an array in the folder `path`, which need not exist. The array has the format
+    /// version of its schema. See [`CreateOptions`] for further options.
     ///
     /// ```
     /// use tdb_array::tdb_schema::{Attribute, Dimension, SchemaBuilder};
@@ -74,8 +74,10 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError::AlreadyThere`](crate::ArrayError::AlreadyThere) if the folder is an array or a
-    /// group. Also fails if the values of an enumeration are missing, or if the storage fails.
-    /// Created files are then removed as far as possible.
+    /// group. [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) if the definition is not
+    /// valid, for example because the values of an enumeration are missing. Also fails if the clock
+    /// or random bytes are not available, or if the storage fails. Created files are then removed
+    /// as far as possible.
     pub fn create<D>(path: impl AsRef<Path>, definition: D) -> Result<()>
     where
         D: TryInto<ArrayDefinition>,
@@ -103,7 +105,7 @@ impl Array {
         Label::open(self, name)
     }
 
-    /// Returns statistics of all cells and of the values of a field, from metadata alone.
+    /// Returns statistics of all cells and of the values of a field, without reading cells.
     ///
     /// ```
     /// use tdb_array::{Array, Exactness};
@@ -128,9 +130,9 @@ impl Array {
         MetadataWriter::of_array(self)
     }
 
-    /// Evolves the schema. Writes new and extended enumerations, then the new schema. Readers use
-    /// the new schema from then on. An empty evolution writes a copy of the current schema, with
-    /// the same version.
+    /// Evolves the schema. Writes new and extended enumerations, then the new schema. Readers that
+    /// open the array afterwards use the new schema. An empty evolution writes a copy of the
+    /// current schema, with the same version.
     ///
     /// ```
     /// use tdb_array::tdb_schema::{Attribute, SchemaEvolution};
@@ -151,17 +153,18 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError::NewSchema`](crate::ArrayError::NewSchema) if a change is not possible.
-    /// [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the array's schema has changed
-    /// since it was opened, or if the current timestamp is later than the new timestamp. Also fails
-    /// if the storage fails. The array is then unchanged.
+    /// [`ArrayError::Outdated`](crate::ArrayError::Outdated) if the schema has changed since the
+    /// array was opened, or if the current schema has a later timestamp than the new schema. Also
+    /// fails if an enumeration or the array of a dimension label cannot be read, if the clock or
+    /// random bytes are not available, or if the storage fails. The array then remains unchanged.
     pub fn evolve(&self, evolution: &SchemaEvolution, names: &WriteIds) -> Result<()> {
         tdb_write::evolve(self, evolution, names)
     }
 
-    /// Deletes the cells of a sparse array that meet a condition, if they were written up to the
-    /// time of the deletion. The time is that of `names`, by default now. Later cells stay. By
-    /// format, any comparison of a field deletes cells whose field is null, and all cells of
-    /// fragments without the field.
+    /// Deletes the cells of a sparse array that meet a condition and were written up to the time of
+    /// the deletion. `names` determines this time, by default the current time. Cells written later
+    /// stay. The format defines that in a delete, a comparison of a field is also true for cells
+    /// whose field is null, and for all cells of fragments without the field.
     ///
     /// ```
     /// use tdb_array::tdb_condition::Condition;
@@ -180,32 +183,35 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// - The array is dense, or its format version has no deletes.
+    /// - The array is dense, or its format version does not support deletes.
     /// - The condition does not fit the array.
     /// - The condition tests for null, which the format cannot store.
-    /// - The condition exceeds the array's limits and would not be readable again.
-    /// - The time is within the time range of a fragment without timestamps per cell, by format.
-    /// - The storage fails.
+    /// - The condition exceeds the array's limits, so that readers would reject it.
+    /// - The time of the deletion is within the time range of a fragment with a format before 15.
+    ///   Readers could not apply the deletion to only some cells of this fragment.
+    /// - The clock or random bytes are not available, or the storage fails.
     ///
     /// No cell is then deleted.
     pub fn delete_cells(&self, condition: &Condition, names: &WriteIds) -> Result<()> {
         tdb_write::delete_cells(self, condition, names)
     }
 
-    /// Deletes the fragments written within a time range in milliseconds, both ends included.
-    /// Superseded fragments are deleted too. Fragments extending beyond the range stay. Returns the
-    /// number of deleted fragments.
+    /// Deletes the fragments written within a time range in milliseconds, both ends included. Also
+    /// deletes superseded fragments in this range. Fragments whose time range extends beyond the
+    /// given range stay. Returns the number of deleted fragments.
     ///
-    /// The deletion is atomic, for readers and after a crash, if all fragments have format 12 or
-    /// later. Older fragments are deleted one by one, newest first.
+    /// If all deleted fragments have format 12 or later, the deletion is atomic for readers and
+    /// after a crash. Otherwise the fragments are deleted one by one, newest first.
     ///
     /// # Errors
-    /// The storage fails.
+    /// A commit file cannot be read, the clock or random bytes are not available, or the storage
+    /// fails. Some of the fragments may then already be deleted.
     pub fn delete_fragments(&self, time: TimeRange) -> Result<usize> {
         tdb_write::delete_fragments(self, time)
     }
 
-    /// Returns the complete definition of the array, from which similar arrays can be created.
+    /// Returns the definition of the array, from which similar arrays can be created: the schema,
+    /// the values of enumerations, and the labels whose arrays are stored in the array's folder.
     ///
     /// # Errors
     /// An enumeration or the array of a dimension label cannot be read.
@@ -213,13 +219,13 @@ impl Array {
         tdb_write::definition(self)
     }
 
-    /// Finds the orphaned files of interrupted writes, sorted by path. An ongoing write looks the
-    /// same before the commit. Before removing orphaned files, exclude writes in progress, or check
-    /// the age of the files.
+    /// Finds the orphaned files of interrupted writes, sorted by path. Before its commit, a write
+    /// in progress looks the same as an interrupted write. Before you remove orphaned files, make
+    /// sure that no write is in progress, or check the age of the files.
     ///
     /// # Errors
-    /// A folder cannot be listed, or a commit file or a schema cannot be read. No result is then
-    /// reliable.
+    /// A folder cannot be listed, or a commit file or a schema cannot be read. Also fails if the
+    /// array has the folder `__fragments` with entries, but not the folder `__commits`.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         tdb_write::leftovers(self)
     }
@@ -228,8 +234,8 @@ impl Array {
     /// entries committed in the meantime. Returns the removed entries.
     ///
     /// # Errors
-    /// See [`leftovers`](Self::leftovers). Also fails if the storage fails. Some entries may then
-    /// be removed already.
+    /// See [`leftovers`](Self::leftovers). Also fails if an entry cannot be removed. Other entries
+    /// may then already be removed.
     pub fn remove_leftovers(&self, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
         tdb_write::remove_leftovers(self, leftovers)
     }
@@ -244,7 +250,7 @@ impl Array {
     /// of the array, [reopen](Self::reopened) the snapshot first.
     ///
     /// # Errors
-    /// A fragment is missing.
+    /// `fragments` is empty, or a fragment does not belong to the snapshot.
     pub fn join(&self, fragments: &[TimestampedName]) -> Result<FragmentJoin> {
         FragmentJoin::new(self, fragments)
     }
@@ -252,11 +258,12 @@ impl Array {
     /// Prepares to copy a fragment of another array into this array. The copy keeps the timestamps
     /// and the unique part of the name. The cells get the order, tiles and filters of this array.
     /// Both arrays must have the same dimensions and domain. The schema of this snapshot must have
-    /// the same attributes, in the same order, as the fragment's schema.
+    /// the same attributes, in the same order, as the fragment's schema. The format of this array
+    /// must support the timestamps and deletions that the fragment stores per cell.
     ///
     /// # Errors
-    /// The schemas do not meet these requirements, the fragment is dense without cells, or the
-    /// format of this array does not support the stored timestamps of cells.
+    /// The schemas do not meet these requirements. The support of timestamps and deletions is not
+    /// checked.
     pub fn copy_fragment(&self, from: &Self, fragment: &Fragment) -> Result<FragmentCopy> {
         FragmentCopy::new(self, from, fragment)
     }
@@ -266,21 +273,22 @@ impl Array {
     /// apply to the schemas of both snapshots.
     ///
     /// # Errors
-    /// The schemas do not meet these requirements, or the arrays are sparse.
+    /// The schemas do not meet these requirements, or this array is sparse.
     pub fn copy_dense_cells(&self, from: &Self, names: WriteIds) -> Result<FragmentCopy> {
         FragmentCopy::of_dense_cells(self, from, names)
     }
 
-    /// Copies a delete commit of another array with its timestamp, and therefore with the same
-    /// effect on the copied fragments.
+    /// Copies a delete commit of another array. The copy keeps the timestamp, and therefore has the
+    /// same effect on the copied fragments.
     ///
     /// # Errors
-    /// The format has no deletes, or a file cannot be read or written.
+    /// The format of this array does not support deletes, a copy already exists, or a file cannot
+    /// be read or written.
     pub fn copy_delete(&self, from: &Self, path: &str) -> Result<()> {
         tdb_consolidate::copy_delete(self, from, path)
     }
 
-    /// Opens the array with the values of a label, at the time of this array.
+    /// Opens the array that stores the values of a label, at the time of this array.
     ///
     /// # Errors
     /// The label's array cannot be opened.
@@ -289,14 +297,14 @@ impl Array {
         options.open_on(self.storage().sub(&label.uri)?)
     }
 
-    /// Reopens the array, at the current time or for a time range. Keeps the storage, key, limits
-    /// and number of threads.
+    /// Reopens the array for the range `time`, or by default at the current time. Keeps the
+    /// storage, key, limits and number of threads.
     ///
-    /// Lists the folders again. Known schemas, fragments, enumerations and commits are not read
-    /// again. Both snapshots share cached data. The cost is limited to the listing and new files.
+    /// Lists the folders again, and reads only new files. Does not read known schemas, fragments,
+    /// enumerations and commits again. Both snapshots share cached data.
     ///
-    /// Neither snapshot changes if files are written later. [`counters`](Snapshot::counters) count
-    /// for both together.
+    /// Neither snapshot changes if files are written later. [`counters`](Snapshot::counters)
+    /// include the requests of both snapshots.
     ///
     /// A file with the same name and size is considered unchanged, because names are never reused.
     /// On a [remote storage](tdb_storage::ReadProfile::is_remote), the size of fragment metadata is
@@ -320,8 +328,8 @@ impl Array {
         self.0.refreshed(time).map(Self)
     }
 
-    /// Reopens the array over all time, including files with timestamps in the future. Keeps the
-    /// key, limits and number of threads.
+    /// Reopens the array for the range of all times, including times in the future. Keeps the key,
+    /// limits and number of threads.
     ///
     /// # Errors
     /// See [`Array::open`].
@@ -338,8 +346,8 @@ impl Array {
     }
 
     /// Reopens the array like [`reopened`](Self::reopened), and reuses the fragments that the
-    /// earlier snapshot `last` has loaded. Use it to poll an array: fragments never change, but may
-    /// disappear.
+    /// earlier snapshot `last` has loaded. Use this method to poll an array. Fragments may have
+    /// disappeared since, but never change.
     ///
     /// # Errors
     /// See [`Array::open`].
@@ -347,8 +355,8 @@ impl Array {
         self.0.reopened_after(last).map(Self)
     }
 
-    /// Restricts the snapshot to these fragments, in this order. Fragments may be uncommitted or
-    /// superseded. Deletes still apply.
+    /// Returns a snapshot of only these fragments, in this order. The fragments may be uncommitted
+    /// or superseded. Delete commits still apply.
     #[must_use]
     pub fn restricted_to(&self, fragments: Vec<FragmentEntry>) -> Self {
         Self(self.0.restricted_to(fragments))
@@ -360,15 +368,15 @@ impl Array {
         Self(self.0.without_deletes())
     }
 
-    /// Returns a fragment as an array, as written: with the fragment's schema, without later
-    /// deletes. The fragment may be superseded.
+    /// Returns an array of the cells of a single fragment, with the fragment's schema and without
+    /// delete commits. The fragment may be superseded.
     #[must_use]
     pub fn of_fragment(&self, fragment: &Fragment) -> Self {
         Self(self.0.of_fragment(fragment))
     }
 
-    /// Returns the array with the schema at `path`, independent of the opened time. Serves to
-    /// inspect the history of an array.
+    /// Returns the array with the schema at `path`, regardless of the opening time. Use this method
+    /// to inspect the history of an array.
     ///
     /// # Errors
     /// The schema cannot be read.

@@ -1,8 +1,8 @@
-//! TileDB arrays in pure Rust: open, plan and read; create, write and evolve.
+//! TileDB arrays in pure Rust: open, plan, read, create, write and evolve.
 //!
 //! - [`Array`]: a snapshot of an array, opened from a folder or from any
-//!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. Extends
-//!   [`Snapshot`] (schema, fragments, enumerations) with reads and writes.
+//!   [`Storage`](tdb_storage::Storage) with [`Array::open`] or [`ArrayOptions`]. [`Array`] extends
+//!   [`Snapshot`] (schema, fragments, enumerations) with methods to read and write.
 //! - [`Query`]: a query with its fields, ranges, order and memory budget.
 //! - [`Plan`]: the tiles and byte ranges of a query, known before a cell is read.
 //! - [`Monitor`]: cancels queries and reports progress.
@@ -13,11 +13,11 @@
 //! - [`Array::evolve`], [`Array::delete_cells`], [`Array::delete_fragments`],
 //!   [`Array::write_metadata`] and [`Group::change`](Group::change) change arrays and groups.
 //!   [`Array::leftovers`] finds the orphaned files of interrupted writes.
-//! - [`Environment`]: the [`Clock`] and the [`Randomness`] for all operations. Defaults to the
-//!   operating system's.
+//! - [`Environment`]: the [`Clock`] and the [`Randomness`] for all operations. By default, the
+//!   operating system provides both.
 //! - [`Metadata`] of arrays and groups, and [`Group`] with members. [`GroupTree`] walks nested
 //!   groups.
-//! - [`ArrayDirectory`]: the files of an array that are in effect at a time, as listed.
+//! - [`ArrayDirectory`]: the files of an array that readers use at a given time.
 //! - [`ArrayError`]: names the file and the cause of an error. The
 //!   [`category`](ArrayError::category) indicates the remedy.
 //!
@@ -63,18 +63,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This crate defines [`Array`] only. The functionality is in the crates below, each usable
-//! separately: `tdb-snapshot`, `tdb-query`, `tdb-dense`, `tdb-sparse`, `tdb-read`, `tdb-write`,
-//! `tdb-group` and `tdb-consolidate`. Further crates handle files and paths ([`tdb_storage`]),
-//! single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment metadata ([`tdb_fragment`])
-//! and conditions ([`tdb_condition`]).
+//! This crate defines only [`Array`]. The following crates contain the functionality, and can be
+//! used separately: `tdb-snapshot`, `tdb-query`, `tdb-dense`, `tdb-sparse`, `tdb-read`,
+//! `tdb-write`, `tdb-group` and `tdb-consolidate`. Further crates handle files and paths
+//! ([`tdb_storage`]), single tiles ([`tdb_filters`]), schemas ([`tdb_schema`]), fragment metadata
+//! ([`tdb_fragment`]) and conditions ([`tdb_condition`]).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod array;
 
-// Re-exported because public signatures use types of these crates. Dependents need no manifest
-// entry.
+// Re-exported because public signatures use types of these crates. Dependents then need no separate
+// manifest entries.
 pub use {
     tdb_aggregate, tdb_cells, tdb_condition, tdb_filters, tdb_fragment, tdb_metadata, tdb_rtree, tdb_schema,
     tdb_storage, tdb_types,

@@ -40,8 +40,8 @@ impl CopiedField {
         Ok(Some(Self { tiles, kind, statistics }))
     }
 
-    /// Copies a tile, given by its index and number of cells. `coordinates` holds the cells if the
-    /// field is a dimension.
+    /// Copies the tile with this index and number of cells. `coordinates` holds the cells of the
+    /// tile if the field is a dimension of a sparse array.
     pub(super) fn tile(
         &self,
         encoder: &FieldEncoder,
@@ -83,8 +83,8 @@ impl CopiedField {
         Ok(copied)
     }
 
-    /// Checks that the chunk headers of the tile declare the expected unfiltered size. A copy does
-    /// not unfilter the tile.
+    /// Checks that the chunk headers of the tile declare the expected unfiltered size, because a
+    /// copied tile is never unfiltered.
     fn check(&self, tile: u64, cells: u64, encoder: &FieldEncoder, copied: &EncodedTile) -> Result<()> {
         let tiles = &*self.tiles;
         let [fixed, var, validity] = &copied.parts;
@@ -101,7 +101,8 @@ impl CopiedField {
             check(&tiles.fixed, fixed, cells.saturating_mul(encoder.size as u64))?;
             return tiles.validity.as_ref().map_or(Ok(()), |part| check(part, validity, cells));
         };
-        // Some filters store the offsets with the strings. The offsets file then has no chunks.
+        // Some filters store the offsets together with the strings. The tile of offsets then has no
+        // chunks.
         let is_carried = values.pipeline.can_carry_offsets()
             && ChunkIndex::parse(fixed).is_ok_and(|index| index.chunks().is_empty());
         if !is_carried {
@@ -117,13 +118,14 @@ impl CopiedField {
     }
 }
 
-/// Returns `true` if both schemas have the same global order and, if dense, the same space tiles.
+/// Returns `true` if both schemas have the same cell order, tile order and tile extents.
 pub(super) fn has_same_order(a: &ArraySchema, b: &ArraySchema) -> bool {
     let extents = |schema: &ArraySchema| schema.dimensions().iter().map(Dimension::tile_extent).collect::<Vec<_>>();
     (a.cell_order(), a.tile_order()) == (b.cell_order(), b.tile_order()) && extents(a) == extents(b)
 }
 
-/// Returns the fragment's field that corresponds to a field of the new fragment.
+/// Returns the field of an existing fragment that corresponds to a field of the new fragment.
+/// Returns `None` if there is none.
 fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Option<FragmentField> {
     match field {
         FragmentField::Attribute(index) => fragment.own_field(&target.schema, FieldRef::Attribute(index)),
@@ -133,8 +135,8 @@ fn own_field(fragment: &Fragment, target: &Target, field: FragmentField) -> Opti
     }
 }
 
-/// Returns `true` if the tiles have the key, the format version and the filters of the new
-/// fragment.
+/// Returns `true` if the fragment and the new fragment have the same key, format version and
+/// filters for a field.
 fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, field: FragmentField) -> bool {
     let (ours, theirs, version) = (&target.schema, fragment.schema(), target.version);
     if fragment.key() != target.array.access().key.as_ref() {
@@ -158,7 +160,8 @@ fn is_filtered_alike(fragment: &Fragment, target: &Target, own: FragmentField, f
         && theirs.validity_filters() == ours.validity_filters()
 }
 
-/// Returns the statistics of the fragment's tiles if they suffice for a new fragment.
+/// Returns the statistics of the fragment's tiles, with an inner `None` in formats without
+/// statistics. Returns an outer `None` if the statistics do not suffice for a new fragment.
 fn statistics_of(fragment: &Fragment, own: FragmentField, kind: StatisticsKind) -> Option<Option<TileStatistics>> {
     if !fragment.version().has(Feature::TileStatistics) {
         return Some(None);
@@ -167,7 +170,8 @@ fn statistics_of(fragment: &Fragment, own: FragmentField, kind: StatisticsKind) 
     if rules.are_wrong_in_small_fragments() {
         return None;
     }
-    // Statistics are not needed to read cells. Damaged statistics are recomputed.
+    // Damaged statistics are not an error, because the cells can be read and the statistics
+    // recomputed.
     let statistics = fragment.stored_statistics(own).ok()?;
     let last = fragment.tile_count().checked_sub(1)?;
     [0, last].iter().all(|tile| TileSummary::stored(kind, &statistics, *tile, 0).is_some()).then_some(Some(statistics))

@@ -1,9 +1,9 @@
 //! Copies the content of an array into another array with a different format version, order, tiling
 //! or filters.
 //!
-//! Each fragment becomes one fragment with the same timestamps, in the same order, even if cells
-//! were deleted or replaced later. Delete commits are copied too. The caller decides which arrays
-//! can be copied this way and which information is lost.
+//! Each fragment becomes one fragment with the same timestamps, and fragments keep their order.
+//! Cells that were deleted or replaced later are copied too, and so are delete commits. The caller
+//! decides which arrays can be copied in this way, and which information may be lost.
 
 use std::collections::HashSet;
 
@@ -24,11 +24,12 @@ use crate::{dense, sparse};
 #[must_use = "nothing is written before `write`"]
 pub struct FragmentCopy(FragmentJoin);
 
-/// Copies a delete commit of another array with its timestamp, and therefore with the same effect
-/// on the copied fragments.
+/// Copies the delete commit at `path` of the array `from`. The copy keeps the timestamp, and
+/// therefore has the same effect on the copied fragments.
 ///
 /// # Errors
-/// The format has no deletes, or a file cannot be read or written.
+/// The format of `array` does not support deletes, a copy already exists, or a file cannot be read
+/// or written.
 pub fn copy_delete(array: &Snapshot, from: &Snapshot, path: &str) -> Result<()> {
     let version = array.schema().version();
     if !version.has(Feature::DeleteCommits) {
@@ -56,11 +57,12 @@ impl FragmentCopy {
     /// Prepares to copy a fragment of `from` into the array `into`. The copy keeps the timestamps
     /// and the unique part of the name. The cells get the order, tiles and filters of `into`. Both
     /// arrays must have the same dimensions and domain. The schema of `into` must have the same
-    /// attributes, in the same order, as the fragment's schema.
+    /// attributes, in the same order, as the fragment's schema. The format of `into` must support
+    /// the timestamps and deletions that the fragment stores per cell.
     ///
     /// # Errors
-    /// The arrays differ in another way, the fragment is dense without cells, or the format of
-    /// `into` does not support the stored timestamps of cells.
+    /// The schemas do not meet these requirements. The support of timestamps and deletions is not
+    /// checked.
     pub fn new(into: &Snapshot, from: &Snapshot, fragment: &Fragment) -> Result<Self> {
         let (own, theirs) = (into.schema(), fragment.schema());
         if let Some(what) = unlike(own, theirs) {
@@ -79,7 +81,7 @@ impl FragmentCopy {
     /// both snapshots.
     ///
     /// # Errors
-    /// The arrays differ in another way, or are sparse.
+    /// The schemas do not meet these requirements, or the array `into` is sparse.
     pub fn of_dense_cells(into: &Snapshot, from: &Snapshot, names: WriteIds) -> Result<Self> {
         let what =
             if into.schema().is_dense() { unlike(into.schema(), from.schema()) } else { Some("the array is sparse") };
@@ -95,19 +97,21 @@ impl FragmentCopy {
         self
     }
 
-    /// Restricts the copy to a subarray of a dense array. The subarray must end at tile boundaries
-    /// of the new array or at the ends of the source's cells, because whole tiles are written.
+    /// Restricts the copy to a subarray of a dense array. Each side of the subarray must be a tile
+    /// boundary of the new array or an end of the non-empty domain of the source, because the copy
+    /// writes whole tiles.
     ///
     /// # Errors
-    /// The subarray is not within the array's cells, or the array is sparse.
+    /// The subarray is not within the non-empty domain, the array is sparse, or fragment metadata
+    /// cannot be read.
     pub fn within(mut self, domain: &NdRange) -> Result<Self> {
         let join = &mut self.0;
         let is_inside = |whole: &NdRange| join.array.schema().is_dense() && whole.contains(domain);
         if !join.array.non_empty_domain()?.as_ref().is_some_and(is_inside) {
             return Err(ArrayError::Write("expected a subarray within the cells of a dense array".to_owned()));
         }
-        // Other fragments have no cells in the subarray. Without this restriction, a copy in many
-        // parts would inspect each fragment many times.
+        // Leave out the fragments without cells in the subarray. Otherwise a copy in many parts
+        // would inspect each fragment many times.
         let touch = |fragment: &&Fragment| fragment.non_empty_domain().is_some_and(|own| own.intersects(domain));
         let folders: HashSet<&str> = join.array.fragments()?.iter().filter(touch).map(Fragment::folder).collect();
         let entries = join.array.directory().fragments.iter().filter(|entry| folders.contains(&*entry.folder));
@@ -116,7 +120,7 @@ impl FragmentCopy {
         Ok(self)
     }
 
-    /// Sets a single timestamp for the new fragment, even if the original has a time range.
+    /// Sets a single timestamp for the new fragment, in place of the time range of the original.
     pub fn dated(mut self, time: u64) -> Self {
         self.0.names = self.0.names.over(time, time);
         self
@@ -133,7 +137,9 @@ impl FragmentCopy {
     /// without cells.
     ///
     /// # Errors
-    /// A file cannot be read or written. The new files are then removed as far as possible.
+    /// The fragment is a sparse fragment of a dense array, the destination does not support the
+    /// requested version, or a file cannot be read or written. The new files are then removed as
+    /// far as possible.
     pub fn write(self) -> Result<Written> {
         let Self(join) = self;
         if join.array.non_empty_domain()?.is_none() {
@@ -152,7 +158,7 @@ impl FragmentCopy {
     }
 }
 
-/// Returns the first difference that prevents a copy between arrays with these schemas.
+/// Returns the first difference that prevents a copy between arrays with these schemas, or `None`.
 fn unlike(a: &ArraySchema, b: &ArraySchema) -> Option<&'static str> {
     let space = |schema: &ArraySchema| {
         schema

@@ -1,5 +1,6 @@
-//! Consolidation of dense fragments: reads box by box, writes tile by tile. Tiles owned by a single
-//! fragment are copied in filtered form.
+//! Consolidation of dense fragments. Reads boxes of tiles, and writes their tiles. If the newest
+//! fragment with cells in a tile contains the whole tile, copies the tile in filtered form where
+//! possible.
 
 mod boxes;
 mod copies;
@@ -18,8 +19,8 @@ use crate::join::{ConsolidatedFragments, FragmentJoin, TileCounts};
 use boxes::{Boxes, TileBox};
 use copies::{Copies, Part};
 
-/// Writes all cells in the domain of the consolidation. Unwritten cells become written cells with
-/// fill values.
+/// Writes all cells in the domain of the consolidation. Cells that were never written are written
+/// with fill values.
 pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     let domain = join.domain()?;
     let target = Arc::new(Target::new(join.destination(), join.version)?);
@@ -53,26 +54,28 @@ pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     Ok(ConsolidatedFragments { names: join.names.clone(), sealed, cells, tiles, target })
 }
 
-/// A writer of boxes of tiles, in sequence.
+/// A writer of consecutive boxes of tiles.
 struct DenseWriter<'a> {
     join: &'a FragmentJoin,
     target: &'a Arc<Target>,
     /// Domain of the cells to write.
     domain: &'a NdRange,
-    /// Slowest dimension of the tile order. Fragments can end between its slices.
+    /// Slowest dimension of the tile order. Fragments can end between the slices along this
+    /// dimension.
     slowest: usize,
     tile_cells: usize,
     /// The current fragment and the domain of its cells so far.
     fragment: Option<(FragmentWriter, NdRange)>,
     sealed: Vec<SealedFragment>,
-    /// The current slice, and the size of the fragment at the start of the slice.
+    /// The index of the current slice, and the size of the fragment's data files at the start of
+    /// the slice.
     slice: Option<(u64, u64)>,
     cells: u64,
     tiles: TileCounts,
 }
 
 impl DenseWriter<'_> {
-    /// Reads a box of tiles and encodes it.
+    /// Reads the cells of a box and encodes its tiles.
     fn read(&mut self, region: &NdRange) -> Result<Vec<Vec<EncodedTile>>> {
         let cells = read(&self.join.array, self.target, region, self.join.budget / 4)?;
         let fields = self.target.fields.iter().zip(&cells);
@@ -81,7 +84,7 @@ impl DenseWriter<'_> {
         Ok(encode_box(self.target, region, &views)?.0)
     }
 
-    /// Counts tiles that are already encoded.
+    /// Counts copied tiles and their cells, and returns the tiles.
     fn copy(&mut self, encoded: Vec<Vec<EncodedTile>>, region: &NdRange) -> Vec<Vec<EncodedTile>> {
         self.cells += u64::try_from(cells_in(region)).unwrap_or(u64::MAX);
         self.tiles.copied += encoded.iter().map(Vec::len).sum::<usize>() as u64;
@@ -108,14 +111,15 @@ impl DenseWriter<'_> {
         Ok(())
     }
 
-    /// Ends the fragment if another slice of tiles would exceed the size limit.
+    /// At the start of a slice, ends the current fragment if this slice would exceed the size
+    /// limit.
     fn begin_slice(&mut self, slice: u64) -> Result<()> {
         let Some(max) = self.join.max_fragment_size else { return Ok(()) };
         if self.slice.is_some_and(|(current, _)| current == slice) {
             return Ok(());
         }
         let size = self.fragment.as_ref().map_or(0, |(fragment, _)| fragment.data_size());
-        // The next slice is estimated to be as large as the last.
+        // The estimated size of the next slice is the size of the last slice.
         let last = size - self.slice.map_or(0, |(_, before)| before);
         let is_full = size > 0 && size + last > max;
         if is_full {
@@ -141,8 +145,8 @@ fn slowest(grid: &DenseGrid) -> usize {
 /// Reads the cells of a box, field by field, in the cell order of tiles.
 fn read(array: &Snapshot, target: &Target, region: &NdRange, budget: usize) -> Result<Vec<CellBuffers>> {
     let order = if target.schema.cell_order() == Layout::ColMajor { Order::ColMajor } else { Order::RowMajor };
-    // Fields of both arrays correspond by index. An unnamed field may have a name in the other
-    // array.
+    // The fields of both arrays correspond by index, because an unnamed field of one array may have
+    // a name in the other array.
     let names: Vec<&str> = array.schema().attributes().iter().map(tdb_schema::Attribute::name).collect();
     let query = Query::new(array).select(names)?.inside(region).order(order).budget(budget);
     let mut cells: Vec<CellBuffers> = target.fields.iter().map(|_| CellBuffers::default()).collect();

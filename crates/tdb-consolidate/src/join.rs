@@ -11,7 +11,7 @@ use tdb_write::{FragmentPlace, SealedFragment, Target, WriteIds, Written};
 #[derive(Clone, Debug)]
 #[must_use = "nothing is written before `write`"]
 pub struct FragmentJoin {
-    /// Snapshot restricted to these fragments.
+    /// Snapshot of the fragments to consolidate or copy.
     pub(super) array: Snapshot,
     /// Minimum start and maximum end of the fragments' time ranges.
     pub(super) times: (u64, u64),
@@ -28,8 +28,8 @@ pub struct FragmentJoin {
     pub(super) into: Option<Snapshot>,
 }
 
-/// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. A drop without
-/// a commit removes the fragments.
+/// New, uncommitted fragments. [`commit`](Self::commit) makes the fragments visible. If the value
+/// is dropped without a commit, the fragments are removed.
 #[derive(Debug)]
 pub struct ConsolidatedFragments {
     pub(super) target: Arc<Target>,
@@ -39,7 +39,7 @@ pub struct ConsolidatedFragments {
     pub(super) tiles: TileCounts,
 }
 
-/// Number of tiles in new fragments. Each field of a tile counts separately.
+/// Number of tiles in new fragments. The tiles of each field count separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TileCounts {
@@ -68,8 +68,8 @@ impl FragmentJoin {
         }
     }
 
-    /// Sets the source of the unique parts of names. The timestamps are the time range of the
-    /// consolidated fragments.
+    /// Sets the source of the unique parts of names. The timestamps in the names are always the
+    /// time range of the consolidated fragments.
     pub fn ids(mut self, ids: WriteIds) -> Self {
         self.names = ids.over(self.times.0, self.times.1);
         self
@@ -82,14 +82,16 @@ impl FragmentJoin {
     }
 
     /// Limits the size of new fragments. A new fragment begins before the data files of the current
-    /// fragment exceed this number of bytes. Each fragment has at least one tile, or in a dense
-    /// array one slice of tiles.
+    /// fragment exceed this number of bytes. A sparse fragment has at least one tile, and a dense
+    /// fragment at least one slice of tiles. The size of the next slice is an estimate, so a dense
+    /// fragment can exceed the limit.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self
     }
 
-    /// Drops cells that are deleted by now, together with older cells of the same coordinates.
+    /// Drops cells that delete commits have deleted up to the current time, and all older cells
+    /// with the same coordinates. Has no effect on dense arrays.
     ///
     /// # Errors
     /// The clock is not available.
@@ -110,7 +112,7 @@ impl FragmentJoin {
         self.into.as_ref().unwrap_or(&self.array)
     }
 
-    /// Returns the subarray to copy, or the non-empty domain of the fragments.
+    /// Returns the subarray to copy, or else the non-empty domain of the fragments.
     pub(super) fn domain(&self) -> Result<NdRange> {
         let domain = match &self.within {
             Some(within) => Some(within.clone()),
@@ -121,7 +123,7 @@ impl FragmentJoin {
 }
 
 impl ConsolidatedFragments {
-    /// Returns the new fragments. The list is empty if no cell is left.
+    /// Returns the locations of the new fragments. The list is empty if no cell is left.
     #[must_use]
     pub fn fragments(&self) -> Vec<FragmentPlace> {
         self.sealed.iter().map(|sealed| sealed.place().clone()).collect()
@@ -136,7 +138,7 @@ impl ConsolidatedFragments {
     /// Returns a unique name with the time range of the new fragments.
     ///
     /// # Errors
-    /// Random bytes are not available.
+    /// The clock or random bytes are not available.
     pub fn unused_name(&self) -> Result<TimestampedName> {
         self.names.next(TimestampedName::form_of_fragments(self.target.version), self.target.environment())
     }
@@ -153,11 +155,12 @@ impl ConsolidatedFragments {
         self.tiles
     }
 
-    /// Commits the new fragments, atomically from format 12 on. Before format 12, the fragments are
-    /// committed one by one.
+    /// Commits the new fragments. From format 12 on, the commit is atomic. Before format 12, the
+    /// fragments are committed one by one.
     ///
     /// # Errors
-    /// The storage fails.
+    /// The storage fails, or the clock or random bytes are not available. No fragment is then
+    /// committed, except for the first fragments before format 12.
     pub fn commit(self) -> Result<Written> {
         let fragments = SealedFragment::commit_all(self.sealed, (&self.names, self.target.environment()))?;
         Ok(Written { fragments, cells: self.cells })

@@ -1,8 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 // This crate handles the cells during consolidation: it merges fragments into new, uncommitted
-// fragments. The caller decides which fragments may be consolidated, in which order files become
-// visible, and which history of the array is lost.
+// fragments. The caller decides which fragments may be consolidated, and in which order files
+// become visible. Consolidation can lose a part of the array's history, which the caller must
+// accept.
 
 mod copied;
 mod copy;
@@ -22,7 +23,7 @@ impl FragmentJoin {
     /// of the array, [reopen](Snapshot::reopened) the snapshot first.
     ///
     /// # Errors
-    /// A fragment is missing.
+    /// `fragments` is empty, or a fragment does not belong to the snapshot.
     pub fn new(array: &Snapshot, fragments: &[TimestampedName]) -> Result<Self> {
         let wanted = |entry: &&FragmentEntry| fragments.contains(&entry.name);
         let entries: Vec<FragmentEntry> = array.directory().fragments.iter().filter(wanted).cloned().collect();
@@ -30,7 +31,7 @@ impl FragmentJoin {
             return Err(ArrayError::Write(format!("fragment {missing} does not belong to the array")));
         }
         let start = entries.iter().map(|entry| entry.name.start()).min();
-        // The maximum of all ends: a reader at an earlier time must not see the new fragment.
+        // The maximum end, because a reader at an earlier time must not see the new fragment.
         let end = entries.iter().map(|entry| entry.name.end()).max();
         let (Some(start), Some(end)) = (start, end) else {
             return Err(ArrayError::Write("no fragments to consolidate".to_owned()));
@@ -43,7 +44,9 @@ impl FragmentJoin {
     /// Reads the cells and writes them into new, uncommitted fragments.
     ///
     /// # Errors
-    /// A file cannot be read or written. The new files are then removed as far as possible.
+    /// The fragments have no cells, sparse fragments have repeated coordinates that the array does
+    /// not allow, the requested version is not supported, or a file cannot be read or written. The
+    /// new files are then removed as far as possible.
     pub fn write(self) -> Result<ConsolidatedFragments> {
         if self.array.schema().is_dense() { dense::join(&self) } else { sparse::join(&self) }
     }

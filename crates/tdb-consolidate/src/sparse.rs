@@ -1,14 +1,14 @@
-//! Consolidation of sparse fragments: merges tile by tile.
+//! Consolidation of sparse fragments by a merge.
 //!
 //! From format 15 on, all versions of a cell are kept with timestamps, newest first. From format 16
 //! on, deleted cells are kept too, with the time and condition of the deletion. Among versions with
-//! equal timestamps, only the version visible to readers is kept. Before format 15, only the newest
+//! equal timestamps, only the version that readers see is kept. Before format 15, only the newest
 //! version is kept.
 //!
-//! In a fragment without timestamps, readers see all cells with equal coordinates. In a fragment
-//! with timestamps, these cells would be versions of equal time, and readers would see only a
-//! single cell. Therefore a fragment with such cells cannot be consolidated, unless a purge leaves
-//! at most one such cell.
+//! In a fragment without timestamps, readers see all cells with equal coordinates, even if the
+//! array does not allow duplicates. In a fragment with timestamps, these cells would be versions
+//! with equal timestamps, and readers would see only one of them. Therefore such a fragment cannot
+//! be consolidated, unless a purge leaves at most one of these cells.
 //!
 //! Stored order is never trusted. If a fragment turns out to be unordered, the merge starts again
 //! and sorts each tile of the fragment.
@@ -54,12 +54,12 @@ const MOST_FILES: usize = 400;
 
 /// Consolidates the fragments. Uses several passes if the tiles do not fit into memory together.
 pub(super) fn join(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
-    // Load delete commits once, before the array is restricted.
+    // Load the delete commits once. The restricted snapshots below share them.
     for fragment in join.array.fragments()?.iter().take(1) {
         join.array.deletes_for(fragment)?;
     }
     let mut entries = join.array.directory().fragments.clone();
-    // Fragments of earlier passes. The drop on return removes them.
+    // Fragments of earlier passes. They are removed on return, when this list is dropped.
     let mut between: Vec<SealedFragment> = Vec::new();
     loop {
         let groups = groups(join, entries)?;
@@ -99,7 +99,8 @@ enum Pass<'a> {
     Last(&'a FragmentJoin),
 }
 
-/// Additional data of cells in new fragments.
+/// Additional fields of the cells in new fragments: timestamps, and the time and condition of
+/// deletions.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     times: bool,
@@ -107,8 +108,8 @@ struct Carried {
 }
 
 impl Pass<'_> {
-    /// Returns the requested version, which applies to the last pass only. Fragments before format
-    /// 5 cannot be read before the commit.
+    /// Returns the requested version, which applies only to the last pass. An intermediate pass
+    /// cannot use a format before 5, because such fragments cannot be read before their commit.
     fn asked_version(self) -> Option<FormatVersion> {
         match self {
             Self::Between => None,
@@ -125,7 +126,7 @@ impl Pass<'_> {
         Ok(Carried { times, deletes: version.has(Feature::ProcessedConditions) && self.has_deleted(array)? })
     }
 
-    /// Returns `true` if the new fragments will contain deleted cells.
+    /// Returns `true` if the new fragments may contain deleted cells.
     fn has_deleted(self, array: &Snapshot) -> Result<bool> {
         let start = array.directory().fragments.iter().map(|entry| entry.name.start()).min().unwrap_or(0);
         let mut deletes = array.directory().deletes.iter().map(|path| time_of(path));
@@ -147,21 +148,22 @@ fn time_of(path: &str) -> u64 {
     TimestampedName::parse(file_name(path)).map_or(u64::MAX, |name| name.end())
 }
 
-/// Returns an entry for an uncommitted fragment, to be read by the next pass.
+/// Returns an entry for an uncommitted fragment, so that the next pass can read the fragment.
 fn entry_of(sealed: &SealedFragment, version: FormatVersion) -> FragmentEntry {
     let place = sealed.place();
     FragmentEntry { name: place.name.clone(), folder: place.folder.clone(), version, has_coordinates: false }
 }
 
-/// Divides consecutive fragments into groups. One tile of each fragment of a group must fit into
-/// memory.
+/// Divides the fragments into groups of consecutive fragments. One tile of each fragment of a group
+/// must fit into memory at the same time. Except for the last group, a group has at least two
+/// fragments, even if their tiles do not fit.
 fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<FragmentEntry>>> {
     let target = Target::new(&join.array, join.version)?;
     let most = join.budget / 4 * 3;
     let mut groups: Vec<Vec<FragmentEntry>> = Vec::new();
     let (mut memory, mut files) = (0, 0);
     let array = join.array.restricted_to(entries.clone());
-    // A local storage opens one source at a time, to limit the number of open files.
+    // On a local storage, opens one source at a time, to limit the number of open files.
     let size = |fragment: &Fragment| -> Result<(usize, usize)> {
         let source = Source::new(&array, &target, &fragment.afresh(), &Numbers::new())?;
         Ok((source.tile_memory, source.files()))
@@ -188,7 +190,7 @@ fn groups(join: &FragmentJoin, entries: Vec<FragmentEntry>) -> Result<Vec<Vec<Fr
 /// Consolidates fragments in one pass.
 fn pass(join: &FragmentJoin, entries: Vec<FragmentEntry>, pass: Pass<'_>, target: &Arc<Target>) -> Result<Passed> {
     let array = join.array.restricted_to(entries);
-    // Determined for all fragments together, since later passes read the result.
+    // Determined for all fragments together, because later passes merge the results of all groups.
     let Carried { times, deletes } = pass.carries(&join.array)?;
     let conditions = conditions(&array, target.version)?;
     let numbers = numbers_of(&conditions);
@@ -243,7 +245,7 @@ pub(super) fn copy(join: &FragmentJoin) -> Result<ConsolidatedFragments> {
     Ok(ConsolidatedFragments { names: join.names.clone(), target, sealed, cells, tiles })
 }
 
-/// Returns the path of a delete commit in an array of another version.
+/// Returns the path of the copy of a delete commit in an array of this version.
 pub(crate) fn name_of_delete(path: &str, version: FormatVersion) -> String {
     let name = TimestampedName::parse(file_name(path)).and_then(|name| Some((name.start(), name.end(), name.uuid()?)));
     let Some((start, end, uuid)) = name else { return path.to_owned() };
@@ -276,7 +278,7 @@ fn merge(array: &Snapshot, sources: &[Source], output: &Output, (distinct, keep)
     }
 }
 
-/// Returns names with the time range of an array's fragments.
+/// Returns a source of names with the time range of the array's fragments.
 fn names_of(join: &FragmentJoin, array: &Snapshot) -> tdb_write::WriteIds {
     let names = array.directory().fragments.iter().map(|entry| &entry.name);
     let start = names.clone().map(TimestampedName::start).min().unwrap_or(0);
@@ -284,7 +286,8 @@ fn names_of(join: &FragmentJoin, array: &Snapshot) -> tdb_write::WriteIds {
     join.names.clone().over(start, end)
 }
 
-/// Returns the paths of all delete conditions, applied or pending, oldest first.
+/// Returns the paths of all delete commits, oldest first, including the commits that are already
+/// applied to fragments. Returns an empty list for versions that do not store applied commits.
 fn conditions(array: &Snapshot, version: FormatVersion) -> Result<Vec<String>> {
     if !version.has(Feature::ProcessedConditions) {
         return Ok(Vec::new());
@@ -304,7 +307,7 @@ struct Job<'a> {
     rules: Rules<'a>,
     keep: Keep,
     output: &'a Output,
-    /// `true` if the stored order differs from the output order.
+    /// `true` if the source array stores cells in another order than the new fragments.
     resorts: bool,
 }
 
@@ -318,8 +321,8 @@ impl Job<'_> {
             Err(Stop::OutOfOrder(source)) => source,
             done => return done.map_err(|stop| self.error(stop)),
         };
-        // If one fragment is unordered, others may be too. Check all sources now, to start the
-        // merge again at most once.
+        // Other fragments may be unordered too. Check all sources now, so that the merge starts
+        // again only once.
         for source in 0..self.sources.len() {
             let is_known = source == first || unordered.contains(&source);
             if is_known || !self.input(&unordered).is_in_order::<K>(source)? {

@@ -18,7 +18,7 @@ pub enum Error {
     /// An array operation failed.
     #[error(transparent)]
     Array(#[from] ArrayError),
-    /// No schema can be built from the columns.
+    /// The columns do not result in a valid schema.
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Files of columns cannot be read.
@@ -41,7 +41,7 @@ pub enum Error {
         line: Option<u64>,
         /// The reason.
         reason: String,
-        /// An accepted header.
+        /// An accepted header, if the header is wrong.
         hint: Option<String>,
     },
     /// The rows from this line on cannot be read.
@@ -54,14 +54,14 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A text is no valid range, or its dimension does not accept the range.
+    /// A text is not a valid range, or its dimension does not accept the range.
     #[error("range {text:?}: {reason}")]
     Range {
         /// The range, with the name of the dimension.
         text: String,
         /// The reason.
         reason: String,
-        /// An accepted range, or the domain.
+        /// An accepted range, or the domain, if known.
         hint: Option<String>,
     },
     /// A range does not name a dimension.
@@ -72,7 +72,7 @@ pub enum Error {
         /// The name of a dimension of the array.
         example: String,
     },
-    /// A text is no value of a datatype.
+    /// A text is not a valid value of a datatype.
     #[error("{text:?} is not a valid value of {datatype}")]
     Value {
         /// The datatype.
@@ -99,7 +99,8 @@ pub enum Error {
         column: String,
         /// The columns of the files.
         columns: Vec<String>,
-        /// `true` if the name came with a type, `false` if it was named as a dimension.
+        /// `true` if the request sets the type of the column, `false` if it names the column as a
+        /// dimension.
         is_typed: bool,
     },
     /// No datatype fits all values of a column.
@@ -164,7 +165,7 @@ pub enum Error {
         /// Number of rows of all files.
         rows: u64,
     },
-    /// Some rows repeat coordinates, and the array does not allow duplicates.
+    /// Some rows repeat the coordinates of other rows, and the array does not allow duplicates.
     #[error("{repeated} of {rows} rows repeat the coordinates of other rows; nothing was written")]
     Repeated {
         /// Number of repeated rows.
@@ -226,7 +227,7 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the rows are at fault, not the request.
+    /// Returns `true` if the error is in the rows, and not in the request or the environment.
     #[must_use]
     pub fn is_of_rows(&self) -> bool {
         matches!(

@@ -41,18 +41,18 @@ pub struct Inference {
 struct Guess {
     /// Number of rows with a value.
     present: u64,
-    /// Number of further rows with empty quotes. They are empty texts if the column has a text
-    /// type.
+    /// Number of additional rows with empty quotes. If the column has a text type, their values are
+    /// empty texts. Otherwise the values are missing.
     quoted: u64,
-    /// Number of rows with an array, out of `present`.
+    /// Number of rows with an array. `present` includes these rows.
     arrays: u64,
     /// The values of the cells, or of the elements of the arrays.
     seen: Seen,
 }
 
 impl Inference {
-    /// Reads the rows of a file. Calls `each` with the line of each row, and with the reason if the
-    /// row cannot be read.
+    /// Reads the rows of a file. Calls `each` for each row, with its line, and with the reason if
+    /// the row cannot be read. `nulls` lists the texts that represent null in CSV.
     ///
     /// # Errors
     /// Fails if the file cannot be read further.
@@ -106,12 +106,12 @@ impl Inference {
         }
     }
 
-    /// Returns the schema of a sparse array with these columns as dimensions and all others as
-    /// attributes. `types` sets the types of some columns.
+    /// Returns the schema of a sparse array with these columns as dimensions, and all other columns
+    /// as attributes. `types` sets the types of some columns.
     ///
     /// # Errors
-    /// Fails if no dimension is named, if no row was read, if a named column does not exist, or if
-    /// it cannot be a dimension.
+    /// Fails if no dimension is named, if no row was read, if a named column does not exist or
+    /// cannot be a dimension, or if no type fits the values of a column.
     pub fn schema(&self, dimensions: &[String], types: &[(String, Datatype)], duplicates: bool) -> Result<ArraySchema> {
         let names = || self.columns.iter().map(|(name, _)| name.clone()).collect();
         if dimensions.is_empty() {
@@ -189,7 +189,7 @@ impl Guess {
         let attribute = Attribute::new(name, datatype).with_cell_val_num(number);
         let attribute =
             attribute.with_filters(FilterPipeline::new(vec![Filter::Zstd { level: Filter::DEFAULT_LEVEL }]));
-        // Unwritten cells read as null, because the fill value is not valid.
+        // The fill value is null, so that readers return null for unwritten cells.
         Ok(if self.present_as(datatype) < rows { attribute.nullable(false) } else { attribute })
     }
 

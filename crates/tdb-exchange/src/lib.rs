@@ -1,18 +1,18 @@
 //! Import and export of cells of [TileDB](https://tiledb.com) arrays as CSV and JSON.
 //!
 //! - [`Import`] writes rows of CSV, JSON and JSON lines, or whole columns ([`ColumnFiles`]), to an
-//!   array. It checks all rows before it writes the first. An [`Observer`] receives progress and
-//!   rejected rows, by file and line.
-//! - [`Inference`] finds the schema of an array that can hold the rows of files.
-//! - [`CsvWriter`] and [`JsonWriter`] write the batches of a query. Imports read their text back as
-//!   the same cells.
-//! - [`CellParser`], [`CellKind`] and [`Field`] parse and print one cell.
-//! - [`range`], [`points`], [`time`] and [`value`] parse arguments of requests: `pos=100..200`,
-//!   tables of points, `2024-05-01`.
+//!   array. It checks all rows before it writes the first row. An [`Observer`] receives the
+//!   progress, and the file and line of each rejected row.
+//! - [`Inference`] infers the schema of an array that can hold the rows of files.
+//! - [`CsvWriter`] and [`JsonWriter`] write the batches of a query. An import of this text results
+//!   in the same cells.
+//! - [`CellParser`] parses one cell. [`CellKind`] and [`Field`] print one cell.
+//! - [`range`], [`points`], [`time`] and [`value`] parse arguments of requests, such as
+//!   `pos=100..200`, tables of points, and `2024-05-01`.
 //! - [`Error`] names file, line, column or field, and the reason.
 //!
-//! The crate does not depend on terminals or command lines. Rows need not fit into memory: an
-//! import respects its budget and sorts in temporary files.
+//! The crate does not depend on terminals or command lines. Rows need not fit into memory, because
+//! an import has a memory budget and sorts in temporary files.
 //!
 //! From CSV to an array, and back:
 //!

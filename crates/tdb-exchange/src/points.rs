@@ -9,11 +9,12 @@ use crate::range;
 use crate::rows::Quotes;
 
 /// Adds the points of a CSV table to a query. The header names the dimensions. `name` is the name
-/// of the table in errors.
+/// of the table in error messages.
 ///
 /// # Errors
-/// Fails if the header does not name each dimension once, or if a row has an invalid coordinate or
-/// a coordinate outside the domain. Errors name the line of the row.
+/// Fails if the table is not valid CSV, if the header does not name each dimension exactly once, or
+/// if a coordinate is invalid or outside the domain. If a row causes the error, the message names
+/// its line.
 pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> Result<Query> {
     let wrong = |line: u64, reason: &dyn std::fmt::Display| Error::text(name, Some(line), reason);
     if let Some(line) = unclosed_quote(bytes) {
@@ -48,7 +49,7 @@ pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> R
     }
     query.clone().boxes(points.iter().cloned()).map_err(|error| {
         let ArrayError::Cells(CellsError::Range { dimension, why, .. }) = error else { return error.into() };
-        // Finds the point outside the domain, to report its line.
+        // Find the point outside the domain, to report its line.
         let outside = points.into_iter().position(|point| query.clone().boxes([point]).is_err());
         let line = outside.and_then(|place| lines.get(place)).copied().unwrap_or(0);
         let why = why.split_once(": ").map_or(&*why, |(_, why)| why);
@@ -56,7 +57,8 @@ pub fn apply(query: &Query, schema: &ArraySchema, name: &str, bytes: &[u8]) -> R
     })
 }
 
-/// Returns the first line of a row with an unclosed quote.
+/// Returns the first line of the row that has an unclosed quote, or `None` if all quotes are
+/// closed.
 fn unclosed_quote(bytes: &[u8]) -> Option<usize> {
     let (mut quotes, mut begin) = (Quotes::new(b','), 0);
     for (line, bytes) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -11,7 +11,7 @@ use tdb_types::{Datatype, Scalar};
 
 use crate::error::{Error, Result};
 
-/// Both ends of a range. An unbounded end is the end of the domain.
+/// Both ends of a range. An unbounded end represents the end of the domain.
 pub type Ends = (Bound<Coordinate>, Bound<Coordinate>);
 
 /// The target of a range.
@@ -47,8 +47,8 @@ impl<'a> Axis<'a> {
 /// Adds a range, written as `NAME=LO..HI`, to a query.
 ///
 /// # Errors
-/// Fails if the text is no range, names no dimension or label, or is invalid for the dimension or
-/// label.
+/// Fails if the text is not a range, if it does not name a dimension or label, or if the range is
+/// invalid for the dimension or label.
 pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
     let (axis, range) = split_name(schema, text)?;
     let hint = || match axis {
@@ -62,7 +62,7 @@ pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
         Axis::Label(label) => query.label_range(&label.name, ends),
     };
     ranged.map_err(|error| match error {
-        // Replaces the message of the query, which shows dates as numbers.
+        // Replace the message of the query, which shows dates as numbers.
         ArrayError::Cells(CellsError::Range { why, .. }) => {
             wrong(if why.starts_with("outside") { "outside the domain".to_owned() } else { why })
         }
@@ -70,11 +70,12 @@ pub fn apply(query: Query, schema: &ArraySchema, text: &str) -> Result<Query> {
     })
 }
 
-/// Parses a range, written as `NAME=LO..HI`, on an integer dimension. Returns the dimension and the
-/// ends. Open ends become those of the current domain, else of the domain.
+/// Parses a range, written as `NAME=LO..HI`, on an integer dimension. Returns the name of the
+/// dimension and the range. An open end becomes the end of the current domain, or of the domain if
+/// the array has no current domain.
 ///
 /// # Errors
-/// Fails if the text is no range, or if its target is no integer dimension.
+/// Fails if the text is not a range, or if it does not name an integer dimension.
 pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInclusive<Coordinate>)> {
     let (axis, range) = split_name(schema, text)?;
     let wrong = |reason: String, hint| Error::Range { text: text.to_owned(), reason, hint };
@@ -106,7 +107,7 @@ pub fn of_integers(schema: &ArraySchema, text: &str) -> Result<(String, RangeInc
 /// label, returns the dimension of the label.
 ///
 /// # Errors
-/// Fails if the text names no dimension or label.
+/// Fails if the text does not name a dimension or label.
 pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
     Ok(match split_name(schema, text)?.0 {
         Axis::Dimension(dimension) => {
@@ -116,7 +117,8 @@ pub fn dimension_of(schema: &ArraySchema, text: &str) -> Result<usize> {
     })
 }
 
-/// Returns the ends of a range on a numeric dimension.
+/// Returns the ends of a range on a numeric dimension. Returns unbounded ends for a range of
+/// strings.
 pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
     let end = |key| Bound::Included(Coordinate::from(Scalar::from_key(dimension.physical(), key)));
     match *range {
@@ -125,8 +127,11 @@ pub fn ends(dimension: &Dimension, range: &DimRange) -> Ends {
     }
 }
 
-/// Parses the coordinate of a cell of a table as a range. A date such as `2020-01` becomes the
-/// range of all values within that month.
+/// Parses a coordinate of a table of points as a range. A date such as `2020-01` becomes the range
+/// of all values within that month.
+///
+/// # Errors
+/// Returns the reason if the text is not a valid coordinate.
 pub fn point(dimension: &Dimension, text: &[u8]) -> Result<Ends, String> {
     if dimension.is_var() {
         let bytes = Coordinate::Bytes(text.to_vec());
@@ -170,12 +175,12 @@ pub fn show(kind: DimensionKind, range: &DimRange) -> String {
     }
 }
 
-/// Formats the coordinate of an ordered key, dates in ISO form.
+/// Formats the coordinate with this ordered key. Formats dates in ISO form.
 pub(crate) fn coordinate(kind: DimensionKind, key: u64) -> String {
     scalar(kind.datatype, Scalar::from_key(kind.datatype.physical(), key))
 }
 
-/// Formats a coordinate or an extent, dates in ISO form.
+/// Formats a coordinate or an extent. Formats dates in ISO form.
 fn scalar(datatype: Datatype, value: Scalar) -> String {
     let date = match value {
         Scalar::I64(value) => datetime::display(datatype, value),
@@ -221,7 +226,7 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
     }
     let rest = rest.strip_prefix("..").ok_or_else(|| format!("expected `..` at {rest:?}"))?;
     let excluded = rest.strip_prefix('<');
-    // Rust's syntax for inclusive ranges.
+    // Also accept `..=`, Rust's syntax for inclusive ranges.
     let rest = excluded.or(rest.strip_prefix('=')).unwrap_or(rest);
     let (last, rest) = end(rest, axis)?;
     if !rest.is_empty() {
@@ -238,6 +243,7 @@ fn parse(axis: Axis<'_>, text: &str) -> Result<Ends, String> {
 }
 
 /// Parses an unquoted prefix with a trailing `*` as the range of all strings with that prefix.
+/// Returns `None` for other texts and for numeric dimensions.
 fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
     let prefix = text.trim().strip_suffix('*').filter(|_| axis.is_var())?;
     if prefix.starts_with('"') || prefix.contains("..") {
@@ -247,11 +253,11 @@ fn prefix(axis: Axis<'_>, text: &str) -> Option<Ends> {
     Some((Bound::Included(Coordinate::Bytes(lo)), hi.map(Coordinate::Bytes)))
 }
 
-/// One end of a range: the value as a start and as an end. The two differ for a date such as
+/// One end of a range: the value as a start and as an end. Both values differ for a date such as
 /// `2020-01`.
 type End = (Coordinate, Coordinate);
 
-/// Parses an optional end, and returns the remaining text.
+/// Parses an end, or returns `None` for an open end. Also returns the remaining text.
 fn end<'t>(text: &'t str, axis: Axis<'_>) -> Result<(Option<End>, &'t str), String> {
     let text = text.trim_start();
     let (word, rest, quoted) = if text.starts_with('"') {

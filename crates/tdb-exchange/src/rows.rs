@@ -24,7 +24,7 @@ use lines::Lines;
 pub(crate) use quotes::Quotes;
 use raw::{RawBytes, RawRow};
 
-/// A source of rows that can be read several times: to check the rows and to import them.
+/// A source of rows that can be read several times, to check the rows and then to import them.
 #[derive(Debug)]
 pub struct Input {
     /// The name for error messages.
@@ -32,7 +32,7 @@ pub struct Input {
     bytes: Bytes,
     format: RowsFormat,
     delimiter: u8,
-    /// Bytes read in the current pass.
+    /// Number of bytes read in the current pass.
     taken: Arc<AtomicU64>,
 }
 
@@ -40,7 +40,7 @@ pub struct Input {
 enum Bytes {
     /// A file and its size in bytes.
     File(PathBuf, u64),
-    /// The content of a pipe, which cannot be read twice.
+    /// Complete content in memory, such as the content of a pipe, which cannot be read twice.
     Memory(Arc<[u8]>),
 }
 
@@ -54,11 +54,11 @@ pub enum RowsFormat {
 }
 
 impl Input {
-    /// Opens the file at `path`. A pipe is read into memory. The default delimiter of CSV is a tab
-    /// for `.tsv` files, else a comma.
+    /// Creates an input from the file at `path`. Reads a pipe into memory. The default delimiter of
+    /// CSV is a tab for `.tsv` files, and a comma for other files.
     ///
     /// # Errors
-    /// Fails if the file cannot be read.
+    /// Fails if the file does not exist, or if a pipe cannot be read.
     pub fn file(path: PathBuf, format: RowsFormat, delimiter: Option<u8>) -> Result<Self> {
         let name = path.display().to_string();
         let is_tabbed = path.extension().is_some_and(|extension| extension == "tsv");
@@ -69,7 +69,8 @@ impl Input {
         }
     }
 
-    /// Creates an input from bytes in memory. `name` is the name in errors.
+    /// Creates an input from bytes in memory. `name` is the name in error messages. The default
+    /// delimiter of CSV is a comma.
     pub fn bytes(
         name: impl Into<String>,
         bytes: impl Into<Arc<[u8]>>,
@@ -105,7 +106,8 @@ impl Input {
         let broken = |why: &dyn fmt::Display| Error::text(&self.name, None, why);
         match self.format {
             RowsFormat::Csv => {
-                // `Rows` rejects rows of another length individually, with the line.
+                // `Rows` itself rejects each row with a wrong number of fields, and reports its
+                // line.
                 let mut options = ReaderBuilder::new();
                 let mut reader =
                     options.delimiter(self.delimiter).flexible(true).buffer_capacity(1 << 16).from_reader(counted);
@@ -177,7 +179,7 @@ impl Read for Counted {
     }
 }
 
-/// A walk over rows.
+/// An iteration over the rows of an input.
 pub(crate) enum Rows {
     Csv { reader: Box<csv::Reader<Counted>>, columns: Vec<String>, record: StringRecord, delimiter: u8 },
     Json { elements: Elements, bytes: Vec<u8>, row: Map<String, Value> },
@@ -191,7 +193,7 @@ pub(crate) enum Entry<'a> {
     Json(&'a Value),
 }
 
-/// A field of CSV.
+/// A field of a CSV row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
     pub(crate) text: &'a str,
@@ -200,8 +202,8 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Returns `true` if the field is one of `nulls`. A quoted field is null only if it is empty
-    /// and the type has no empty cells.
+    /// Returns `true` if the field is null: if its text is one of `nulls`. A quoted field is null
+    /// only if it is also empty, and cells of its type cannot be empty.
     pub(crate) fn is_null(&self, nulls: &[String], may_be_empty: bool) -> bool {
         nulls.iter().any(|null| null == self.text) && ((self.text.is_empty() && !may_be_empty) || !self.is_quoted())
     }
@@ -222,7 +224,7 @@ pub(crate) enum Row<'a> {
 }
 
 impl Rows {
-    /// Returns the names of the columns, or `None` if each row names its members.
+    /// Returns the names of the columns, or `None` for JSON, where each row names its members.
     pub(crate) fn columns(&self) -> Option<&[String]> {
         match self {
             Self::Csv { columns, .. } => Some(columns),
@@ -302,7 +304,7 @@ impl Rows {
     }
 }
 
-/// The members of an object. Parsing rejects repeated names.
+/// The members of a JSON object. Parsing rejects repeated names.
 struct Members(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -338,7 +340,8 @@ fn no_object(error: &serde_json::Error) -> String {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the field with this name. For CSV, `place` is the index of the column.
+    /// Returns the field with this name, or `None` if the row does not have the field. For CSV,
+    /// `place` is the index of the column.
     pub(crate) fn entry(&self, name: &str, place: Option<usize>) -> Option<Entry<'a>> {
         match *self {
             Self::Csv { record, raw } => {

@@ -4,10 +4,10 @@ use tdb_array::TimeRange;
 use tdb_types::Datatype;
 use tdb_types::datetime::{self, WrittenError};
 
-/// Returns the first millisecond since 1970 of a time.
+/// Parses a time, and returns its first millisecond since 1970.
 ///
 /// # Errors
-/// Returns the reason if the text is no time.
+/// Returns the reason if the text is not a valid time.
 pub fn moment(text: &str) -> Result<u64, String> {
     Ok(time(text)?.0)
 }
@@ -16,7 +16,7 @@ pub fn moment(text: &str) -> Result<u64, String> {
 /// since 1970, or a date such as `2024-05-01T12:00Z`.
 ///
 /// # Errors
-/// Returns the reason if the text is no time.
+/// Returns the reason if the text is not a valid time.
 pub fn at(text: &str) -> Result<TimeRange, String> {
     Ok(TimeRange::until(time(text)?.1))
 }
@@ -24,7 +24,7 @@ pub fn at(text: &str) -> Result<TimeRange, String> {
 /// Parses a time range `FIRST..LAST`. Both ends are inclusive and optional.
 ///
 /// # Errors
-/// Returns the reason if the text is no time range.
+/// Returns the reason if the text is not a valid time range.
 pub fn between(text: &str) -> Result<TimeRange, String> {
     let (first, last) = text.split_once("..").ok_or("write FIRST..LAST, FIRST.. or ..LAST")?;
     let last = last.strip_prefix('=').unwrap_or(last);
@@ -43,7 +43,7 @@ fn time(text: &str) -> Result<(u64, u64), String> {
     let (first, last) = match datetime::read(Datatype::DatetimeMs, text) {
         Ok(ends) => ends,
         Err(WrittenError::NotAValue) => match (text.parse::<jiff::Timestamp>(), text.parse::<u64>()) {
-            // Times with a UTC offset are parsed by `jiff`.
+            // `jiff` parses times with a UTC offset.
             (Ok(moment), _) => (moment.as_millisecond(), moment.as_millisecond()),
             (_, Ok(far)) => return Ok((far, far)),
             _ => {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// cell has several values.
 ///
 /// # Errors
-/// Fails if `text` is no value of the type.
+/// Fails if `text` is not a valid value of the type.
 pub fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if datatype.is_string() || matches!(datatype, Datatype::Char | Datatype::GeomWkt) {
@@ -32,10 +32,11 @@ pub fn bytes(datatype: Datatype, number: CellValNum, text: &str) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// Parses one number, boolean or date. A date that spans several values becomes the first value.
+/// Parses one number, boolean or date. A date that spans several values, such as a month, becomes
+/// the first of these values.
 ///
 /// # Errors
-/// Fails if `text` is no value of the type.
+/// Fails if `text` is not a valid value of the type.
 pub fn scalar(datatype: Datatype, text: &str) -> Result<Scalar> {
     match datetime::written(datatype, text) {
         Ok(Written::One(value)) => Ok(value),

@@ -19,6 +19,7 @@ use crate::place::MemberPlace;
 pub type GroupOptions = Options<Group>;
 
 /// A group at a point in time: members and metadata.
+///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-group/group");
 /// let group = tdb_group::Group::open(folder)?;
@@ -70,7 +71,8 @@ impl Member {
 impl Open for Group {
     fn open_on(storage: Arc<dyn Storage>, folder: Option<&Path>, options: &Options<Self>) -> Result<Self> {
         let counting = CountingStorage::new(storage);
-        // Members may have absolute paths, resolved without symbolic links.
+        // Members may have absolute paths without symbolic links. The folder is resolved in the
+        // same way, to compare the paths.
         let folder = folder.and_then(|folder| std::fs::canonicalize(folder).ok());
         Self::open_in(Arc::new(counting.clone()), folder, counting, options.given_access(), options.asked_time())
     }
@@ -117,14 +119,15 @@ impl Group {
         &self.members
     }
 
-    /// Returns the member with this key: the name, or the URI of a member without a name.
+    /// Returns the member with this [key](Member::key), or `None` if the group has no such member.
     #[must_use]
     pub fn member(&self, key: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.key() == key)
     }
 
-    /// Returns `true` for a group from before release 2.8. The members are the arrays and groups in
-    /// the group's folder, at any time. Newer releases of the reference library see no members.
+    /// Returns `true` for a group without a stored member list, as before release 2.8. The members
+    /// are then the arrays and groups in the group's folder, at any time. Newer releases of the
+    /// reference library see no members in such a group.
     #[must_use]
     pub fn is_legacy(&self) -> bool {
         self.is_legacy
@@ -143,7 +146,7 @@ impl Group {
         MetadataWriter::of_group(&self.storage, &self.access)
     }
 
-    /// Returns the metadata files of the group, for maintenance.
+    /// Returns access to the metadata files of the group, for maintenance.
     #[must_use]
     pub fn small_files(&self) -> SmallFiles {
         SmallFiles::of_group(&self.storage, &self.access)
@@ -154,7 +157,7 @@ impl Group {
         MemberPlace::of(uri, relative, self.folder.as_deref())
     }
 
-    /// Determines the kind of object at a place.
+    /// Determines the kind of object at a location.
     pub(crate) fn kind_at(&self, place: &MemberPlace) -> Result<MemberKind> {
         match place {
             MemberPlace::Inside(path) => kind_of(&*self.storage.sub(path)?),
@@ -163,8 +166,8 @@ impl Group {
         }
     }
 
-    /// Returns the version of the group's newest detail file of any time. Returns `None` without
-    /// detail files.
+    /// Returns the version of the group's newest detail file, regardless of the opening time.
+    /// Returns `None` if the group has no detail files.
     pub(crate) fn details_version(&self) -> Result<Option<DetailsVersion>> {
         if self.is_legacy {
             return Ok(None);
@@ -183,42 +186,42 @@ impl Group {
         self.time
     }
 
-    /// Returns the requests to the storages of the group and of members by kind, and the bytes
-    /// read, since opening began.
+    /// Returns the number of requests of each kind to the storages of the group and its members,
+    /// and the number of bytes read. Includes the requests that opened the group.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counting.counters()
     }
 
-    /// Returns the storage with the group.
+    /// Returns the storage of the group.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Returns the storage of a member. Follows members out of the group's folder. Check
-    /// [`Member::place`] first if the group is not trusted.
+    /// Returns the storage of a member, even if the member is outside of the group's folder. If the
+    /// group is not trusted, check [`Member::place`] first.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] if the member is unreachable.
+    /// [`ArrayError::Member`] if the member cannot be reached from the storage of the group.
     pub fn member_storage(&self, member: &Member) -> Result<Arc<dyn Storage>> {
         Ok(self.reach(member)?.0)
     }
 
-    /// Opens a member, an array or a group, with the time, key and limits of this group. Follows
-    /// members out of the group's folder, like [`member_storage`](Self::member_storage). A group
-    /// may contain itself.
+    /// Opens a member, either an array or a group, with the time, key and limits of this group.
+    /// Like [`member_storage`](Self::member_storage), also opens members outside of the group's
+    /// folder. A group may contain itself.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] if the member is unreachable. Also fails if the member is not a `T`
-    /// or cannot be read.
+    /// [`ArrayError::Member`] if the member cannot be reached from the storage of the group. Also
+    /// fails if the member is not a `T` or cannot be read.
     pub fn open_member<T: Open>(&self, member: &Member) -> Result<T> {
         let (storage, folder) = self.reach(member)?;
         let options = Options::new().access(self.access.clone()).between(self.time);
         T::open_on(storage, folder.as_deref(), &options)
     }
 
-    /// Returns the storage of a member, and the local folder of the member, if any.
+    /// Returns the storage of a member, and its local folder, if any.
     pub(crate) fn reach(&self, member: &Member) -> Result<(Arc<dyn Storage>, Option<PathBuf>)> {
         match (&member.place, &self.folder) {
             (MemberPlace::Inside(path), folder) => {
@@ -237,7 +240,8 @@ impl Group {
     }
 }
 
-/// Resolves symbolic links in `path` below a folder without links.
+/// Resolves symbolic links in `path`, relative to a folder whose path has no links. Returns `None`
+/// if a component cannot be inspected.
 fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut place = folder.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
@@ -251,7 +255,7 @@ fn real_folder(folder: &Path, path: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Lists the folder and checks for a group.
+/// Lists the folder and checks that it is a group.
 fn list(storage: &dyn Storage) -> Result<Listing> {
     let root = match storage.list("") {
         Ok(root) => root,
@@ -262,7 +266,8 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     if let Some((name, what)) = listing.older_than_format_1() {
         return Err(ArrayError::Unsupported { file: storage.describe(name), what });
     }
-    // As in the reference library, an ambiguous folder is an array.
+    // As in the reference library, a folder with the marks of both an array and a group is an
+    // array.
     if listing.is_array() || !listing.is_group() {
         let hint = if listing.is_array() { "; the folder is an array" } else { "" };
         return Err(ArrayError::NotAGroup { path: storage.describe(""), hint });
@@ -270,7 +275,7 @@ fn list(storage: &dyn Storage) -> Result<Listing> {
     Ok(listing)
 }
 
-/// Merges the detail files within `time` into members.
+/// Merges the detail files within `time`, and returns the resulting members.
 fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> Result<Vec<GroupMember>> {
     let mut decoder = access.decoder();
     let entries = list_named(storage, GROUP_FOLDER)?;
@@ -286,8 +291,8 @@ fn detailed_members(storage: &dyn Storage, time: TimeRange, access: &Access) -> 
     Ok(members.into_values().collect())
 }
 
-/// Returns the members of a group from before release 2.8: a folder with a marker, whose members
-/// are the arrays and groups in the folder.
+/// Returns the members of a group without a stored member list, as before release 2.8: the arrays
+/// and groups in the group's folder.
 fn legacy_members(storage: &dyn Storage, listing: &Listing) -> Result<Vec<GroupMember>> {
     let mut members = Vec::new();
     for entry in listing.root.iter().filter(|entry| entry.kind == EntryKind::Folder) {

@@ -12,6 +12,6 @@ pub use tdb_metadata::MemberKind;
 pub use tree::{GroupTree, NodeKind, TreeNode};
 pub use writer::GroupWriter;
 
-// Re-exported because public signatures use types of these crates. Dependents need no manifest
-// entry.
+// Re-exported because public signatures use types of these crates. Dependents then need no separate
+// manifest entries.
 pub use {tdb_snapshot, tdb_write};

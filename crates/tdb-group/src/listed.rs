@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tdb_storage::{Entry, Result, Storage, forward_storage};
 
-/// A storage that returns a known listing to the first caller listing the root. Detecting the kind
-/// of object and listing the root then take a single request. Later calls list again.
+/// A storage that returns a known listing of the root to the first caller. The detection of the
+/// kind and the opening of the object then need only one listing. Later calls list the root again.
 #[derive(Debug)]
 pub(super) struct Listed {
     inner: Arc<dyn Storage>,

@@ -8,12 +8,13 @@ use tdb_storage::check_path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberPlace {
-    /// Inside the group's folder, at this relative path. An empty path is the group itself.
+    /// Inside the group's folder, at this relative path. The empty path refers to the group itself.
     Inside(String),
-    /// Outside of the group's folder, at this local path. Results from relative URIs with `..`, and
-    /// from absolute URIs, possibly because the group was moved.
+    /// Outside of the group's folder, at this local path. The URI is absolute, or relative with
+    /// `..`. After the group was moved, the absolute URI of a member inside the folder also leads
+    /// outside.
     Outside(String),
-    /// Not on the local file system, or unknown. Only the URI is known.
+    /// Not on the local file system, or at an unknown location.
     Elsewhere,
 }
 
@@ -25,7 +26,7 @@ impl MemberPlace {
                 Some(path) if check_path(&path).is_ok() => Self::Inside(path),
                 Some(_) => Self::Elsewhere,
                 None => match folder {
-                    // A lossy conversion of a path without UTF-8 would point elsewhere.
+                    // A lossy conversion of a path that is not UTF-8 would lead to another folder.
                     Some(folder) => {
                         folder.join(uri).to_str().map_or(Self::Elsewhere, |path| Self::Outside(path.to_owned()))
                     }
@@ -52,7 +53,7 @@ impl MemberPlace {
     }
 }
 
-/// Removes empty components, `.` and `..` from a relative path. Returns `None` if the path leaves
+/// Resolves empty components, `.` and `..` in a relative path. Returns `None` if the path leaves
 /// the base folder.
 fn inside(path: &str) -> Option<String> {
     let mut components: Vec<&str> = Vec::new();

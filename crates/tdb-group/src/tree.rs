@@ -11,9 +11,10 @@ use tdb_storage::Storage;
 use crate::group::{Group, Member, kind_and_root};
 use crate::listed::Listed;
 
-/// A depth-first walk over all descendants of a group, with members in the order of keys.
+/// A depth-first walk over all descendants of a group. The members of a group are in the order of
+/// [`Group::members`].
 ///
-/// The walk always terminates: a group already walked is not walked again.
+/// The walk always terminates, because it visits the members of each group only once.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is read until nodes are requested"]
 pub struct GroupTree {
@@ -25,15 +26,16 @@ pub struct GroupTree {
 /// A group or group member found by a walk.
 #[derive(Debug)]
 pub struct TreeNode {
-    /// The number of enclosing groups. 0 for the start of the walk.
+    /// The number of enclosing groups within the walk. 0 for the group at the start.
     pub depth: usize,
-    /// The key of the member. For the start of the walk, the path of the group.
+    /// The key of the member, or the path of the group at the start of the walk.
     pub name: String,
-    /// The member, as stored in the parent group. `None` for the start of the walk.
+    /// The member, as stored in the parent group. `None` for the group at the start of the walk.
     pub member: Option<Member>,
     /// The kind of object found.
     pub kind: NodeKind,
-    /// The storage of the object, if examined.
+    /// The storage of the object. `None` if the walk did not follow the member or could not examine
+    /// the object.
     pub storage: Option<Arc<dyn Storage>>,
 }
 
@@ -43,23 +45,24 @@ pub struct TreeNode {
 pub enum NodeKind {
     /// An array.
     Array,
-    /// A group, followed by the members of the group.
+    /// A group. The next nodes are its members.
     Group,
-    /// A group containing itself, not walked again.
+    /// A group that contains itself, directly or in a nested group. Not walked again.
     Cycle,
-    /// A group already walked as a member of another group, not walked again.
+    /// A group that is a member of several groups, or has several names. Already walked, and not
+    /// walked again.
     Repeated,
-    /// A group below the maximum depth.
+    /// A group at the maximum depth. Its members are not visited.
     TooDeep,
     /// Neither an array nor a group, or a missing object.
     Missing,
-    /// A member outside of the parent group's folder, not followed.
+    /// A member outside of the parent group's folder. Not followed.
     Outside,
     /// The member is unreachable or unreadable.
     Failed(ArrayError),
 }
 
-/// A group under the walk.
+/// A group whose members the walk currently visits.
 struct Frame {
     group: Arc<Group>,
     identity: String,
@@ -67,8 +70,8 @@ struct Frame {
 }
 
 impl Group {
-    /// Creates a walk over all descendants of the group. Members outside of the folders of groups
-    /// are not followed by default.
+    /// Creates a walk over all descendants of the group. By default, the walk does not follow
+    /// members outside of the parent group's folder.
     pub fn tree(&self) -> GroupTree {
         GroupTree::new(self.clone())
     }
@@ -79,14 +82,15 @@ impl GroupTree {
         Self { group, follow_outside: false, depth: usize::MAX }
     }
 
-    /// Follows members outside of the parent group's folder, if `follow` is `true`. These members
-    /// may be anywhere on the machine. Do not follow members of untrusted groups.
+    /// If `follow` is `true`, follows members outside of the parent group's folder. Such members
+    /// may be anywhere on the machine. Do not follow them if the group is not trusted.
     pub fn follow_outside(mut self, follow: bool) -> Self {
         self.follow_outside = follow;
         self
     }
 
-    /// Sets the maximum depth: 0 for the group alone, 1 to include the members.
+    /// Sets the maximum depth. 0 visits only the group, 1 also its members. By default, the depth
+    /// is not limited.
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
@@ -115,7 +119,7 @@ impl GroupTree {
 struct Walk {
     tree: GroupTree,
     frames: Vec<Frame>,
-    /// The groups already walked.
+    /// The identities of all groups walked so far.
     seen: HashSet<String>,
 }
 
@@ -142,7 +146,7 @@ impl Iterator for Walk {
 }
 
 impl Walk {
-    /// Examines a member, and enters a group to be walked.
+    /// Examines a member. If the member is a group to walk, enters the group.
     fn visit(
         &mut self,
         group: &Group,
@@ -159,7 +163,7 @@ impl Walk {
             MemberKind::Array => NodeKind::Array,
             MemberKind::Invalid => NodeKind::Missing,
             MemberKind::Group => {
-                // A group is only read if walked, because a group may contain itself many times.
+                // Read a group only if it is walked, because a group may contain itself many times.
                 let identity = identity(&*storage, folder.as_deref());
                 match self.turned_away(&identity, depth) {
                     Some(reason) => reason,
@@ -177,7 +181,7 @@ impl Walk {
         Ok((kind, Some(storage)))
     }
 
-    /// Returns the reason for not walking a group, if any.
+    /// Returns the reason why a group is not walked, or `None` if it is walked.
     fn turned_away(&self, identity: &str, depth: usize) -> Option<NodeKind> {
         match () {
             () if self.frames.iter().any(|frame| frame.identity == identity) => Some(NodeKind::Cycle),
@@ -188,10 +192,11 @@ impl Walk {
     }
 }
 
-/// Returns the identity of a group: the real local folder, or else the description of the storage.
+/// Returns the identity of a group: its local folder without symbolic links, or else the
+/// description of its storage.
 fn identity(storage: &dyn Storage, folder: Option<&Path>) -> String {
     match folder {
-        // `Debug` output stays distinct for names without UTF-8.
+        // The `Debug` output is also distinct for folders whose names are not UTF-8.
         Some(folder) => format!("{folder:?}"),
         None => storage.describe(""),
     }

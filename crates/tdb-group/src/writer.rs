@@ -1,4 +1,4 @@
-//! Changes of groups.
+//! Changes of the members of groups.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,11 @@ use tdb_write::{CreateOptions, WriteIds};
 use crate::group::Group;
 use crate::place::MemberPlace;
 
-/// The version in names of detail files, equal to the version of the contents.
+/// The form of names of detail files with changes. The version in the name equals the version of
+/// the content.
 const CHANGES: NameForm = NameForm::Versioned(2);
 
-/// Changes of the members of a group, applied atomically by [`commit`](Self::commit).
+/// Changes of the members of a group. [`commit`](Self::commit) applies them atomically.
 #[derive(Debug)]
 #[must_use = "nothing changes before `commit`"]
 pub struct GroupWriter {
@@ -36,12 +37,13 @@ impl Group {
     /// Creates an empty group in the folder `path`. The folder need not exist.
     ///
     /// # Errors
-    /// The same as [`CreateOptions::create_group`].
+    /// See [`CreateOptions::create_group`].
     pub fn create(path: impl AsRef<Path>) -> Result<()> {
         CreateOptions::new().create_group(path)
     }
 
     /// Starts a change of the members.
+    ///
     /// ```
     /// use tdb_array::Group;
     /// # let folder = tempfile::tempdir()?;
@@ -67,28 +69,30 @@ impl GroupWriter {
         self
     }
 
-    /// Adds an array or a group. `uri` is a path below the group's folder if `relative`, else a URI
-    /// or an absolute path. The key of the member is `name`, or else the URI.
+    /// Adds an array or a group. If `relative`, `uri` is a path relative to the group's folder.
+    /// Otherwise, it is a URI or an absolute path. The key of the member is `name`, or else the
+    /// URI.
     pub fn add(mut self, uri: impl Into<String>, relative: bool, name: Option<&str>) -> Self {
         self.added.push(NewMember { uri: uri.into(), relative, name: name.map(str::to_owned) });
         self
     }
 
-    /// Removes a member by name, or by URI for a member without a name. The object itself is not
-    /// deleted.
+    /// Removes the member with this name, or with this URI if the member has no name. The object
+    /// itself is not deleted.
     pub fn remove(mut self, key: impl Into<String>) -> Self {
         self.removed.push(key.into());
         self
     }
 
-    /// Applies the changes durably. Writes no file without changes. Removals are applied before
-    /// additions, to allow reuse of names.
+    /// Applies the changes durably, removals before additions, so that a name can be reused. Writes
+    /// no file if there are no changes.
     ///
     /// # Errors
     /// - [`ArrayError::NoMember`]: a member to remove does not exist, or an object to add is
     ///   neither array nor group.
-    /// - [`ArrayError::NewMember`]: the name of a member to add is taken.
-    /// - A storage error.
+    /// - [`ArrayError::NewMember`]: a member with the same key already exists, the key is empty, or
+    ///   the object to add is not on this machine.
+    /// - The storage fails, or the clock or random bytes are not available.
     ///
     /// After an error, the group is unchanged.
     pub fn commit(self) -> Result<()> {
@@ -114,8 +118,9 @@ impl GroupWriter {
             let member = member.resolve(&group, version)?;
             let key = member.key().to_owned();
             if group.is_legacy() {
-                // A group without detail files has no stored member list. On a store, new groups
-                // look like groups from before release 2.8, because stores have no empty folders.
+                // A group without detail files has no stored member list. On an object store, a new
+                // group looks like a group from before release 2.8, because object stores have no
+                // empty folders. The added member replaces the member that was found in the folder.
                 members.retain(|_, known: &mut GroupMember| {
                     (known.relative, &known.uri) != (member.relative, &member.uri)
                 });
@@ -126,10 +131,11 @@ impl GroupWriter {
             members.insert(key, member.clone());
             changes.push(member);
         }
-        // Releases 2.15 to 2.17 list a member twice if added twice.
+        // Write only the changes, because releases 2.15 to 2.17 list a member twice if it was added
+        // twice.
         let members = match last {
             Some(DetailsVersion::Changes) => changes,
-            // Groups of releases 2.8 to 2.14 continue with complete lists, incompatible with lists
+            // Groups of releases 2.8 to 2.14 store complete lists, which cannot be mixed with lists
             // of changes. Groups without detail files also need a complete list.
             _ => members.into_values().collect(),
         };
@@ -154,7 +160,7 @@ fn write(group: &Group, names: &WriteIds, details: &GroupDetails) -> Result<()> 
 }
 
 impl NewMember {
-    /// Returns the member as stored, after a check of the object.
+    /// Checks the object, and returns the member to store.
     fn resolve(self, group: &Group, version: DetailsVersion) -> Result<GroupMember> {
         let Self { uri, relative, name } = self;
         // The reference library stores local paths in this form.

@@ -22,7 +22,7 @@ fn all_of(errors: &[MaintainError]) -> String {
     errors.iter().map(MaintainError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Error of a job on an array or group.
+/// An error of a job on an array or group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaintainError {
@@ -38,7 +38,7 @@ pub enum MaintainError {
     /// Reading, writing, listing or deleting a file failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The array's format version has no files of this kind.
+    /// The array's format version does not support files of this kind.
     #[error("{path}: format version {version} has no {what}: expected version {since} or later")]
     NotInFormat {
         /// Path of the array.
@@ -50,7 +50,7 @@ pub enum MaintainError {
         /// First format version with such files.
         since: u32,
     },
-    /// The files need absolute URIs, and the storage has no URIs.
+    /// The requested file stores absolute URIs, and the storage has no URIs.
     #[error("{path}: cannot write {what}, which stores absolute URIs: expected a storage in a local folder")]
     NoUri {
         /// Path of the array or group.
@@ -58,18 +58,19 @@ pub enum MaintainError {
         /// Kind of requested file.
         what: &'static str,
     },
-    /// Consolidation would change the order of files, because of a file written in between.
+    /// A consolidation would change the order of metadata files, because another file was written
+    /// between the files to consolidate.
     #[error(
         "{file}: written between the files to consolidate, but reaches outside the time range, which would change the result; choose a range that contains all or no part of the file"
     )]
     Between {
-        /// Path of the file in between.
+        /// Path of the other file.
         file: String,
     },
     /// A text is not a manifest.
     #[error("line {line}: invalid manifest line: expected a SHA-256 of 64 hexadecimal digits, two spaces and a path")]
     Manifest {
-        /// Line number, from 1 on.
+        /// Line number, counted from 1.
         line: usize,
     },
     /// Another job holds the lock of the array.
@@ -80,8 +81,8 @@ pub enum MaintainError {
         /// Owner of the lock.
         who: String,
     },
-    /// A file or folder has the name of the lock but is not a lock. No job can run until the file
-    /// is moved.
+    /// A file or folder has the name of the lock but is not a lock. No job can run until it is
+    /// moved.
     #[error("{path}: {what} has the name of a maintenance lock but is not a lock of this library; move it elsewhere")]
     NotALock {
         /// Path of the array's lock.
@@ -89,7 +90,7 @@ pub enum MaintainError {
         /// Description of the file or folder.
         what: String,
     },
-    /// Another process changed the array in a conflicting way. No file was written.
+    /// Another process changed the array in a conflicting way. The job had no effect.
     #[error("{path}: {what}; nothing was changed, try again")]
     Conflict {
         /// Path of the array.
@@ -167,7 +168,7 @@ impl From<CellsError> for MaintainError {
 }
 
 impl MaintainError {
-    /// Returns the category of the error, for the reaction of a caller.
+    /// Returns the category of the error, for callers that decide how to react.
     #[must_use]
     pub fn category(&self) -> ErrorCategory {
         match self {

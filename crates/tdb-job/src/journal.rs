@@ -1,13 +1,13 @@
-//! The journal of a consolidation of fragments. The next job completes or rolls back an interrupted
-//! consolidation with it.
+//! The journal of a consolidation of fragments. With the journal, the next job completes or rolls
+//! back an interrupted consolidation.
 //!
 //! Order of steps: write the new fragments without commits, write the journal, commit the
 //! fragments, write the vacuum file, delete the journal.
 //!
-//! Anyone may create a file with this name. The content is therefore not trusted. A valid journal
-//! replaces at least two fragments with fragments of exactly the same time range. A rollback
-//! deletes new fragments only if the original fragments exist. Invalid journals stay untouched and
-//! are reported.
+//! Any program may create a file with this name. The content is therefore not trusted. A valid
+//! journal replaces at least two fragments with fragments of exactly the same time range. A
+//! rollback deletes new fragments only if the original fragments exist. Invalid journals stay
+//! untouched and are reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::error::Result;
 
 const TITLE: &str = "tdb journal of joined fragments 1";
 
-/// Reason why a journal stays untouched.
+/// The reason why a file with the name of a journal stays untouched.
 pub const NOT_OURS: &str = "not a journal of an interrupted consolidation of this array";
 
 /// Result of [`recover`].
 #[derive(Debug, Default)]
 pub struct Recovered {
-    /// Number of interrupted runs that were completed or rolled back.
+    /// Number of interrupted consolidations that were completed or rolled back.
     pub done: usize,
     /// Paths of the journals that stay untouched.
     pub left: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal of fragments that are about to be committed.
+    /// Creates the journal for fragments that are about to be committed.
     #[must_use]
     pub fn new(outputs: &[NewFragmentPlace], vacuum: String, list: Vec<u8>) -> Self {
         let place = |place: &NewFragmentPlace| (place.folder.clone(), place.commit.clone().unwrap_or_default());
@@ -59,7 +59,7 @@ impl Journal {
 
     /// Returns the path of a journal. `unique` must be unique among journals.
     pub fn path(unique: &str) -> String {
-        // With underscores, some readers would take the file for a fragment.
+        // If the name contained underscores, some readers would take the file for a fragment.
         let unique: String = unique.chars().filter(char::is_ascii_alphanumeric).collect();
         format!("{JOURNAL_PREFIX}{unique}{MAINTENANCE_SUFFIX}")
     }
@@ -114,7 +114,8 @@ impl Journal {
             listed.extend(known);
         };
         PathList::for_each(&mut ByteReader::new(&self.list), take).ok()?;
-        // A purge that keeps no cell writes no fragment. The list then ends with an unused name.
+        // A purge that keeps no cell writes no fragment. The list then ends with the name of a
+        // fragment that does not exist.
         if self.outputs.is_empty() {
             is_sound &= listed.pop().is_some_and(|(last, _)| last == name);
         }
@@ -153,12 +154,14 @@ pub fn folder_of(name: &TimestampedName) -> Option<String> {
     Some(if in_folder { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() })
 }
 
-/// Parses a name without extension.
+/// Parses a name without extension. Returns `None` unless the name has the exact form that this
+/// library writes.
 fn name_of(name: &str) -> Option<TimestampedName> {
     TimestampedName::parse(name).filter(|parsed| parsed.as_str() == name)
 }
 
-/// Returns the separate commit file of a fragment, as in [`Journal::outputs`].
+/// Returns the path of a fragment's separate commit file, or an empty path, as in
+/// [`Journal::outputs`]. Returns `None` if the name has no known format version.
 fn commit_of(name: &TimestampedName) -> Option<String> {
     let version = name.fragment_version().ok()?;
     Some(match (version.has(Feature::CommitsFolder), version.has(Feature::RootCommits)) {
@@ -169,17 +172,23 @@ fn commit_of(name: &TimestampedName) -> Option<String> {
 }
 
 /// Returns the paths of the journals in an array.
+///
+/// # Errors
+/// The folder of the array does not exist or cannot be listed.
 pub fn journals(storage: &dyn Storage) -> Result<Vec<String>> {
     let names = storage.list("")?.into_iter().map(|entry| entry.name);
     Ok(names.filter(|name| is_journal(name)).collect())
 }
 
-/// Returns `true` if the name is a journal's.
+/// Returns `true` if a file with this name may be a journal.
 pub fn is_journal(name: &str) -> bool {
     name.starts_with(JOURNAL_PREFIX) && name.ends_with(MAINTENANCE_SUFFIX)
 }
 
 /// Completes or rolls back interrupted consolidations. The caller must hold the lock.
+///
+/// # Errors
+/// The array cannot be read, or a file cannot be written or deleted.
 pub fn recover(array: &Array) -> Result<Recovered> {
     let storage = array.storage();
     let mut recovered = Recovered::default();
@@ -187,7 +196,7 @@ pub fn recover(array: &Array) -> Result<Recovered> {
         let bytes = match storage.read_up_to(&path, array.limits().commit_bytes) {
             Ok(bytes) => bytes,
             Err(error) if error.is_not_found() => continue,
-            // Journals of this library are shorter.
+            // Journals of this library are files that do not exceed the limit.
             Err(StorageError::OverLimit { .. } | StorageError::NotAFile { .. }) => {
                 recovered.left.push(path);
                 continue;
@@ -200,7 +209,7 @@ pub fn recover(array: &Array) -> Result<Recovered> {
         match journal {
             Some((replaced, journal)) if finish(array, &journal, &replaced)? => {
                 match storage.remove_file(&path) {
-                    // The owner of the journal may be alive, and may have deleted the journal.
+                    // The owner of the journal may still be alive and may have deleted the journal.
                     Err(error) if !error.is_not_found() => return Err(error.into()),
                     _ => recovered.done += 1,
                 }
@@ -228,7 +237,7 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         return undo(storage, journal, &[], || replaced.iter().all(is_there));
     }
     if committed.len() == journal.outputs.len() {
-        // Without visible original fragments, no cell counts twice.
+        // If no original fragment is visible, no cell counts twice.
         let is_over = !replaced.iter().any(shows);
         let is_whole = journal.outputs.iter().all(|(folder, _)| shows(folder)) && replaced.iter().all(is_there);
         if is_whole && !is_over {
@@ -236,9 +245,10 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
         }
         return Ok(is_whole || is_over);
     }
-    // Before format 12, fragments are committed one by one, and an interrupted run may have
-    // committed only some. The new fragments may be deleted as long as the original fragments are
-    // visible. From format 12 on the commit is atomic, and a missing commit was deleted later.
+    // Before format 12, fragments are committed one by one, and an interrupted consolidation may
+    // have committed only the first fragments. The new fragments may be deleted as long as the
+    // original fragments are visible. From format 12 on, the commit is atomic. If a commit is
+    // missing, it was deleted later.
     let are_at_once = journal.vacuum.starts_with(COMMITS_FOLDER);
     if are_at_once || !replaced.iter().all(shows) {
         return Ok(false);
@@ -249,7 +259,8 @@ fn finish(array: &Array, journal: &Journal, replaced: &[String]) -> Result<bool>
 /// Deletes the new fragments if the original fragments exist. Returns `false` otherwise.
 ///
 /// If no new fragment exists, no file is deleted and the result is `true`. This includes a purge
-/// that keeps no cell. Such a purge either had no effect yet or has already been vacuumed.
+/// that keeps no cell. Such a purge either had no effect yet, or its original fragments have
+/// already been vacuumed.
 fn undo(
     storage: &Arc<dyn Storage>,
     journal: &Journal,
@@ -277,7 +288,10 @@ fn undo(
     Ok(true)
 }
 
-/// Writes the vacuum file, the list of the replaced fragments.
+/// Writes the vacuum file, which lists the replaced fragments. Does nothing if the file exists.
+///
+/// # Errors
+/// The vacuum file cannot be created.
 pub fn publish(storage: &Arc<dyn Storage>, journal: &Journal) -> Result<()> {
     match storage.create_new(&journal.vacuum, &journal.list) {
         Err(StorageError::AlreadyExists { .. }) | Ok(()) => Ok(()),

@@ -21,6 +21,6 @@ pub use settle::{settle_all, settled};
 pub use sizes::{cells_in, fixed_size, whole_tiles};
 pub use target::{DEEPEST, Stamp, Target, kind_of, list};
 
-// Public signatures use types of these crates. The re-exports spare users a dependency.
+// Public signatures use types of these crates. Dependents then need no separate manifest entries.
 pub use tdb_array;
 pub use tdb_types;

@@ -1,6 +1,6 @@
 //! Symbolic links and unlisted entries in the folder of an array or group.
 //!
-//! The target of a link may belong to someone else. No job deletes files behind a link.
+//! The target of a link may belong to another user or array. No job deletes files behind a link.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,9 @@ use tdb_storage::{Storage, StorageError};
 
 use crate::error::Result;
 
-/// Returns the first symbolic link on a path.
+/// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the path
+/// contains no link, or if the storage is not local. A path that cannot be examined counts as no
+/// link. Currently, this function never fails.
 pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
     Ok(Links::of(storage).on(path))
 }
@@ -20,7 +22,7 @@ pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
 struct Links<'a> {
     /// Folder of the storage, without links. `None` if the storage is not local.
     root: Option<PathBuf>,
-    /// Folders known not to be links.
+    /// Paths that are known not to be links.
     folders: HashSet<&'a str>,
 }
 
@@ -30,7 +32,8 @@ impl<'a> Links<'a> {
         Self { root: storage.uri("").and_then(place), folders: HashSet::new() }
     }
 
-    /// Returns the first symbolic link on a path.
+    /// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the
+    /// path contains no link, or if the storage is not local.
     fn on(&mut self, path: &'a str) -> Option<String> {
         let root = self.root.as_ref()?;
         let ends = path.match_indices('/').map(|(end, _)| end).chain(std::iter::once(path.len()));
@@ -40,7 +43,7 @@ impl<'a> Links<'a> {
             }
             match fs::symlink_metadata(root.join(part)) {
                 Ok(metadata) if metadata.is_symlink() => return Some(part.to_owned()),
-                // A missing path leads nowhere.
+                // Neither missing paths nor paths that cannot be examined count as links.
                 Ok(_) | Err(_) => self.folders.insert(part),
             };
         }
@@ -48,14 +51,19 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Returns `true` if a path is a symbolic link, even a dangling one.
+/// Returns `true` if a path is a symbolic link, even if the target of the link does not exist.
 pub fn is_link(storage: &dyn Storage, path: &str) -> bool {
     let place = storage.uri(path).and_then(|uri| Some(fs::symlink_metadata(uri.strip_prefix("file://")?)));
     matches!(place, Some(Ok(metadata)) if metadata.is_symlink())
 }
 
-/// Returns an unlisted local directory entry: a name that is not UTF-8, a dangling link, or a pipe.
-/// Deleting the folder would also delete the entry. `is_deep` includes subfolders.
+/// Returns an entry of a local folder that the storage does not list: an entry whose name is not
+/// UTF-8, a dangling link, or a special file such as a pipe. A deletion of the folder would also
+/// delete this entry. If `is_deep`, also searches subfolders. Returns `None` if the folder has no
+/// such entry or is not local.
+///
+/// # Errors
+/// An existing folder or the type of one of its entries cannot be read.
 pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Option<PathBuf>> {
     let uri = storage.uri(folder);
     match uri.as_deref().and_then(|uri| uri.strip_prefix("file://")) {
@@ -64,7 +72,10 @@ pub fn unlisted(storage: &dyn Storage, folder: &str, is_deep: bool) -> Result<Op
     }
 }
 
-/// Returns an unlisted entry like [`unlisted`], for a local path.
+/// Returns an entry of the local folder `place` that a storage does not list. See [`unlisted`].
+///
+/// # Errors
+/// An existing folder or the type of one of its entries cannot be read.
 pub fn unlisted_at(place: &Path, is_deep: bool) -> Result<Option<PathBuf>> {
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {

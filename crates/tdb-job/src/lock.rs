@@ -1,10 +1,11 @@
-//! The lock of an array or group: a file ignored by readers and writers. Only one job at a time
+//! The lock of an array or group: a file that readers and writers ignore. Only one job at a time
 //! holds the lock.
 //!
-//! The lock of a dead process is taken over. A storage has no compare-and-swap of a file. The new
-//! owner therefore first creates a takeover file, named after the digest of the old lock. Only the
-//! creator of the takeover file may delete a lock with this content. No two locks have the same
-//! content. A process that is too late thus never deletes the lock of the new owner.
+//! A job takes over the lock of a dead process. A storage cannot atomically replace a file with
+//! known content. The new owner therefore first creates a takeover file, whose name contains the
+//! digest of the old lock. Only the creator of the takeover file may delete a lock with this
+//! content. No two locks have the same content. Therefore a process that is too late never deletes
+//! the lock of the new owner.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -18,7 +19,7 @@ use tdb_types::names::{MAINTENANCE_LOCK, MAINTENANCE_SUFFIX, TAKEOVER_PREFIX};
 use crate::error::{MaintainError, Result};
 use crate::links::is_link;
 
-/// Maximum size of a lock.
+/// Maximum size of a lock in bytes.
 const LOCK_BYTES: u64 = 4096;
 /// Maximum number of nested takeovers by processes that died during the takeover.
 const DEPTH: usize = 8;
@@ -38,13 +39,13 @@ impl Lock {
     /// `take_over` is set.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`] if another process holds the lock, [`MaintainError::NotALock`] if a
-    /// file or folder has the name of the lock but is not a lock.
+    /// [`MaintainError::Busy`] if another process holds the lock. [`MaintainError::NotALock`] if a
+    /// file or folder has the name of the lock but is not a lock. Also fails if the storage fails.
     pub fn take(storage: &Arc<dyn Storage>, take_over: bool) -> Result<Self> {
         let own = Owner::this(token());
         let claim = Claim::make(storage, MAINTENANCE_LOCK, &own, take_over, DEPTH)?;
-        // These takeover files apply to old locks, which are deleted. Their creators cannot delete
-        // the new lock, because its content differs.
+        // The takeover files apply to old locks, which no longer exist. The creators of these files
+        // cannot delete the new lock, because its content differs.
         for entry in storage.list("")? {
             let is_one = entry.name.starts_with(TAKEOVER_PREFIX) && entry.name.ends_with(MAINTENANCE_SUFFIX);
             if is_one && entry.kind == EntryKind::File {
@@ -54,14 +55,19 @@ impl Lock {
         Ok(Self { claim })
     }
 
-    /// Updates the storage of the lock after the array or group has moved.
+    /// Replaces the storage of the lock, after the array or group has moved.
     pub fn moved(mut self, storage: Arc<dyn Storage>) -> Self {
         self.claim.storage = storage;
         self
     }
 
-    /// Returns [`MaintainError::Busy`] if this job no longer holds the lock. Another job may have
-    /// taken over the lock on request.
+    /// Checks that this job still holds the lock. On request, another job can take over the lock.
+    ///
+    /// # Errors
+    /// - [`MaintainError::Busy`] if the lock file is missing or belongs to another job.
+    /// - [`MaintainError::NotALock`] if the lock was replaced by a folder, or by a file that is too
+    ///   long for a lock.
+    /// - The lock cannot be read.
     pub fn check(&self) -> Result<()> {
         let Claim { storage, path, content } = &self.claim;
         match read(&**storage, path)? {
@@ -71,13 +77,18 @@ impl Lock {
     }
 }
 
-/// Returns `true` if a lock exists and its owner is known to be dead.
+/// Returns `true` if the lock or takeover file at `path` exists and its owner is certainly dead.
+///
+/// # Errors
+/// - [`MaintainError::NotALock`] if the path is a folder, or a file that is too long for a lock.
+/// - The file cannot be read.
 pub fn is_left_behind(storage: &dyn Storage, path: &str) -> Result<bool> {
     let owner = read(storage, path)?.and_then(|found| Owner::parse(&String::from_utf8_lossy(&found)));
     Ok(owner.is_some_and(|owner| owner.is_dead(&Owner::this(String::new()))))
 }
 
-/// Returns `true` if the lock exists and its owner may be alive.
+/// Returns `true` if the lock exists and its owner may be alive. Returns `false` if the owner is
+/// unknown.
 pub fn is_held(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| !owner.is_dead(&Owner::this(String::new())))
 }
@@ -87,7 +98,7 @@ pub fn is_held_here(storage: &dyn Storage) -> bool {
     owner(storage).is_some_and(|owner| owner.is_alive(&Owner::this(String::new())))
 }
 
-/// Returns the owner of the lock. Returns `None` if it is unknown.
+/// Returns the owner of the lock. Returns `None` if the lock does not exist or cannot be read.
 fn owner(storage: &dyn Storage) -> Option<Owner> {
     let found = read(storage, MAINTENANCE_LOCK).ok()??;
     Owner::parse(&String::from_utf8_lossy(&found))
@@ -100,8 +111,8 @@ fn token() -> String {
     format!("{:016x}-{count}", RandomState::new().hash_one(count))
 }
 
-/// A lock or takeover file, which contains its owner. Dropping the claim deletes the file, unless
-/// the owner has changed.
+/// A lock or takeover file, which names its owner. A dropped claim deletes the file, unless the
+/// file has another owner by then.
 #[derive(Debug)]
 struct Claim {
     storage: Arc<dyn Storage>,
@@ -119,17 +130,18 @@ impl Claim {
         let found = read(&**storage, path)?;
         let busy = |found: Option<Vec<u8>>| Err(busy(&**storage, path, &found.unwrap_or_default()));
         let Some(found) = found else {
-            // The path is a dangling link, or the file was deleted just now.
+            // The path is a dangling link, or another process has just deleted the file.
             return if is_link(&**storage, path) { Err(not_a_lock(&**storage, path, DANGLING)) } else { busy(None) };
         };
         let owner = Owner::parse(&String::from_utf8_lossy(&found));
-        // The takeover of a living process ends soon. `take_over` does not interrupt the takeover.
+        // A takeover by a living process ends soon. `take_over` does not interrupt it.
         let is_certain = take_over && (path == MAINTENANCE_LOCK || !owner.as_ref().is_some_and(|it| it.is_alive(own)));
         if !is_certain && !owner.as_ref().is_some_and(|owner| owner.is_dead(own)) || depth == 0 {
             return busy(Some(found));
         }
         let guard = Self::make(storage, &takeover_path(&found), own, take_over, depth - 1)?;
-        // Another process replaced or deleted the lock before this process got the guard.
+        // Another process may have replaced or deleted the lock before this process created the
+        // takeover file.
         let now = read(&**storage, path)?;
         if now.as_ref() != Some(&found) {
             return busy(now);
@@ -144,8 +156,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // A destructor cannot report an error. The next job finds a dead owner, or needs
-        // `take_over`.
+        // A destructor cannot report an error. If the file remains, the next job finds a dead
+        // owner, or needs `take_over`.
         if matches!(read(&*self.storage, &self.path), Ok(Some(found)) if found == self.content) {
             let _ = self.storage.remove_file(&self.path);
         }
@@ -166,7 +178,7 @@ fn busy(storage: &dyn Storage, path: &str, found: &[u8]) -> MaintainError {
     MaintainError::Busy { path: storage.describe(path), who }
 }
 
-/// Creates a file. Returns `false` if it exists.
+/// Creates a file. Returns `false` if the file already exists.
 fn create(storage: &dyn Storage, path: &str, content: &[u8]) -> Result<bool> {
     match storage.create_new(path, content) {
         Ok(()) => Ok(true),
@@ -179,7 +191,7 @@ fn not_a_lock(storage: &dyn Storage, path: &str, what: &str) -> MaintainError {
     MaintainError::NotALock { path: storage.describe(path), what: what.to_owned() }
 }
 
-/// Returns why an entry cannot be a lock, or `None` for a possible lock.
+/// Returns the reason why an entry cannot be a lock, or `None` if the entry may be a lock.
 pub fn is_none(entry: &Entry) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Folder => Some(FOLDER),
@@ -236,7 +248,8 @@ impl Owner {
         let place = lines.next()?.strip_prefix("on ")?.to_owned();
         let mut rest =
             |what: &str| lines.next().and_then(|line| line.strip_prefix(what)).unwrap_or_default().to_owned();
-        // Locks of earlier versions of this library lack the machine, or also the token.
+        // Locks of earlier versions of this library lack the machine, or both the machine and the
+        // token.
         let (token, machine) = (rest("token "), rest("machine "));
         Some(Self { process, place, token, machine })
     }
@@ -250,7 +263,7 @@ impl Owner {
         std::path::Path::new(&format!("/proc/{}", self.process)).exists()
     }
 
-    /// Returns the host name and the boot id.
+    /// Returns the host name and the boot id, or `None` if they are unknown.
     fn host_and_boot(&self) -> Option<(&str, &str)> {
         let (rest, _namespace) = self.place.rsplit_once(' ')?;
         rest.rsplit_once(' ')
@@ -265,12 +278,12 @@ impl Owner {
         is_one_machine && both.is_some_and(|((host, boot), (own_host, own_boot))| host == own_host && boot != own_boot)
     }
 
-    /// Returns `true` if the process is certainly gone.
+    /// Returns `true` if the process certainly no longer exists. `own` is the current process.
     fn is_dead(&self, own: &Self) -> bool {
         self.is_of_former_boot(own) || self.is_here(own) && !self.has_process()
     }
 
-    /// Returns `true` if the process certainly exists.
+    /// Returns `true` if a process with this number certainly exists. `own` is the current process.
     fn is_alive(&self, own: &Self) -> bool {
         self.is_here(own) && self.has_process()
     }

@@ -36,7 +36,7 @@ pub struct MetadataVacuum {
     pub path: String,
     /// Name of the vacuum file.
     pub name: TimestampedName,
-    /// Name of the consolidated file. Differs from `name` only in files of release 2.21.1.
+    /// Name of the consolidated file. Differs from `name` only in vacuum files of release 2.21.1.
     pub replacement: TimestampedName,
     /// Size in bytes.
     pub bytes: u64,
@@ -54,6 +54,9 @@ impl MetadataFile {
 
 impl MetadataFiles {
     /// Lists the metadata folder.
+    ///
+    /// # Errors
+    /// The folder cannot be listed, or a vacuum file is damaged, too large, or cannot be read.
     pub fn list(files: &SmallFiles) -> Result<Self> {
         let mut all = Self::default();
         for entry in list(&**files.storage(), METADATA_FOLDER)? {
@@ -75,7 +78,8 @@ impl MetadataFiles {
         Ok(all)
     }
 
-    /// Returns the names of the files superseded by vacuum files within `time`.
+    /// Returns the names of the files that are listed in vacuum files within `time`, and therefore
+    /// superseded.
     pub fn hidden(&self, time: TimeRange) -> HashSet<&str> {
         let visible = self.vacuums.iter().filter(|vacuum| time.contains(vacuum.name.start(), vacuum.name.end()));
         visible.flat_map(|vacuum| &vacuum.targets).map(String::as_str).collect()
@@ -88,8 +92,9 @@ impl MetadataVacuum {
         self.replacement != self.name
     }
 
-    /// Finds the consolidated file. Release 2.21.1 gives the vacuum file another UUID. Then the
-    /// consolidated file is the only file with the same times.
+    /// Finds the consolidated file. Release 2.21.1 gives the vacuum file another UUID. In this
+    /// case, the consolidated file is the only file with the same timestamps that the vacuum file
+    /// does not list.
     fn find_replacement(&mut self, files: &[MetadataFile]) {
         if files.iter().any(|file| file.name == self.name) {
             return;
@@ -108,7 +113,11 @@ impl MetadataVacuum {
 /// The last change of each key: its value, or `None` if it was deleted.
 pub type Changes = BTreeMap<Vec<u8>, Option<MetadataValue>>;
 
-/// Merges the changes of several files, later files last.
+/// Merges the changes of several files. A change in a later file replaces a change of the same key
+/// in an earlier file.
+///
+/// # Errors
+/// A file is damaged, too large, missing, encrypted with another key, or cannot be read.
 pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>) -> Result<Changes, ArrayError> {
     let mut merged = Changes::new();
     for file in of {
@@ -119,7 +128,7 @@ pub fn merged<'a>(files: &SmallFiles, of: impl Iterator<Item = &'a MetadataFile>
 }
 
 fn targets(files: &SmallFiles, path: &str) -> Result<Vec<String>> {
-    // The limit for commits applies to lists of names, too.
+    // The limit for commits also applies to lists of names.
     let bytes = files.read_list(path)?;
     let mut targets = Vec::new();
     let take = |line: std::borrow::Cow<'_, str>| {

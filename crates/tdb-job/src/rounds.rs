@@ -8,7 +8,7 @@ use crate::target::Stamp;
 
 /// Maximum number of checks.
 const ROUNDS: usize = 16;
-/// Maximum number of reads during repeated vacuums.
+/// Maximum number of reads if vacuums repeatedly delete files.
 const READS: usize = 8;
 
 /// Result of repeated checks of an array or group.
@@ -16,12 +16,14 @@ const READS: usize = 8;
 pub struct Looked<R> {
     /// Result of the last check.
     pub last: R,
-    /// Result of the check before, if the array changed during every check.
+    /// Result of the previous check, if the array changed during each of the 16 checks.
     pub before: Option<R>,
 }
 
-/// Repeats a check until one of three conditions holds. The check finds no problem, the files stay
-/// the same during a check, or a check finds no new problem.
+/// Repeats a check until it finds no problem, until no file changes during the check, or until the
+/// check finds no new problem. `is_sound` returns `true` if a result contains no problem.
+/// `is_known` returns `true` if the first result contains no problem that the second result does
+/// not contain.
 ///
 /// Stops after 16 checks.
 pub fn until_settled<R>(
@@ -49,10 +51,12 @@ pub fn until_settled<R>(
     }
 }
 
-/// Reads an array. Reopens it at the same times and repeats the read if a vacuum has deleted files.
+/// Reads an array. If a file is missing, for example because of a vacuum, reopens the array at the
+/// same time range and repeats the read.
 ///
 /// # Errors
-/// Errors of `read`. A file missing each time is an error.
+/// An error of `read` other than a missing file, a file that is missing in each of 8 attempts, or
+/// an error of reopening the array.
 pub fn read_anew<T>(array: &Array, read: impl Fn(&Array) -> Result<T>) -> Result<T> {
     let mut array = array.clone();
     for _ in 1..READS {

@@ -1,8 +1,9 @@
 //! Completion or rollback of interrupted consolidations before a job copies an array. Otherwise the
-//! copy would contain cells twice permanently.
+//! copy could permanently contain cells twice.
 //!
-//! The journal exists from before the new fragments are committed until after the vacuum file is
-//! written. Two equal listings of vacuum files with no journal in between exclude a consolidation.
+//! A consolidation creates its journal before it commits the new fragments, and deletes the journal
+//! after it has written the vacuum file. If two listings of vacuum files are equal and no journal
+//! exists between them, no consolidation took place in between.
 
 use std::sync::Arc;
 
@@ -18,7 +19,14 @@ use crate::target::{kind_of, list};
 /// Maximum number of attempts during concurrent consolidations.
 const ROUNDS: usize = 20;
 
-/// Reopens the array for a time range, at a moment without consolidation of fragments.
+/// Reopens the array for a time range, at a moment when no fragments are being consolidated.
+///
+/// # Errors
+/// - [`MaintainError::Busy`] if another job holds the lock.
+/// - [`MaintainError::Unsettled`] if an interrupted consolidation can be neither completed nor
+///   rolled back.
+/// - [`MaintainError::Conflict`] if fragments were consolidated during each of 20 attempts.
+/// - The array cannot be read.
 pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
     let storage = array.storage();
     for _ in 0..ROUNDS {
@@ -33,8 +41,14 @@ pub fn settled(array: &Array, time: TimeRange) -> Result<Array> {
     Err(MaintainError::Conflict { path: storage.describe(""), what })
 }
 
-/// Completes or rolls back interrupted consolidations in the arrays of a storage, given the paths
-/// of temporary files. Returns `true` if any consolidation was interrupted.
+/// Completes or rolls back interrupted consolidations in the arrays of a storage. `temporary` lists
+/// the paths of temporary files, including journals. Returns `true` if an array has a journal.
+///
+/// # Errors
+/// - [`MaintainError::Busy`] if another job holds the lock of an array.
+/// - [`MaintainError::Unsettled`] if an array with a journal cannot be opened, or if an interrupted
+///   consolidation can be neither completed nor rolled back.
+/// - A folder cannot be listed.
 pub fn settle_all(storage: &Arc<dyn Storage>, temporary: &[String], take_over: bool) -> Result<bool> {
     let mut is_any = false;
     for path in temporary.iter().filter(|path| file_name(path).starts_with(JOURNAL_PREFIX)) {

@@ -4,8 +4,8 @@ use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::tdb_rtree::{DimRange, NdRange};
 use tdb_array::tdb_schema::ArraySchema;
 
-/// Returns the bytes of a cell in the fixed-size file of a field: the size of the value, or of the
-/// offset of a value with variable size.
+/// Returns the number of bytes per cell in the fixed-size file of a field: the size of the cell, or
+/// of the offset if cells have variable length.
 #[must_use]
 pub fn fixed_size(schema: &ArraySchema, field: FragmentField) -> u64 {
     match field {
@@ -17,7 +17,7 @@ pub fn fixed_size(schema: &ArraySchema, field: FragmentField) -> u64 {
     }
 }
 
-/// Expands a subarray to whole tiles, including the last tile of the domain.
+/// Expands a subarray to whole tiles, even if the last tile extends beyond the domain.
 #[must_use]
 pub fn whole_tiles(schema: &ArraySchema, domain: &NdRange) -> NdRange {
     let along = schema.dimensions().iter().zip(&domain.0).map(|(dimension, range)| {
@@ -33,7 +33,7 @@ pub fn whole_tiles(schema: &ArraySchema, domain: &NdRange) -> NdRange {
     NdRange(along.collect())
 }
 
-/// Returns the number of cells of a subarray, or 0 if a dimension has strings.
+/// Returns the number of cells of a subarray, or 0 if it has a string dimension.
 #[must_use]
 pub fn cells_in(domain: &NdRange) -> u128 {
     let along = |range: &DimRange| match range {

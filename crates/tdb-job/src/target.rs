@@ -14,7 +14,8 @@ use crate::error::{MaintainError, Result};
 /// Maximum depth of nested folders. Symbolic links may form a cycle.
 pub const DEEPEST: usize = 64;
 
-/// Names in the folders of an array or group at one moment. A file never changes under its name.
+/// The names of the files of an array or group at a moment. Files never change, so equal names mean
+/// equal files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp(Vec<(String, EntryKind)>);
 
@@ -66,8 +67,8 @@ impl Target {
         }
     }
 
-    /// Returns the line of a file in a vacuum file of metadata. Arrays from format 19 on use
-    /// relative paths. Earlier formats and groups use absolute URIs.
+    /// Returns the line that lists a file in a vacuum file of metadata. Arrays from format 19 on
+    /// use relative paths. Earlier formats and groups use absolute URIs.
     ///
     /// # Errors
     /// [`MaintainError::NoUri`] if the line needs a URI and the storage has none.
@@ -82,7 +83,8 @@ impl Target {
         }
     }
 
-    /// Returns the absolute URI of a path.
+    /// Returns the absolute URI of a path. `what` describes the file that needs the URI, for the
+    /// error message.
     ///
     /// # Errors
     /// [`MaintainError::NoUri`] if the storage has none.
@@ -92,14 +94,20 @@ impl Target {
     }
 
     /// Returns the current names of all relevant files.
+    ///
+    /// # Errors
+    /// An existing folder cannot be listed.
     pub fn stamp(&self) -> Result<Stamp> {
         Stamp::of(&**self.storage())
     }
 }
 
 impl Stamp {
-    /// Lists all relevant folders. Two equal stamps show that no file changed in between. Temporary
-    /// files and files of jobs are left out.
+    /// Lists all relevant folders. If two stamps are equal, no file was added or deleted in
+    /// between. Leaves out temporary files and files of jobs.
+    ///
+    /// # Errors
+    /// An existing folder cannot be listed.
     pub fn of(storage: &dyn Storage) -> Result<Self> {
         let folders =
             ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
@@ -116,7 +124,10 @@ impl Stamp {
     }
 }
 
-/// Lists a folder. Returns an empty list if it does not exist.
+/// Lists a folder. Returns an empty list if the folder does not exist.
+///
+/// # Errors
+/// The folder exists, but cannot be listed.
 pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     match storage.list(folder) {
         Err(StorageError::NotFound { .. }) => Ok(Vec::new()),
@@ -124,14 +135,17 @@ pub fn list(storage: &dyn Storage, folder: &str) -> Result<Vec<Entry>> {
     }
 }
 
-/// Returns whether the root of a storage is an array or a group.
+/// Returns whether the root of a storage is an array, a group, or neither.
+///
+/// # Errors
+/// An existing root folder cannot be listed.
 pub fn kind_of(storage: &Arc<dyn Storage>) -> Result<MemberKind> {
     let mut listing = Listing::default();
     listing.root = match storage.list("") {
         Err(StorageError::NotFound { .. } | StorageError::NotAFolder { .. }) => return Ok(MemberKind::Invalid),
         other => other?,
     };
-    // Some object stores list folders without files.
+    // Some object stores list folders whose files are all deleted.
     if storage.profile().is_remote() {
         for name in [SCHEMA_FOLDER, GROUP_FOLDER] {
             let is_listed = |entry: &Entry| entry.name == name && entry.kind == EntryKind::Folder;

@@ -11,7 +11,7 @@ use crate::draft::Draft;
 use crate::plan::{Job, Plan};
 use crate::step::Planned;
 
-/// Consolidation of commit, footer and metadata files. Each function returns one kind of
+/// Consolidation of commit, footer and metadata files. Each function creates one kind of
 /// consolidation.
 ///
 /// Consolidation only adds files. The superseded files remain until a [`Vacuum`](crate::Vacuum)
@@ -47,14 +47,14 @@ pub struct Consolidate;
 impl Consolidate {
     /// Consolidates the commits of all writes and deletes into one file.
     ///
-    /// Works on arrays from format 12 on, and on arrays before format 7, whose new files have the
-    /// current format.
+    /// Supports arrays from format 12 on. Also supports arrays before format 7, because their new
+    /// files have the current format.
     pub fn commits() -> Consolidation {
         Consolidation::new(Kind::Commits)
     }
 
-    /// Consolidates the footers of all visible fragments into one file. Readers then open all
-    /// fragments with one read.
+    /// Consolidates the footers of all visible fragments into one file. Readers then read all
+    /// footers from this file.
     pub fn footers() -> Consolidation {
         Consolidation::new(Kind::Footers)
     }
@@ -87,8 +87,8 @@ impl Consolidation {
         Self { kind, names: WriteIds::new(), time: None }
     }
 
-    /// Sets the source of the unique part of the new file's name. The times in the name are always
-    /// those of the superseded files.
+    /// Sets the source of the unique part of the new file's name. The timestamps in the name are
+    /// always the time range of the superseded files.
     pub fn ids(mut self, ids: WriteIds) -> Self {
         self.names = ids;
         self
@@ -104,9 +104,10 @@ impl Consolidation {
     /// Plans the consolidation of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// The format has no files of this kind, the storage cannot provide the required URIs, or
-    /// reading a file fails. [`MaintainError::Between`](tdb_job::MaintainError::Between) if a
-    /// metadata file was written in between but reaches outside the time range.
+    /// The format does not support files of this kind, the storage cannot provide the required
+    /// URIs, or a file cannot be read. [`MaintainError::Between`](tdb_job::MaintainError::Between)
+    /// if another metadata file was written between the metadata files to consolidate, but its time
+    /// range extends beyond the requested time range.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), vec![Box::new(self.clone())])
     }

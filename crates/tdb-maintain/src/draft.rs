@@ -16,8 +16,8 @@ pub(crate) struct Draft {
     pub(crate) past: Vec<TimeRange>,
 }
 
-/// The savings for readers who open the array or group, after consolidation and the matching
-/// vacuum.
+/// The savings for readers that open the array or group after the consolidation and a vacuum of the
+/// same kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Savings {
@@ -27,7 +27,7 @@ pub struct Savings {
     pub reads: u64,
 }
 
-/// A kept file, and the reason.
+/// A kept file, and the reason why a job keeps it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Retained {
@@ -37,7 +37,7 @@ pub struct Retained {
     pub why: Reason,
 }
 
-/// Reason why a vacuum keeps a file.
+/// The reason why a job keeps a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -56,16 +56,16 @@ pub enum Reason {
     /// The vacuum file directly or indirectly lists the consolidated file.
     #[error("lists, directly or through other vacuum files, its own replacement")]
     Cycle,
-    /// The file has the name of a journal, but different content.
+    /// The file has the name of a journal, but not the content of a journal for this array.
     #[error("{}", tdb_job::journal::NOT_OURS)]
     NoJournal,
-    /// The fragments of one consolidation cover less than the replaced fragments.
+    /// The new fragments of a consolidation do not cover a replaced fragment.
     #[error("the consolidated fragments do not cover {fragment}: a fragment is missing")]
     Uncovered {
         /// Name of a replaced fragment.
         fragment: String,
     },
-    /// The fragments of one consolidation have fewer cells than the replaced fragments.
+    /// The new fragments of a consolidation have fewer cells than the replaced fragments.
     #[error(
         "the consolidated fragments have {there} visible cells, but the replaced fragments have {replaced}: a fragment is missing"
     )]
@@ -76,19 +76,19 @@ pub enum Reason {
         /// number of visible cells in the replaced and the new fragments together.
         replaced: u64,
     },
-    /// The listed fragments may replace fragments of a second, kept vacuum file.
+    /// The listed fragments may replace the fragments listed in another vacuum file, which is kept.
     #[error("may list the replacements of the files in {list}, which is kept")]
     Waits {
-        /// Path of the second vacuum file.
+        /// Path of the other vacuum file.
         list: String,
     },
     /// The consolidated metadata differs from the listed files.
     #[error("the consolidated file lacks the value of {key:?} in the listed files")]
     Lacks {
-        /// A key with a different value.
+        /// A key whose value differs.
         key: String,
     },
-    /// The path is a symbolic link. The target may belong to someone else.
+    /// The path is a symbolic link. Its target may belong to another user or array.
     #[error("a symbolic link, and nothing behind a link is removed")]
     Link,
     /// The file is unreadable.

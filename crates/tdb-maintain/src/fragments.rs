@@ -1,4 +1,4 @@
-//! Consolidation of fragments into one fragment, with the same cells for readers of every time.
+//! Consolidation of fragments.
 
 mod choice;
 mod choose;
@@ -25,12 +25,13 @@ use tdb_job::{MaintainError, Result};
 pub use plan::{FragmentPlan, PlannedStep};
 pub use report::{ConsolidatedStep, FragmentReport};
 
-/// A consolidation of fragments. By default, a single step replaces all fragments by one. Every
-/// point in time reads as before.
+/// A consolidation of fragments. By default, a single step replaces all fragments by one fragment.
+/// Readers of every time see the same cells as before, unless a [purge](Self::purge) or [flattened
+/// history](Self::flatten_history) is requested.
 ///
-/// In a dense array, a single fragment may exceed the limit of
-/// [`amplification`](Self::amplification). Then groups of nearby fragments are consolidated, one
-/// new fragment per group.
+/// In a dense array, a single new fragment may exceed the limit of
+/// [`amplification`](Self::amplification). In this case, groups of nearby fragments are
+/// consolidated, with one new fragment per group.
 ///
 /// The original fragments stay on disk. A vacuum file lists the superseded fragments.
 ///
@@ -91,7 +92,7 @@ impl ConsolidateFragments {
         Self::default()
     }
 
-    /// Consolidates exactly these fragments in one step, given the folder names.
+    /// Consolidates exactly the fragments with these names in one step.
     pub fn fragments<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.list = Some(names.into_iter().map(Into::into).collect());
         self
@@ -109,8 +110,8 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Sets the minimum number of fragments per step (`sm.consolidation.step_min_frags`). The
-    /// default is all.
+    /// Sets the minimum number of fragments per step (`sm.consolidation.step_min_frags`). By
+    /// default, a step consolidates all fragments.
     pub fn step_min_fragments(mut self, count: usize) -> Self {
         self.choice.min = Some(count);
         self
@@ -122,15 +123,16 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Sets the minimum size ratio of two consecutive fragments, smaller to larger
-    /// (`sm.consolidation.step_size_ratio`).
+    /// Sets the minimum ratio between the sizes of two consecutive fragments, the smaller size
+    /// divided by the larger size (`sm.consolidation.step_size_ratio`). Defaults to 0.
     pub fn step_size_ratio(mut self, ratio: f32) -> Self {
         self.choice.size_ratio = ratio;
         self
     }
 
-    /// Sets the maximum number of cells of a new dense fragment, as a multiple of the cells in the
-    /// tiles of the original fragments (`sm.consolidation.amplification`).
+    /// Sets the maximum number of cells of a new dense fragment, as a multiple of the number of
+    /// cells in the tiles of the original fragments (`sm.consolidation.amplification`). Defaults to
+    /// 1.
     pub fn amplification(mut self, most: f64) -> Self {
         self.choice.amplification = most;
         self
@@ -143,28 +145,28 @@ impl ConsolidateFragments {
         self
     }
 
-    /// Drops deleted cells (`sm.consolidation.purge_deleted_cells`). Readers of earlier times no
-    /// longer find these cells.
+    /// If `purge`, drops deleted cells (`sm.consolidation.purge_deleted_cells`). Readers of earlier
+    /// times no longer see these cells.
     pub fn purge(mut self, purge: bool) -> Self {
         self.asked.purge = purge;
         self
     }
 
-    /// Drops the values of attributes dropped from the schema. Readers of earlier times lose these
-    /// values.
+    /// If `flatten`, drops the values of attributes that were dropped or redefined in the schema.
+    /// Readers of earlier times no longer see these values.
     pub fn flatten_history(mut self, flatten: bool) -> Self {
         self.asked.flatten_history = flatten;
         self
     }
 
-    /// Sets the approximate memory for cells in bytes. The default is 64 MiB.
+    /// Sets the approximate memory limit for cells in bytes. The default is 64 MiB.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;
         self
     }
 
-    /// Sets the source of the unique part of new fragment names. The times in the name come from
-    /// the original fragments.
+    /// Sets the source of the unique part of new fragment names. The timestamps in a name are
+    /// always the time range of the original fragments.
     pub fn ids(mut self, ids: WriteIds) -> Self {
         self.names = ids;
         self
@@ -173,7 +175,8 @@ impl ConsolidateFragments {
     /// Plans the steps. Reads fragment names and metadata, and writes no file.
     ///
     /// # Errors
-    /// Reading the array fails, or a requested fragment does not exist.
+    /// [`MaintainError::Refused`] if a requested fragment does not exist. Also fails if the array
+    /// cannot be read.
     pub fn plan(&self, array: &Array) -> Result<FragmentPlan> {
         let array = array.reopened_after(array)?;
         let mut all = Facts::of_all(&array)?;
@@ -222,8 +225,8 @@ impl ConsolidateFragments {
         u32::try_from(steps).is_ok_and(|steps| steps < most)
     }
 
-    /// Returns the groups of the next step, or the reasons against a next step. Fragments in `done`
-    /// are excluded.
+    /// Returns the groups of fragments to consolidate next, or the reasons why there is no next
+    /// step. Leaves out the fragments in `done`.
     fn next<'f>(
         &self,
         array: &Array,

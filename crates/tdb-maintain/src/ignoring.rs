@@ -8,8 +8,8 @@ use tdb_types::{ByteWriter, FormatVersion, NameForm, TimestampedName};
 use crate::step::Planned;
 use tdb_job::Result;
 
-/// Returns the ignore file for consolidated commits, given by their paths in the consolidated
-/// files. Returns `None` without commits.
+/// Returns the ignore file for consolidated commits. `paths` are the paths of the commits, as
+/// written in the consolidated files. Returns `None` if there are no valid paths.
 pub(crate) fn ignoring(array: &Array, names: &WriteIds, mut paths: Vec<String>) -> Result<Option<Planned>> {
     paths.sort_unstable();
     paths.dedup();

@@ -18,7 +18,7 @@ pub use vacuum::{FragmentList, IgnoreFile, MetadataList, Vacuum, fragment_lists,
 
 pub use tdb_job::{MaintainError, Refusal, Result};
 
-// Public signatures use types of these crates. The re-exports spare users a dependency.
+// Public signatures use types of these crates. Dependents then need no separate manifest entries.
 pub use tdb_array;
 pub use tdb_job;
 pub use tdb_types;

@@ -15,11 +15,11 @@ use crate::step::{Action, Planned, Step};
 
 /// One kind of consolidation or vacuum, with options.
 pub(crate) trait Job: fmt::Debug + Send + Sync {
-    /// Drafts the steps for the current state.
+    /// Drafts the steps for the current state of the target.
     fn draft(&self, target: &Target) -> Result<Draft>;
 
-    /// Returns an additional step after a draft has run. Processes without a lock may have
-    /// interfered.
+    /// Returns an additional step after the draft has run, because processes without a lock may
+    /// have interfered.
     fn settle(&self, _target: &Target, _done: &Draft) -> Result<Option<Planned>> {
         Ok(None)
     }
@@ -27,7 +27,7 @@ pub(crate) trait Job: fmt::Debug + Send + Sync {
 
 /// The planned steps of a consolidation or a vacuum.
 ///
-/// [`run`](Self::run) executes the plan. `{plan}` prints one line per file.
+/// [`run`](Self::run) executes the plan. The `Display` output has one line per file.
 #[derive(Debug)]
 #[must_use = "has no effect until `run`"]
 pub struct Plan {
@@ -42,11 +42,11 @@ pub struct Plan {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The executed steps, in order. Files already deleted by a different process are left out.
+    /// The executed steps, in order, without the files that another process had already deleted.
     pub steps: Vec<Step>,
     /// Kept files, with reasons.
     pub left: Vec<Retained>,
-    /// Number of interrupted consolidations of fragments, completed or rolled back first.
+    /// Number of interrupted consolidations of fragments that were first completed or rolled back.
     pub recovered: usize,
     /// Time ranges at which the array or group can no longer be read, as in [`Plan::past`].
     pub past: Vec<TimeRange>,
@@ -71,12 +71,12 @@ impl Plan {
         self.steps().next().is_none()
     }
 
-    /// Returns the files to be kept, with reasons.
+    /// Returns the files that the plan keeps, with reasons.
     pub fn retained(&self) -> impl Iterator<Item = &Retained> {
         self.parts.iter().flat_map(|(_, draft)| &draft.left)
     }
 
-    /// Returns the savings for readers who open the array or group afterwards.
+    /// Returns the savings for readers that open the array or group afterwards.
     #[must_use]
     pub fn savings(&self) -> Savings {
         self.parts.iter().fold(Savings::default(), |sum, (_, Draft { savings, .. })| Savings {
@@ -87,12 +87,13 @@ impl Plan {
 
     /// Returns the time ranges at which the array or group can no longer be read afterwards.
     ///
-    /// Readers at these times miss older data, because only later files have the data.
+    /// Readers at these times miss data, because only files with later timestamps contain the data.
     pub fn past(&self) -> impl Iterator<Item = &TimeRange> {
         self.parts.iter().flat_map(|(_, draft)| &draft.past)
     }
 
-    /// Takes over the lock of another process. Only safe after the process has ended.
+    /// If `take_over`, takes over the lock of another process. This is safe only after that process
+    /// has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
@@ -101,18 +102,19 @@ impl Plan {
     /// Runs the plan under the lock of the array or group. First completes or rolls back an
     /// interrupted consolidation of fragments.
     ///
-    /// Plans again if files were written or deleted since the plan. The [report](Report) may then
+    /// If files were added or deleted since the plan, plans again. The [report](Report) may then
     /// differ from the plan.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, and
-    /// errors of the storage. Completed steps remain, and the next run continues.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Also
+    /// fails if the array cannot be read or the storage fails. Completed steps remain, and the next
+    /// run continues.
     pub fn run(self) -> Result<Report> {
         let Self { target, parts, stamp, take_over } = self;
         let mut report = Report::default();
         let is_empty = parts.iter().all(|(_, draft)| draft.steps.is_empty());
         if is_empty && target.stamp()? == stamp && journals(&**target.storage())?.is_empty() {
-            // Takes no lock without steps, as a reader may lack the permission to write.
+            // Without steps, take no lock, because a reader may lack the permission to write.
             report.left.extend(parts.into_iter().flat_map(|(_, draft)| draft.left));
             return Ok(report);
         }
@@ -139,8 +141,8 @@ impl Plan {
     }
 }
 
-/// Drops all steps of a draft if a step deletes a path behind a link. The draft would otherwise
-/// stop halfway.
+/// Drops all steps of a draft if a step would delete a path behind a symbolic link. Otherwise the
+/// job would stop after some of the steps.
 fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     let mut places: HashSet<&str> = HashSet::new();
     for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {
@@ -158,7 +160,7 @@ fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
     Ok(draft)
 }
 
-/// Drafts the steps of a job, without paths behind links.
+/// Drafts the steps of a job. Drops all steps if a path is behind a symbolic link.
 fn draft(job: &dyn Job, target: &Target) -> Result<Draft> {
     without_links(&**target.storage(), job.draft(target)?)
 }

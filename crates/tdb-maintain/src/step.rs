@@ -58,12 +58,12 @@ pub(crate) struct Planned {
     pub(crate) step: Step,
     /// Content to write.
     content: Vec<u8>,
-    /// `true` if the step may be reordered with adjacent steps of this kind.
+    /// `true` if the step may be reordered with adjacent steps that delete files in any order.
     is_free: bool,
 }
 
 impl Planned {
-    /// Plans writing a file as a replacement of `supersedes` files.
+    /// Plans to write a file that supersedes `supersedes` files.
     pub(crate) fn write(path: String, content: Vec<u8>, what: &'static str, supersedes: usize) -> Self {
         let bytes = content.len() as u64;
         Self {
@@ -73,12 +73,12 @@ impl Planned {
         }
     }
 
-    /// Plans deleting a file.
+    /// Plans to delete a file.
     pub(crate) fn remove_file(path: String, bytes: u64, what: &'static str) -> Self {
         Self::remove(EntryKind::File, path, bytes, what)
     }
 
-    /// Plans deleting a folder and its content.
+    /// Plans to delete a folder and its content.
     pub(crate) fn remove_folder(path: String, bytes: u64, what: &'static str) -> Self {
         Self::remove(EntryKind::Folder, path, bytes, what)
     }
@@ -91,7 +91,7 @@ impl Planned {
         }
     }
 
-    /// Allows the step to be reordered with adjacent steps of this kind.
+    /// Allows the step to be reordered with adjacent steps that delete files in any order.
     pub(crate) fn in_any_order(self) -> Self {
         Self { is_free: true, ..self }
     }
@@ -102,7 +102,7 @@ impl Planned {
         are_folders || self.removes_a_file_in_any_order() && other.removes_a_file_in_any_order()
     }
 
-    /// Returns `true` if the step deletes a folder. The content is no longer visible.
+    /// Returns `true` if the step deletes a folder, whose content is no longer visible by then.
     fn removes_a_folder(&self) -> bool {
         self.step.action == Action::Remove && self.step.kind == EntryKind::Folder
     }
@@ -116,8 +116,9 @@ impl Planned {
         &self.content
     }
 
-    /// Runs independent steps durably, see [`goes_with`](Self::goes_with). Returns `false` for each
-    /// path already deleted by a different process.
+    /// Durably runs steps that may run at the same time, as defined by
+    /// [`goes_with`](Self::goes_with). Returns `false` for each path that another process had
+    /// already deleted.
     pub(crate) fn run_all(some: &[Self], storage: &dyn Storage) -> Vec<Result<bool>> {
         if let [one] = some {
             return vec![one.run(storage)];
@@ -130,7 +131,7 @@ impl Planned {
         removed.into_iter().map(was_there).collect()
     }
 
-    /// Runs one step durably, see [`run_all`](Self::run_all).
+    /// Durably runs one step. Returns `false` if another process had already deleted the path.
     pub(crate) fn run(&self, storage: &dyn Storage) -> Result<bool> {
         let Step { action, kind, path, .. } = &self.step;
         match (action, kind) {
@@ -144,7 +145,7 @@ impl Planned {
     }
 }
 
-/// Returns `false` if the path did not exist.
+/// Converts the result of a deletion to `false` if the path did not exist.
 fn was_there(removed: tdb_storage::Result<()>) -> Result<bool> {
     match removed {
         Err(error) if error.is_not_found() => Ok(false),

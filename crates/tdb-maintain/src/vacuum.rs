@@ -19,9 +19,9 @@ pub use metadata::{MetadataList, metadata_lists};
 
 /// Deletion of superseded files. Each function starts one kind of vacuum.
 ///
-/// A vacuum deletes files only if the superseding files exist and are sound. The remaining files
-/// are [kept](crate::Report::left) and reported. An interruption loses no visible data, and the
-/// next run continues.
+/// A vacuum deletes files only if the superseding files exist and are sound. It keeps other files
+/// and [reports](crate::Report::left) them. An interruption loses no visible data, and the next run
+/// continues.
 ///
 /// ```
 /// use tdb_maintain::{Consolidate, Vacuum};
@@ -61,19 +61,20 @@ impl Vacuum {
         Self { what, delete_files: false, names: WriteIds::new() }
     }
 
-    /// Deletes fragments consolidated into new fragments, by either library.
+    /// Deletes fragments that this library or the reference library has consolidated into new
+    /// fragments.
     pub fn fragments() -> Self {
         Self::of(&[What::Fragments])
     }
 
-    /// Deletes separate commits and consolidated files, if a newer consolidated file contains the
-    /// same commits.
+    /// Deletes separate commits that a consolidated commits file contains, consolidated commits
+    /// files whose visible commits other such files contain, and ignore files without effect.
     pub fn commits() -> Self {
         Self::of(&[What::Commits])
     }
 
-    /// Deletes files of consolidated footers, if newer files have the same footers of all existing
-    /// fragments.
+    /// Deletes consolidated footers files if newer such files contain the footers of all their
+    /// committed fragments.
     pub fn footers() -> Self {
         Self::of(&[What::Footers])
     }
@@ -88,14 +89,15 @@ impl Vacuum {
         Self::of(&[What::Fragments, What::Commits, What::Footers, What::Metadata])
     }
 
-    /// Sets whether the separate commits of consolidated deletes are deleted. The default is
-    /// `false`: release 2.30.0 needs the separate commits to consolidate commits.
+    /// Sets whether a vacuum of commits deletes the separate files of consolidated delete commits.
+    /// The default is `false`, because release 2.30.0 needs these files to consolidate commits.
     pub fn delete_files(mut self, remove: bool) -> Self {
         self.delete_files = remove;
         self
     }
 
-    /// Sets the source of the unique part of the ignore file's name.
+    /// Sets the source of the unique part in the name of the ignore file, which a vacuum of
+    /// fragments may write.
     pub fn ids(mut self, ids: WriteIds) -> Self {
         self.names = ids;
         self
@@ -104,12 +106,12 @@ impl Vacuum {
     /// Plans the vacuum of an array or a group. Groups have only metadata.
     ///
     /// # Errors
-    /// Listing a folder or reading a vacuum file fails.
+    /// A folder cannot be listed, or a vacuum file cannot be read.
     pub fn plan(&self, target: impl Into<Target>) -> Result<Plan> {
         Plan::new(target.into(), self.jobs())
     }
 
-    /// Creates one part per kind. The draft of a part depends on the parts before.
+    /// Creates one job per kind. The draft of a job depends on the jobs before it.
     fn jobs(&self) -> Vec<Box<dyn Job>> {
         let part = |what: &What| Box::new(Part { what: *what, vacuum: self.clone() }) as Box<dyn Job>;
         self.what.iter().map(part).collect()

@@ -10,13 +10,13 @@ use crate::RowFormat;
 use crate::pages::{PAGE, Pages};
 use crate::terminal::Terminal;
 
-/// The error of a text for null cells in a format other than CSV.
+/// The error if a text for null cells is given for a format other than CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the option null applies to CSV only")]
 pub struct NullError;
 
-/// Creates a writer for rows of some fields. `null` is the text of a null cell in CSV, by default
-/// empty.
+/// Creates a writer for rows with these fields. `null` is the text of a null cell in CSV. It
+/// defaults to an empty text.
 ///
 /// # Errors
 /// Fails if `null` is given for a format other than CSV.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// When to use colors.
+/// The choice of when to use colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set

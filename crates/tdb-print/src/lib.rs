@@ -24,7 +24,7 @@ pub use rows::{RowColumn, RowPrinter, Rows};
 pub use sheet::{Entry, Sheet, json_cell};
 pub use terminal::{Paint, Terminal, message, printable};
 
-/// An output format of rows.
+/// An output format for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
     /// A table
@@ -44,7 +44,7 @@ impl RowFormat {
     }
 }
 
-/// An output format of descriptions.
+/// An output format for descriptions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
     /// Human-readable text
@@ -54,7 +54,7 @@ pub enum TextFormat {
     Json,
 }
 
-/// An output format of schemas.
+/// An output format for schemas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SchemaFormat {
     /// Human-readable text
@@ -66,10 +66,10 @@ pub enum SchemaFormat {
     Toml,
 }
 
-/// Standard output, buffered.
+/// A buffered writer to standard output.
 pub type Stdout = BufWriter<StdoutLock<'static>>;
 
-/// Returns standard output, buffered.
+/// Returns a buffered writer to standard output.
 #[must_use]
 pub fn stdout() -> Stdout {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())

@@ -1,5 +1,5 @@
-//! A paged table. Each page is laid out for its own rows, and its columns are at least as wide as
-//! on the previous page.
+//! A paged table. The rows of a page determine its column widths, but each column is at least as
+//! wide as on the previous page.
 
 use std::io::{self, Write};
 
@@ -17,11 +17,11 @@ const NULL: &str = "null";
 /// The header of the column of an anonymous attribute.
 const ANONYMOUS: &str = "(unnamed)";
 
-/// A growing table with one line per row.
+/// A table that prints its rows page by page, with one line per row.
 #[derive(Debug)]
 pub(crate) struct Pages {
     terminal: Terminal,
-    /// The name of each column, and `true` for right-aligned numbers.
+    /// The name of each column, and `true` if the column contains numbers, which are right-aligned.
     columns: Vec<(String, bool)>,
     /// The widths of the columns on the previous page. Empty before the first page.
     widths: Vec<u16>,
@@ -37,7 +37,7 @@ impl Pages {
         self.begun
     }
 
-    /// Prints up to [`PAGE`] rows. `None` is a null cell.
+    /// Prints up to [`PAGE`] rows. `None` represents a null cell.
     pub(crate) fn page<R>(&mut self, rows: impl IntoIterator<Item = R>, out: &mut dyn Write) -> io::Result<()>
     where
         R: IntoIterator<Item = Option<String>>,
@@ -55,7 +55,7 @@ impl Pages {
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(*width)));
         }
         let widths = table.column_max_content_widths();
-        // Room for the padding on both sides.
+        // Add the padding on both sides.
         let widths = widths.iter().map(|width| width.saturating_add(2));
         let before = self.widths.iter().copied().chain(std::iter::repeat(0));
         self.widths = widths.zip(before).map(|(width, before)| width.max(before)).collect();
@@ -76,7 +76,7 @@ fn table_cell(text: Option<&str>, is_number: bool) -> Cell {
     }
 }
 
-/// Returns the start of the text, with control characters escaped.
+/// Returns at most the first [`CELL`] characters of the text, with control characters escaped.
 fn printable(text: &str) -> String {
     let mut shown = String::new();
     for (index, character) in text.chars().enumerate() {

@@ -14,13 +14,13 @@ pub struct RowColumn {
 }
 
 impl RowColumn {
-    /// Creates a column with this name. Tables align numbers to the right.
+    /// Creates a column with this name. If `is_number`, tables align the column to the right.
     pub fn new(name: impl Into<String>, is_number: bool) -> Self {
         Self { name: name.into(), is_number }
     }
 }
 
-/// Rows with access to each cell.
+/// A batch of rows with access to each cell.
 pub trait Rows {
     /// Returns the number of rows.
     fn len(&self) -> usize;
@@ -51,6 +51,7 @@ pub struct RowPrinter {
 
 impl RowPrinter {
     /// Creates a printer for rows with these columns. `null` is the text of a null cell in CSV.
+    /// Other formats ignore it.
     ///
     /// # Errors
     /// Fails if the name of a column cannot be encoded as JSON.
@@ -73,7 +74,7 @@ impl RowPrinter {
         self.count
     }
 
-    /// Prints some rows.
+    /// Prints a batch of rows.
     ///
     /// # Errors
     /// Fails if `out` cannot be written.
@@ -87,7 +88,8 @@ impl RowPrinter {
         Ok(())
     }
 
-    /// Prints the end of the output after the last row.
+    /// Completes the output after the last batch. Without rows, prints `no rows`, an empty JSON
+    /// array or the CSV header.
     ///
     /// # Errors
     /// Fails if `out` cannot be written.

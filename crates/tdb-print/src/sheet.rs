@@ -1,4 +1,4 @@
-//! Rows that are all known before the first is printed.
+//! A table of rows that are all known before the first row is printed.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::table::{cell, lines, new_table, terminal_width};
 use crate::terminal::{Terminal, printable};
 use crate::{RowFormat, stdout};
 
-/// Maximum bytes of a cell that a table shows.
+/// Maximum number of bytes of a cell that a table shows.
 const MOST_SHOWN: usize = 4 << 10;
 
 /// One value of a row, with its text for tables and its JSON for other formats.
@@ -38,8 +38,8 @@ impl Serialize for Json {
         match self {
             Self::Value(value) => value.serialize(serializer),
             Self::Cell { datatype, number, bytes } => match CellKind::of(*datatype, *number, false).values(bytes) {
-                // One by one, because a single document of all values would take a multiple of the
-                // memory of their bytes.
+                // Serialize the values one by one. A single JSON document of all values would take
+                // several times the memory of the cell.
                 Some(values) => {
                     serializer.collect_seq(values.map(|value| json_cell(*datatype, CellValNum::ONE, value)))
                 }
@@ -59,13 +59,13 @@ impl Serialize for Object<'_> {
 }
 
 impl Entry {
-    /// Creates a value with different forms for tables and for other formats.
+    /// Creates a value from a text for tables and a JSON value for other formats.
     pub fn shown(text: impl Into<String>, json: impl Into<Value>) -> Self {
         Self { text: text.into(), json: Json::Value(json.into()) }
     }
 
-    /// Creates a cell of this type. Only the form required by `format` is created, and the text
-    /// only as far as a table shows it.
+    /// Creates a cell of this type. Creates only the form that `format` needs. The text for a table
+    /// contains only the beginning of a long cell.
     pub fn cell(datatype: Datatype, number: CellValNum, bytes: &[u8], format: RowFormat) -> Self {
         if format != RowFormat::Table {
             return Self { text: String::new(), json: Json::Cell { datatype, number, bytes: bytes.to_vec() } };
@@ -100,14 +100,16 @@ impl From<String> for Entry {
     }
 }
 
-/// Converts a cell to JSON, in the form of `tdb read`.
+/// Converts a cell to JSON, in the same form as `tdb read`. Returns null if the cell has no JSON
+/// form.
 pub fn json_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> Value {
     let mut text = Vec::new();
     CellKind::of(datatype, number, false).json(bytes, &mut text);
     serde_json::from_slice(&text).unwrap_or(Value::Null)
 }
 
-/// Returns a cell in CSV, in the form of JSON, with text unquoted.
+/// Returns a cell as CSV text: the JSON form, but strings without quotes, and null as an empty
+/// text.
 fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
     if CellKind::of(datatype, number, false).values(bytes).is_some() {
         let json = Json::Cell { datatype, number, bytes: bytes.to_vec() };
@@ -120,7 +122,7 @@ fn csv_cell(datatype: Datatype, number: CellValNum, bytes: &[u8]) -> String {
     }
 }
 
-/// Rows under named columns.
+/// A table of rows with named columns.
 #[derive(Debug)]
 pub struct Sheet {
     /// The name of each column, and `true` for right alignment.
@@ -192,7 +194,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// Prints one value per line, for rows that are wider than the terminal.
+    /// Prints each row as several lines with one value per line. Used if the table is wider than
+    /// the terminal.
     fn records(&self, out: &mut impl Write, terminal: Terminal) -> io::Result<()> {
         let width = self.columns.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let paint = terminal.paint();

@@ -7,11 +7,12 @@ use crate::terminal::Terminal;
 /// A line below the header and no other lines.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Creates an empty table. Cells never wrap, since wrapped names cannot be copied from a terminal.
+/// Creates an empty table. Cells never wrap, because wrapped names cannot be copied from a
+/// terminal.
 pub(super) fn new_table(terminal: Terminal) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
-    // The caller chooses whether to use color. The library must not guess.
+    // The caller decides whether to use color. The table library must not inspect the terminal.
     table.force_no_tty();
     if terminal.color() {
         table.enforce_styling();
@@ -20,17 +21,18 @@ pub(super) fn new_table(terminal: Terminal) -> Table {
     table
 }
 
-/// Returns the width of the terminal in columns, or `None` if standard output is no terminal.
+/// Returns the width of the terminal in columns, or `None` if standard output is not a terminal or
+/// its width is unknown.
 pub(super) fn terminal_width(terminal: Terminal) -> Option<usize> {
     terminal.stdout.then(|| Table::new().width().map(usize::from)).flatten()
 }
 
-/// Returns a cell, aligned to the right if `right`.
+/// Creates a cell. Aligns the text to the right if `right` is `true`, otherwise to the left.
 pub(super) fn cell(text: String, right: bool) -> Cell {
     Cell::new_owned(text).set_alignment(if right { CellAlignment::Right } else { CellAlignment::Left })
 }
 
-/// Returns the lines of the table without surrounding spaces.
+/// Returns the lines of the table without the padding on the left and trailing spaces.
 pub(super) fn lines(table: &Table) -> impl Iterator<Item = String> {
     table.lines().map(|line| {
         let line = line.strip_prefix(' ').unwrap_or(&line);

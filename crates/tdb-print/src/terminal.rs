@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal};
 
 use crate::color::ColorChoice;
 
-/// Maximum number of characters that are shown at the start and at the end of a long message.
+/// Number of characters that are shown at the start of a long message.
 const MOST_BEGIN: usize = 1000;
+/// Number of characters that are shown at the end of a long message.
 const MOST_END: usize = 300;
 
 /// Properties of standard output and standard error.
@@ -21,7 +22,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Inspects the streams and the environment of the process.
+    /// Inspects the output streams and the environment variables of the process.
     pub fn detect(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         // <https://no-color.org>: any non-empty value disables color.
@@ -51,7 +52,8 @@ impl Terminal {
     }
 }
 
-/// Converts text from files and paths to one line, with control characters escaped.
+/// Converts untrusted text to one line. Escapes control characters and characters that change the
+/// text direction.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -59,7 +61,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Appends a character, escaped if it is a control character.
+/// Appends a character. Escapes control characters and characters that change the text direction.
 pub(crate) fn push_printable(character: char, shown: &mut String) {
     if character.is_control() || turns_text(character) {
         shown.extend(character.escape_default());
@@ -73,7 +75,8 @@ fn turns_text(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Formats a message on one line. Shortens a very long message to its start and end.
+/// Formats a message on one line. Escapes control characters like [`printable`]. Shortens a very
+/// long message to its start and end.
 pub fn message(text: &str) -> String {
     let chars = text.chars().count();
     if chars <= MOST_BEGIN + MOST_END {
@@ -84,7 +87,7 @@ pub fn message(text: &str) -> String {
     format!("{} … {}", printable(&begin), printable(&end))
 }
 
-/// A text style, or no style if color is off.
+/// Text styles, which have no effect if color is off.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {
     on: bool,

@@ -32,12 +32,12 @@ pub use diagnosis::{Diagnosis, Remedy};
 pub use quarantine::{QUARANTINE, Restored};
 pub use unknown::first_unknown;
 
-/// A search for leftovers of interrupted writes, vacuums and moves in an array or group, with
-/// repairs.
+/// A search for leftovers of interrupted writes, vacuums and moves in an array or group, and their
+/// repair.
 ///
-/// A repair deletes only locks, journals and results of interrupted consolidations. Superfluous
-/// files are quarantined in the folder `.tdb-quarantine` of the array or group, ignored by readers.
-/// [`undo`](Self::undo) restores quarantined files. Unknown files stay untouched.
+/// A repair deletes only locks, journals and results of interrupted consolidations. It moves
+/// superfluous files to the folder `.tdb-quarantine` of the array or group, which readers ignore.
+/// [`undo`](Self::undo) restores these files. Unknown files stay untouched.
 ///
 /// ```
 /// use tdb_verify::Doctor;
@@ -63,7 +63,7 @@ pub struct Doctor {
     take_over: bool,
 }
 
-/// The problems of an array or group, and the repairs of [`run`](Self::run).
+/// The problems of an array or group. [`run`](Self::run) repairs them.
 #[derive(Clone, Debug)]
 #[must_use = "has no effect until `run`"]
 pub struct RepairPlan {
@@ -78,12 +78,12 @@ pub struct RepairPlan {
 pub struct Repaired {
     /// The repaired problems.
     pub done: Vec<Diagnosis>,
-    /// Folder of the quarantined files, if any.
+    /// Folder of the quarantined files. `None` if no file was quarantined.
     pub quarantine: Option<String>,
 }
 
 impl Doctor {
-    /// Creates a doctor without repairs that affect readers.
+    /// Creates a doctor that carries out all repairs that do not affect readers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -100,7 +100,8 @@ impl Doctor {
         self
     }
 
-    /// Takes over the lock of another process. Only safe after the process has ended.
+    /// If `take_over`, takes over the lock of another process. This is safe only after that process
+    /// has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
@@ -109,11 +110,11 @@ impl Doctor {
     /// Finds the problems of an array and of the arrays of its dimension labels, or the problems of
     /// a group. Does not examine the content of members.
     ///
-    /// An uncommitted write in progress looks like an interrupted write. Run the doctor without
-    /// writers, or [leave out](RepairPlan::retain) young files.
+    /// Before its commit, a write in progress looks like an interrupted write. Run the doctor while
+    /// no writer is active, or [leave out](RepairPlan::retain) young files.
     ///
     /// # Errors
-    /// Listing a folder, or reading a commit or a schema, fails.
+    /// A folder cannot be listed, or a commit or a schema cannot be read.
     pub fn plan(&self, target: impl Into<Target>) -> Result<RepairPlan> {
         let target = target.into();
         let mut found = look(&target)?;
@@ -125,12 +126,12 @@ impl Doctor {
         Ok(RepairPlan { doctor: self.clone(), target, found })
     }
 
-    /// Restores quarantined files and deletes files written by a repair. Leaves out commits of
-    /// deleted fragments, because readers would fail.
+    /// Restores quarantined files, and deletes files that a repair has written. Does not restore
+    /// commits of missing fragments, because readers would fail.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Parsing
-    /// the list of former paths fails, or the storage fails.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. Also
+    /// fails if the list of former paths is invalid, or if the storage fails.
     pub fn undo(&self, target: impl Into<Target>) -> Result<Restored> {
         let target = target.into();
         let mut undone = self.undo_in(target.storage())?;
@@ -167,8 +168,8 @@ impl Doctor {
             return Ok(mended);
         }
         let storage = target.storage();
-        // Taking the lock removes old locks. Another process may have just taken over the lock of a
-        // dead process.
+        // Taking the lock removes old locks. It fails if another process has just taken over the
+        // lock of a dead process.
         let old_locks = wanted.iter().filter(|one| is_of_maintenance(&one.path) && one.remedy != R::Finish);
         let is_told = old_locks.clone().any(|one| one.remedy == R::TakeOver);
         let _lock = Lock::take(storage, self.take_over || is_told)?;
@@ -227,7 +228,8 @@ impl Doctor {
         Ok(())
     }
 
-    /// Changes members to paths relative to the group's folder, in one change.
+    /// Applies all remedies that replace absolute URIs of members with paths relative to the
+    /// group's folder, in one change.
     fn make_relative(&self, group: &Group, found: &[&Diagnosis], mended: &mut Repaired) -> Result<()> {
         let members: Vec<_> = found.iter().filter(|one| matches!(one.remedy, R::Relative { .. })).collect();
         if members.is_empty() {
@@ -237,8 +239,8 @@ impl Doctor {
         change_members(group, &self.names, members.iter().map(|one| &one.remedy))?;
         let after = list(&**group.storage(), GROUP_FOLDER)?;
         let new: Vec<_> = after.into_iter().filter(|entry| !before.contains(entry)).collect();
-        // After a concurrent change by another process, the owner of each file is unknown. Then
-        // undo keeps all of the files.
+        // If another process changes the group at the same time, the writer of each new file is
+        // unknown. In this case, undo keeps all of these files.
         if let [entry] = &new[..] {
             let path = format!("{GROUP_FOLDER}/{}", entry.name);
             let bytes = group.storage().read(&path)?;
@@ -259,24 +261,25 @@ impl RepairPlan {
 
     /// Returns `true` if [`run`](Self::run) repairs a problem.
     ///
-    /// The problem must have a remedy. Either [`Doctor::only`] selects it, or `only` is empty and
-    /// the repair does not affect readers.
+    /// The problem must have a remedy. Either [`Doctor::only`] selects the problem, or `only` is
+    /// empty, and the remedy neither affects readers nor takes over the lock of a process that may
+    /// be running.
     #[must_use]
     pub fn repairs(&self, diagnosis: &Diagnosis) -> bool {
         self.doctor.sees_to(diagnosis)
     }
 
-    /// Keeps only the problems with a `true` result of `keep`.
+    /// Keeps only the problems for which `keep` returns `true`.
     pub fn retain(mut self, keep: impl FnMut(&Diagnosis) -> bool) -> Self {
         self.found.retain(keep);
         self
     }
 
-    /// Repairs all remaining problems.
+    /// Repairs the problems for which [`repairs`](Self::repairs) returns `true`.
     ///
     /// # Errors
-    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock, errors
-    /// of [`Doctor::plan`], and errors of the storage. Completed repairs remain.
+    /// [`MaintainError::Busy`](tdb_job::MaintainError::Busy) if another job holds the lock. See
+    /// also [`Doctor::plan`]. Also fails if the storage fails. Completed repairs remain.
     pub fn run(self) -> Result<Repaired> {
         let Self { doctor, target, found } = self;
         let labels = Labels::of(&target)?.arrays;
@@ -299,7 +302,14 @@ impl RepairPlan {
     }
 }
 
-/// Changes members to paths relative to the group's folder, in one change.
+/// Applies all remedies that replace absolute URIs of members with paths relative to the group's
+/// folder, in one change.
+///
+/// # Errors
+/// - A member to replace does not exist, or the object at its new path is neither an array nor a
+///   group.
+/// - The new path is already the key of another member.
+/// - The storage fails, or the clock or random bytes are not available.
 pub fn change_members<'a>(group: &Group, names: &WriteIds, remedies: impl Iterator<Item = &'a Remedy>) -> Result<()> {
     let mut change = group.change().ids(names.clone());
     for remedy in remedies {
@@ -325,7 +335,8 @@ pub(crate) fn replace(storage: &dyn Storage, quarantine: &[String], path: &str, 
     Ok(storage.create_new(path, bytes)?)
 }
 
-/// Finds all problems, in the order of repair. Leaves out files replaced or deleted meanwhile.
+/// Finds all problems, in the order of repair. Leaves out files that were replaced or deleted
+/// during the search.
 fn look(target: &Target) -> Result<Vec<Diagnosis>> {
     let wrong = |found: &[Diagnosis]| -> Vec<Diagnosis> {
         found.iter().filter(|one| one.severity == Severity::Finding).cloned().collect()

@@ -14,5 +14,5 @@ pub use tdb_job::RebuildProblem;
 pub use tdb_job::{MaintainError, Result};
 pub use verify::{Finding, FindingKind, Severity, Verify, VerifyReport};
 
-// Public signatures use types of these crates. The re-exports spare users a dependency.
+// Public signatures use types of these crates. Dependents then need no separate manifest entries.
 pub use tdb_array;

@@ -39,7 +39,8 @@ pub struct Manifest {
 /// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileChange {
-    /// The content differs. Files of arrays and groups are never rewritten, and a change is damage.
+    /// The content differs. Files of arrays and groups are never rewritten, so that a change is
+    /// damage.
     Changed,
     /// The file is missing, because of a vacuum, a deletion or an accident.
     Missing,
@@ -48,7 +49,7 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// Returns a name for the change.
+    /// Returns a machine-readable name of the change.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,20 +67,21 @@ impl Manifest {
     /// Hashes all files below the root of a storage, `threads` files at a time.
     ///
     /// # Errors
-    /// Listing a folder or reading a file fails, or the monitor was canceled.
+    /// A folder cannot be listed, a file cannot be read, or the monitor was canceled.
     pub fn of(storage: &dyn Storage, threads: usize, monitor: &Monitor) -> Result<Self> {
         let mut files = Vec::new();
         let mut folders = vec![String::new()];
         let mut seen = HashSet::new();
         while let Some(folder) = folders.pop() {
-            // A link may lead to a parent folder. URIs contain no links and reveal the cycle.
+            // A link may lead to a parent folder. URIs contain no links, and therefore reveal such
+            // a cycle.
             let place =
                 if folder.is_empty() { storage.uri("") } else { storage.sub(&folder).ok().and_then(|sub| sub.uri("")) };
             if place.is_some_and(|place| !seen.insert(place)) {
                 continue;
             }
             let listed = match storage.list(&folder) {
-                // Some object stores list folders without files.
+                // Some object stores list folders whose files are all deleted.
                 Err(error) if error.is_not_found() && !folder.is_empty() && storage.profile().is_remote() => continue,
                 listed => listed?,
             };
@@ -96,7 +98,7 @@ impl Manifest {
         Ok(Self { files })
     }
 
-    /// Parses the output of [`Display`](fmt::Display).
+    /// Parses the text form, as written by [`Display`](fmt::Display).
     ///
     /// # Errors
     /// [`MaintainError::Manifest`] for an invalid line.
@@ -121,7 +123,7 @@ impl Manifest {
         self.files.is_empty()
     }
 
-    /// Returns the changes since this manifest, sorted by path.
+    /// Returns the changes from this manifest to the manifest `now`, sorted by path.
     #[must_use]
     pub fn changes(&self, now: &Self) -> Vec<(String, FileChange)> {
         let of_old = self.files.iter().filter_map(|(path, hash)| match now.files.get(path) {
@@ -148,8 +150,8 @@ fn hash(storage: &dyn Storage, path: &str, monitor: &Monitor) -> Result<[u8; 32]
     Ok(hash.finalize().into())
 }
 
-/// Escapes backslashes and line breaks in a path. Returns `None` without any. A line with an
-/// escaped path starts with a backslash.
+/// Escapes backslashes and line breaks in a path. Returns `None` if the path contains none of them.
+/// A line with an escaped path starts with a backslash.
 fn escaped(path: &str) -> Option<String> {
     let special = |character| matches!(character, '\\' | '\n' | '\r');
     let spelt = || path.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");

@@ -1,8 +1,8 @@
 //! Reconstruction of fragment metadata from the data files.
 //!
-//! The chunk headers in a data file give the offsets and sizes of the tiles. A reader then finds
-//! the cells. Statistics, MBRs and the domain of a sparse fragment are computed by the code of the
-//! writer.
+//! The chunk headers in a data file give the offsets and sizes of the tiles, with which a reader
+//! finds the cells. The code of the writer then computes statistics, MBRs and the domain of a
+//! sparse fragment from the cells.
 
 mod facts;
 mod files;
@@ -28,9 +28,10 @@ use tdb_job::{MaintainError, Result, Stamp};
 
 /// A rebuild of lost or damaged fragment metadata.
 ///
-/// Old metadata is quarantined until [`Doctor::undo`](crate::Doctor::undo). The schema is the
-/// newest one with the fields of the data files. Timestamps come from the name of the fragment.
-/// Data files of a dense fragment do not contain the domain.
+/// Quarantines old metadata, which [`Doctor::undo`](crate::Doctor::undo) restores. Selects the
+/// newest schema with the fields of the data files, and prefers schemas that are not newer than the
+/// fragment. Takes timestamps from the name of the fragment. The data files of a dense fragment do
+/// not contain the domain. Set it with [`domain`](Self::domain).
 ///
 /// ```
 /// use tdb_verify::Rebuild;
@@ -70,7 +71,7 @@ pub struct RebuildPlan {
     job: Rebuild,
     array: Array,
     fragment: String,
-    /// Names of the array's files before reading.
+    /// Names of the array's files before the data files were read.
     stamp: Stamp,
     rebuilt: Rebuilt,
     /// Path and content of the metadata file.
@@ -86,13 +87,13 @@ pub struct RebuildPlan {
 pub struct Rebuilt {
     /// Path of the selected schema.
     pub schema: String,
-    /// Other schemas with the same fields. Any of these may be the original schema.
+    /// Paths of other schemas with the same fields. Any of these may be the original schema.
     pub other_schemas: Vec<String>,
     /// Number of tiles in the fragment.
     pub tiles: u64,
     /// Number of cells in the fragment.
     pub cells: u64,
-    /// Reason why tiles were lost, if any.
+    /// The reason why tiles were lost. `None` if no tile was lost.
     pub lost: Option<String>,
     /// Properties that the data files do not determine.
     pub unknown: Vec<&'static str>,
@@ -101,7 +102,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuild {
-    /// Creates a rebuild that takes all facts from the files.
+    /// Creates a rebuild that takes all facts from the files and refuses damaged fragments.
     pub fn new() -> Self {
         Self::default()
     }
@@ -112,8 +113,8 @@ impl Rebuild {
         self
     }
 
-    /// Sets whether to keep the tiles of a sparse fragment before the first damaged one. The
-    /// default is to refuse a damaged fragment.
+    /// Sets whether to keep those tiles of a damaged sparse fragment that precede the first damaged
+    /// tile. By default, a damaged fragment is refused.
     pub fn salvage(mut self, salvage: bool) -> Self {
         self.salvage = salvage;
         self
@@ -122,7 +123,8 @@ impl Rebuild {
     /// Reads the data files of the named fragment and builds the metadata. Writes no file.
     ///
     /// # Errors
-    /// [`MaintainError::Rebuild`] if the metadata cannot be rebuilt, and errors of the storage.
+    /// [`MaintainError::Rebuild`] if the metadata cannot be rebuilt. Also fails if the array or a
+    /// tile cannot be read.
     pub fn plan(&self, array: &Array, name: &str) -> Result<RebuildPlan> {
         let stamp = Stamp::of(&**array.storage())?;
         let entry = Lost::find(array, name)?;
@@ -139,7 +141,7 @@ impl Rebuild {
         if !entry.counts {
             unknown.push("whether the fragment was ever committed, which only the metadata records in this format");
         }
-        // Before format 20, only the metadata records the datatypes of the writer's filters.
+        // Before format 20, only the metadata determines which datatypes the writer's filters used.
         // Fragments of formats 1 to 4 were written by releases of the same format.
         let may_be_newer =
             !entry.version.has(Feature::StageDatatypes) && !entry.version.has(Feature::CombinedCoordinates);
@@ -224,8 +226,8 @@ impl Rebuild {
         if let Some(domain) = &self.domain {
             return Ok(Some(domain.clone()));
         }
-        // Assumes the whole array if each tile has one cell. Only then no part of a tile can be
-        // outside of the domain.
+        // If each tile has one cell and the number of tiles matches, assume the whole array. With
+        // larger tiles, a part of a tile could be outside of the domain.
         let dimensions = walked.shape.schema.dimensions();
         let is_cell = dimensions.iter().all(|dimension| dimension.extent_cells() == Some(1));
         let all = dimensions.iter().try_fold(1u64, |all, dimension| all.checked_mul(dimension.tile_count()));
@@ -246,18 +248,19 @@ impl RebuildPlan {
         &self.rebuilt
     }
 
-    /// Takes over the lock of another process. Only safe after the process has ended.
+    /// If `take_over`, takes over the lock of another process. This is safe only after that process
+    /// has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Writes the metadata and quarantines the replaced files. Plans again if files were written or
-    /// deleted since.
+    /// Writes the metadata and quarantines the replaced files. If files were added or deleted since
+    /// the plan, plans again.
     ///
     /// # Errors
-    /// Errors of [`Rebuild::plan`], and [`MaintainError::Busy`] if another job holds the lock. In
-    /// both cases no file has changed.
+    /// See [`Rebuild::plan`]. [`MaintainError::Busy`] if another job holds the lock. In these
+    /// cases, no file has changed. Also fails if a file cannot be quarantined or written.
     pub fn run(self) -> Result<Rebuilt> {
         let storage = self.array.storage();
         let _lock = Lock::take(storage, self.take_over)?;
@@ -270,13 +273,13 @@ impl RebuildPlan {
     }
 }
 
-/// Returns the files of consolidated footers with a footer of this fragment. The footer contains
-/// offsets into the old metadata.
+/// Returns the consolidated footers files that contain a footer of this fragment. This footer
+/// contains offsets into the old metadata.
 fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     let files = array.small_files();
     let mut found = Vec::new();
     for file in footer_files(&array.listing()?) {
-        // An unreadable file is replaced, too.
+        // An unreadable file may contain the footer.
         let is_of_it = files.read_footers(&file.path).map_or(true, |footers| footers.get(name).is_some());
         if is_of_it {
             found.push(file.path);
@@ -285,7 +288,8 @@ fn footers_of(array: &Array, name: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Returns the number of cells in each tile. Fails if fields disagree.
+/// Returns the number of cells in each tile. Fails if the number is unknown, or if fields or the
+/// schema contradict it.
 fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u64>, RebuildProblem> {
     let mut cells = Vec::with_capacity(count);
     for tile in 0..count {
@@ -305,7 +309,7 @@ fn counts(shape: &Shape, tiles: &[Vec<FieldTile>], count: usize) -> Result<Vec<u
         };
         let why = match wanted {
             Some(wanted) if wanted != number => Some(format!("expected the {wanted} {what}")),
-            // The last tile of a sparse fragment has the remaining cells.
+            // The last tile of a sparse fragment may have fewer cells than the capacity.
             None if !shape.dense && number > shape.schema.capacity() => Some("more than the capacity".to_owned()),
             None if !shape.dense && number == 0 => Some("expected at least one".to_owned()),
             _ => None,

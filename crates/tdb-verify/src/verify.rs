@@ -1,5 +1,5 @@
-//! Verification of arrays and groups: structure, tiles, the order of cells, and all statistics,
-//! recomputed from the cells.
+//! Verification of arrays and groups: structure, tiles, the order of cells, and all statistics. The
+//! statistics are recomputed from the cells.
 
 mod array;
 mod boxes;
@@ -37,9 +37,9 @@ use tdb_job::Result;
 /// Verification of an array, of a group with its members, or of all arrays and groups below a
 /// folder.
 ///
-/// Verification writes no file and continues after each finding. Concurrent writes and jobs are
-/// allowed. Files replaced or deleted meanwhile are not reported, and the replacements are
-/// verified.
+/// Verification writes no file and continues after each finding. Other processes may write to the
+/// array or maintain it at the same time. Files that they replace or delete are not reported, and
+/// the replacements are verified.
 ///
 /// ```
 /// use tdb_verify::Verify;
@@ -81,15 +81,15 @@ impl Verify {
         self
     }
 
-    /// Sets limits on memory allocations caused by files.
+    /// Sets the limits on memory allocations that the content of files can cause.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.array = self.array.limits(limits);
         self.group = self.group.limits(limits);
         self
     }
 
-    /// Sets the monitor for cancellation and progress. Progress counts the bytes read, out of the
-    /// data files of all arrays found so far.
+    /// Sets the monitor for cancellation and progress. Progress is the number of bytes read,
+    /// compared with the size of the data files of all arrays found so far.
     pub fn monitor(mut self, monitor: &Monitor) -> Self {
         self.monitor = Some(monitor.clone());
         self
@@ -98,8 +98,8 @@ impl Verify {
     /// Verifies a local folder.
     ///
     /// # Errors
-    /// Listing the folder fails, the encryption key does not fit, or the verification was canceled.
-    /// All other problems are [findings](VerifyReport::findings).
+    /// The folder cannot be listed, the encryption key does not fit the array or group at `path`,
+    /// or the verification was canceled. All other problems are [findings](VerifyReport::findings).
     pub fn folder(&self, path: impl AsRef<Path>) -> Result<VerifyReport> {
         let path = path.as_ref();
         let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(path));
@@ -109,7 +109,7 @@ impl Verify {
     /// Verifies the root of a storage.
     ///
     /// # Errors
-    /// As for [`folder`](Self::folder).
+    /// See [`folder`](Self::folder).
     #[allow(clippy::needless_pass_by_value)] // the signature of other functions that open an array
     pub fn storage(&self, storage: Arc<dyn Storage>) -> Result<VerifyReport> {
         self.run(&storage, None)

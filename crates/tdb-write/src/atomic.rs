@@ -11,13 +11,14 @@ use tdb_types::Layout;
 use crate::target::Target;
 use crate::{SealedFragment, Settings, Written, commit, dense, sparse};
 
-/// A write of several fragments, created by [`Write::atomic`](super::Write::atomic). Each batch
-/// of sparse cells, in any order, or each dense box becomes a fragment. Memory is bounded by one
-/// batch.
+/// A write of several fragments, created by [`Write::atomic`](super::Write::atomic). Each batch of
+/// sparse cells, in any order, becomes a fragment, and so does each dense box. The writer holds one
+/// batch in memory at a time.
 ///
-/// No cell becomes visible before [`commit`](Self::commit). If the writer is dropped first, nothing
-/// is written. All fragments have the same timestamp. If batches contain cells with equal
-/// coordinates, the last given cell is kept, or all if the array allows duplicates.
+/// No cell becomes visible before [`commit`](Self::commit). A writer that is dropped earlier
+/// removes its files. All fragments have the same timestamp. If several batches contain cells with
+/// equal coordinates, readers see the cell of the last batch, or all cells if the array allows
+/// duplicates.
 #[derive(Debug)]
 pub struct AtomicWriter {
     target: Arc<Target>,
@@ -27,7 +28,7 @@ pub struct AtomicWriter {
     received: u64,
     /// Number of kept cells.
     kept: u64,
-    /// `true` after an error. No further cells are then accepted.
+    /// `true` after an error. The writer then accepts no more cells.
     failed: bool,
 }
 
@@ -43,9 +44,9 @@ impl AtomicWriter {
     /// no fragment.
     ///
     /// # Errors
-    /// The array is dense, the columns or cells do not fit the array, or the storage fails. Errors
-    /// count cells from the first batch. After an error, the writer accepts no more cells and
-    /// cannot be committed.
+    /// The array is dense, the columns or cells do not fit the array, the storage fails, or an
+    /// earlier call failed. Error messages number the cells across all batches. After an error, the
+    /// writer accepts no more cells and cannot be committed.
     pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         self.begin()?;
         if self.target.schema.is_dense() {
@@ -65,8 +66,9 @@ impl AtomicWriter {
     /// `ranges` holds a range per dimension, in dimension order.
     ///
     /// # Errors
-    /// The array is sparse, the box is not within the domain, the number of cells does not match
-    /// the box, the cells do not fit the array, or the storage fails. After an error, the writer
+    /// The array is sparse, the number of ranges differs from the number of dimensions, the box is
+    /// not within the domain, the number of cells does not match the box, the columns or cells do
+    /// not fit the array, the storage fails, or an earlier call failed. After an error, the writer
     /// accepts no more cells and cannot be committed.
     pub fn push_box<'a, C: Into<Coordinate> + Clone>(
         &mut self,
@@ -117,11 +119,12 @@ impl AtomicWriter {
         self.sealed.len()
     }
 
-    /// Commits all fragments atomically. Before format 12, fragments are committed one by one, and
-    /// a crash may leave only the first fragments.
+    /// Commits all fragments atomically. Before format 12, fragments are committed one by one.
+    /// After a crash, only the first fragments may be committed.
     ///
     /// # Errors
-    /// The storage fails, or an earlier call failed. No cell is then committed.
+    /// The storage fails, the clock or random bytes are not available, or an earlier call failed.
+    /// No cell is then committed, except for the first fragments before format 12.
     pub fn commit(self) -> Result<Written> {
         if self.failed {
             return Err(ArrayError::Write("the write has already failed; nothing was committed".to_owned()));

@@ -41,7 +41,7 @@ pub(super) fn stored_fields(schema: &ArraySchema) -> impl Iterator<Item = Stored
     })
 }
 
-/// Checks each cell of the columns by itself. `first` is the number of the first cell in error
+/// Checks the columns and each single cell. `first` is the number of the first cell in error
 /// messages. `any_utf8` allows strings that are not UTF-8.
 pub(super) fn check<'a>(
     schema: &ArraySchema,

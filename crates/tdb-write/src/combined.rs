@@ -3,7 +3,7 @@
 //! A tile holds all values of the first dimension, then of the second, and so on. Each dimension is
 //! cut into chunks separately. Therefore dimensions are filtered separately, as in later formats,
 //! and then concatenated chunk by chunk. Format 1 does this only if the filters include a
-//! compressor. Otherwise all coordinates of a cell are stored together.
+//! compressor. Otherwise, format 1 stores all coordinates of a cell together.
 
 use std::ops::Range;
 
@@ -25,7 +25,8 @@ const COUNT_LEN: usize = size_of::<u64>();
 pub(crate) struct CombinedCoordinates {
     /// Indices of the dimensions among the fields.
     dimensions: Range<usize>,
-    /// Pipeline for cells with all of their coordinates together.
+    /// Pipeline for tiles that store all coordinates of a cell together. `None` if each dimension
+    /// is filtered separately.
     interleaved: Option<BoundPipeline>,
 }
 
@@ -58,7 +59,8 @@ impl CombinedCoordinates {
         }
     }
 
-    /// Returns the coordinates of the first and the last cell of each tile, cell by cell.
+    /// Returns the coordinates of the first and the last cell of each tile. All coordinates of the
+    /// first cell precede those of the last cell.
     pub(crate) fn ends(&self, tiles: &[Vec<EncodedTile>]) -> Vec<Vec<u8>> {
         let dimensions = &tiles[self.dimensions.clone()];
         let count = dimensions.first().map_or(0, Vec::len);
@@ -71,8 +73,8 @@ impl CombinedCoordinates {
         (0..count).map(of_tile).collect()
     }
 
-    /// Combines the tiles of all dimensions into the tiles of the first. `cells` holds the number
-    /// of cells per tile.
+    /// Combines the tiles of all dimensions into tiles of the first dimension. `cells` holds the
+    /// number of cells per tile.
     pub(crate) fn join(
         &self,
         array: &Snapshot,
@@ -98,7 +100,7 @@ impl CombinedCoordinates {
         Ok(tiles)
     }
 
-    /// Checks that readers with these limits accept the tile.
+    /// Checks that readers with these limits accept the combined tiles.
     fn check(&self, encoders: &[FieldEncoder], cells: &[usize]) -> Result<()> {
         let size: usize = encoders.iter().map(|field| field.size).sum();
         let most = cells.iter().copied().max().unwrap_or(0) as u64;

@@ -12,20 +12,23 @@ use crate::{FragmentPlace, WriteIds};
 
 /// A fragment under construction, invisible to readers.
 ///
-/// The protocol, each step durable before the next:
+/// The protocol has four steps. Each step is durable before the next step begins:
 ///
 /// 1. `begin` creates the fragment folder and its parent folders.
 /// 2. `create` creates data files. Each must be finished.
-/// 3. `seal` makes the names of the data files durable, then writes the metadata file. On storage
-///    with high latency, all files are written at once, and the commit waits for all of them.
+/// 3. `seal` makes the names of the data files durable, then writes the metadata file. On remote
+///    storage, `seal_at_once` replaces this step: it finishes the data files and the metadata file
+///    together.
 /// 4. `SealedFragment::commit` writes `__commits/<name>.wrt`, or in formats 5 to 11 `<name>.ok`
 ///    next to the folder. Before format 5, no such file exists. The metadata file commits the
 ///    fragment and is written in this step.
 ///
-/// Readers ignore the fragment until the last step is complete. If dropped earlier, the folder is
-/// removed as far as possible. After a crash the folder remains, and `tdb doctor` finds it.
+/// Readers ignore the fragment until the last step is complete. A fragment that is dropped earlier
+/// removes its folder as far as possible. After a crash, the folder remains, and `tdb doctor` finds
+/// it.
 ///
-/// Any number of threads may write data files, one thread per file at a time.
+/// Several threads may write data files at the same time, but only one thread may write a given
+/// file.
 #[derive(Debug)]
 pub struct NewFragment {
     storage: Arc<dyn Storage>,
@@ -39,7 +42,7 @@ pub struct NewFragment {
 #[derive(Debug)]
 pub struct SealedFragment {
     fragment: NewFragment,
-    /// Content of the metadata file, if that file commits the fragment.
+    /// Content of the metadata file if that file commits the fragment, otherwise `None`.
     metadata: Option<Vec<u8>>,
 }
 
@@ -47,7 +50,8 @@ impl NewFragment {
     /// Begins a fragment of format `version` in the array at the root of `storage`.
     ///
     /// # Errors
-    /// Random bytes are not available, a fragment of the same name exists, or the storage fails.
+    /// The clock or random bytes are not available, a fragment of the same name exists, or the
+    /// storage fails.
     pub(crate) fn begin(
         storage: &Arc<dyn Storage>,
         version: FormatVersion,
@@ -56,7 +60,8 @@ impl NewFragment {
         let name = names.next(TimestampedName::form_of_fragments(version), environment)?;
         let place = FragmentPlace::new(version, name);
         if version.has(Feature::CommitsFolder) {
-            // Missing in arrays below format 7 that receive fragments of newer versions.
+            // Arrays below format 7 have no such folder, but can receive fragments of newer
+            // versions.
             storage.create_folder(COMMITS_FOLDER)?;
         }
         if names.may_repeat() && storage.kind(&place.folder)?.is_some() {
@@ -92,8 +97,9 @@ impl NewFragment {
         Ok(SealedFragment { fragment: self, metadata: None })
     }
 
-    /// Seals the fragment like `seal`, with unfinished data files. `finish` finishes all files at
-    /// once, the metadata file included unless it commits the fragment.
+    /// Seals the fragment like `seal`, with unfinished data files. `finish` receives the data
+    /// files, and also the metadata file unless that file commits the fragment. It must finish all
+    /// of them.
     ///
     /// # Errors
     /// See `seal`.
@@ -138,7 +144,8 @@ impl SealedFragment {
     ///
     /// # Errors
     /// The storage fails. The fragment is then not committed, unless the storage created the commit
-    /// despite the error. In that case the fragment is committed and complete.
+    /// despite the error. In that case, the fragment is committed and complete, but its name is not
+    /// returned.
     pub(crate) fn commit(self) -> Result<TimestampedName> {
         let Self { mut fragment, metadata } = self;
         let NewFragment { storage, place, .. } = &fragment;
@@ -148,19 +155,19 @@ impl SealedFragment {
                 storage.create_new(&format!("{}/{FRAGMENT_METADATA}", place.folder), &metadata.unwrap_or_default())
             }
         };
-        // Remove the folder only if no commit can name it, now and after a crash.
+        // Remove the folder only if no commit names it, neither now nor after a crash.
         fragment.unwanted = written.is_err() && fragment.is_surely_uncommitted();
         written?;
         Ok(fragment.place.name.clone())
     }
 
-    /// Commits several fragments atomically with one consolidated commits file. Separate commit
-    /// files are then unnecessary. Before format 12 no such file exists, and the fragments are
-    /// committed one by one.
+    /// Commits several fragments atomically with one consolidated commits file. The fragments then
+    /// need no separate commit files. A single fragment gets a separate commit file. Formats before
+    /// 12 have no consolidated commits files: the fragments are committed one by one.
     ///
     /// # Errors
-    /// See `commit`. Then no fragment is committed or, before format 12, only the first fragments
-    /// are.
+    /// See `commit`. Also fails if the clock or random bytes are not available. No fragment is then
+    /// committed. Before format 12, the first fragments may be committed.
     pub fn commit_all(
         mut sealed: Vec<Self>,
         (names, environment): (&WriteIds, &Environment),

@@ -10,8 +10,8 @@ use tdb_types::{Cells, Scalar, ordered_keys};
 
 use crate::check::CheckedCells;
 
-/// Returns coordinates and range of each dimension. Fails if a cell is outside of the (current)
-/// domain. `cells` must not be empty.
+/// Returns the coordinates and their range for each dimension. Fails if a cell is outside of the
+/// domain, or of the current domain if the array has one. `cells` must not be empty.
 pub(super) fn coordinates(
     schema: &ArraySchema,
     cells: &CheckedCells<'_>,

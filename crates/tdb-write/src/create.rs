@@ -16,7 +16,8 @@ use tdb_types::{ByteWriter, Feature, FormatVersion, NameForm};
 use crate::WriteIds;
 use crate::files::NewFiles;
 
-/// Options for creating arrays and groups: names and encryption key.
+/// Options for creating arrays and groups: names, encryption key, and source of time and random
+/// bytes.
 #[derive(Clone, Debug, Default)]
 #[must_use = "options have no effect until an array is created"]
 pub struct CreateOptions {
@@ -25,7 +26,7 @@ pub struct CreateOptions {
 }
 
 impl CreateOptions {
-    /// Creates options for unencrypted arrays with the current time.
+    /// Creates options for unencrypted arrays and groups with the current time.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,18 +49,19 @@ impl CreateOptions {
         self
     }
 
-    /// Returns options that open the created array with the same key.
+    /// Returns options that open the created array with the same key and environment.
     pub fn array_options<T>(&self) -> Options<T> {
         Options::new().access(self.access.clone())
     }
 
-    /// Creates an array in the folder `path`, which need not exist. The format version is the
-    /// schema's.
+    /// Creates an array in the folder `path`, which need not exist. The array has the format
+    /// version of its schema.
     ///
     /// # Errors
-    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group. Also fails if the values
-    /// of an enumeration are missing, or if the storage fails. Created files are then removed as
-    /// far as possible.
+    /// [`ArrayError::AlreadyThere`] if the folder is an array or a group. [`ArrayError::NewSchema`]
+    /// if the definition is not valid, for example because the values of an enumeration are
+    /// missing. Also fails if the clock or random bytes are not available, or if the storage fails.
+    /// Created files are then removed as far as possible.
     pub fn create<D>(&self, path: impl AsRef<Path>, definition: D) -> Result<()>
     where
         D: TryInto<ArrayDefinition>,
@@ -99,7 +101,7 @@ impl CreateOptions {
             files.folder(folder)?;
         }
         for (label, schema) in definition.labels() {
-            // May exist after an interrupted creation.
+            // The folder may exist after an interrupted creation.
             if storage.exists(&label.uri)? {
                 storage.remove_folder(&label.uri)?;
             }
@@ -122,12 +124,13 @@ impl CreateOptions {
         Ok(())
     }
 
-    /// Adds a past or current schema to an array under construction, to copy an array that evolved.
-    /// The name, taken from [`ids`](Self::ids), determines when the schema applies. The folders
-    /// of the array must exist.
+    /// Adds a past or current schema to an array under construction, to copy an array whose schema
+    /// evolved. The timestamp of [`ids`](Self::ids) determines when the schema takes effect. The
+    /// folders of the array must exist.
     ///
     /// # Errors
-    /// The format allows a single schema only, or the storage fails.
+    /// The format allows a single schema only, the definition is not valid, the clock or random
+    /// bytes are not available, or the storage fails.
     pub fn add_schema_on(&self, storage: &Arc<dyn Storage>, definition: &ArrayDefinition) -> Result<()> {
         definition.check()?;
         let (names, environment, version) = (&self.names, &self.access.environment, definition.schema().version());
@@ -143,7 +146,8 @@ impl CreateOptions {
     }
 }
 
-/// Returns the complete definition of an array, from which similar arrays can be created.
+/// Returns the definition of an array, from which similar arrays can be created: the schema, the
+/// values of enumerations, and the labels whose arrays are stored in the array's folder.
 ///
 /// # Errors
 /// An enumeration or the array of a dimension label cannot be read.
@@ -214,8 +218,7 @@ pub(super) struct SchemaWriter<'a> {
 }
 
 impl SchemaWriter<'_> {
-    /// Writes missing enumerations, then the schema. `name` applies if the format has a schema
-    /// folder.
+    /// Writes missing enumerations, then the schema. Formats without a schema folder ignore `name`.
     pub(super) fn write(&self, definition: &ArrayDefinition, name: &str, files: &mut NewFiles) -> Result<()> {
         let schema = definition.schema();
         let version = schema.version();

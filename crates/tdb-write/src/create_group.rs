@@ -16,7 +16,8 @@ impl CreateOptions {
     ///
     /// # Errors
     /// [`ArrayError::AlreadyThere`](tdb_snapshot::ArrayError::AlreadyThere) if the folder is an
-    /// array or a group. Also fails if the storage fails.
+    /// array or a group. Also fails if the storage fails. Created files are then removed as far as
+    /// possible.
     pub fn create_group(&self, path: impl AsRef<Path>) -> Result<()> {
         self.create_group_on(&(Arc::new(LocalStorage::new(path.as_ref())) as _))
     }
@@ -31,7 +32,7 @@ impl CreateOptions {
         files.folder("")?;
         files.folder(METADATA_FOLDER)?;
         files.folder(GROUP_FOLDER)?;
-        // The folder or the marker alone makes a group.
+        // The folder alone identifies a group, and so does the marker.
         if !storage.exists(GROUP_MARKER)? {
             files.file(GROUP_MARKER, &[])?;
         }

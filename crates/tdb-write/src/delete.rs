@@ -9,18 +9,19 @@ use tdb_types::{ArrayType, ByteWriter, Feature, Limits, NameForm};
 
 use crate::WriteIds;
 
-/// Deletes the cells of a sparse array that meet a condition, if they were written up to the time
-/// of the deletion. The time is that of `names`, by default now. Later cells stay. By format, any
-/// comparison of a field deletes cells whose field is null, and all cells of fragments without the
-/// field.
+/// Deletes the cells of a sparse array that meet a condition and were written up to the time of the
+/// deletion. `names` determines this time, by default the current time. Cells written later stay.
+/// The format defines that in a delete, a comparison of a field is also true for cells whose field
+/// is null, and for all cells of fragments without the field.
 ///
 /// # Errors
-/// - The array is dense, or its format version has no deletes.
+/// - The array is dense, or its format version does not support deletes.
 /// - The condition does not fit the array.
 /// - The condition tests for null, which the format cannot store.
-/// - The condition exceeds the array's limits, and could not be read again.
-/// - The time is within the time range of a fragment without timestamps per cell, by format.
-/// - The storage fails.
+/// - The condition exceeds the array's limits, so that readers would reject it.
+/// - The time of the deletion is within the time range of a fragment with a format before 15.
+///   Readers could not apply the deletion to only some cells of this fragment.
+/// - The clock or random bytes are not available, or the storage fails.
 ///
 /// No cell is then deleted.
 pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &WriteIds) -> Result<()> {
@@ -60,15 +61,16 @@ pub fn delete_cells(array: &Snapshot, condition: &Condition, names: &WriteIds) -
     Ok(array.storage().create_new(&path, file.as_slice())?)
 }
 
-/// Deletes the fragments written within a time range in milliseconds, both ends included.
-/// Superseded fragments are deleted too. Fragments extending beyond the range stay. Returns the
-/// number of deleted fragments.
+/// Deletes the fragments written within a time range in milliseconds, both ends included. Also
+/// deletes superseded fragments in this range. Fragments whose time range extends beyond the given
+/// range stay. Returns the number of deleted fragments.
 ///
-/// The deletion is atomic, for readers and after a crash, if all fragments have format 12 or later.
-/// Older fragments are deleted one by one, newest first.
+/// If all deleted fragments have format 12 or later, the deletion is atomic for readers and after a
+/// crash. Otherwise the fragments are deleted one by one, newest first.
 ///
 /// # Errors
-/// The storage fails.
+/// A commit file cannot be read, the clock or random bytes are not available, or the storage fails.
+/// Some of the fragments may then already be deleted.
 pub fn delete_fragments(array: &Snapshot, time: TimeRange) -> Result<usize> {
     let storage = array.storage();
     let within = |files: &CommittedFragment| time.contains(files.entry.name.start(), files.entry.name.end());
@@ -107,13 +109,13 @@ fn is_read_again(stays: &Condition, limits: &Limits) -> Result<(), ConditionErro
     }
 }
 
-/// Invalidates several commits atomically. First consolidates the commits into one file, then
-/// removes the separate commit files, then adds an ignore file for the consolidated commits. Both
-/// new files are superfluous, but harmless, once the fragments are deleted.
+/// Invalidates several commits atomically. First writes the commits to one consolidated commits
+/// file, then removes the separate commit files, then adds an ignore file for the consolidated
+/// commits. Both new files are superfluous, but harmless, once the fragments are deleted.
 fn forget_together(storage: &dyn Storage, fragments: &[CommittedFragment], environment: &Environment) -> Result<()> {
     let paths: Vec<&str> = fragments.iter().filter_map(|files| files.commit.as_deref()).collect();
     let (Some(first), Some(last)) = (fragments.last(), fragments.first()) else { return Ok(()) };
-    // Readers ignore the times of both names.
+    // Readers ignore the timestamps in the names of both files.
     let name = |extension: &str| -> Result<String> {
         let uuid = environment.uuid_v7()?;
         let form = NameForm::Versioned(tdb_types::FormatVersion::DEFAULT.number());

@@ -1,4 +1,4 @@
-//! Writing of a region of a dense array, given in row-major or column-major order.
+//! Writing of the cells of a region of a dense array.
 
 mod slabs;
 
@@ -48,7 +48,7 @@ pub(super) fn write(
 }
 
 /// Writes the cells of a region as one uncommitted fragment. Also returns the number of cells.
-/// Errors count cells from `first`.
+/// Error messages number the cells from `first`.
 pub(super) fn seal(
     target: &Arc<Target>,
     settings: &Settings,
@@ -74,11 +74,12 @@ pub(super) fn seal(
     Ok((writer.seal()?, cells.len as u64))
 }
 
-/// Filters all tiles that intersect a box. The cells must be given in the array's cell order.
-/// Returns the tiles by field, and the number of cells per tile.
+/// Encodes all tiles that intersect a box. `cells` holds the cells of the box for each field, in
+/// the array's cell order. Returns the tiles of each field, and the number of cells per tile.
 ///
 /// # Errors
-/// The number of cells does not match the box, or a filter rejects a value.
+/// The array is sparse, the box is not within the domain, the number of cells does not match the
+/// box, a tile exceeds the limit, a filter cannot store a value, or random bytes are not available.
 pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Result<(Vec<Vec<EncodedTile>>, usize)> {
     let grid = target.dense_grid(region)?;
     let len = cells.first().map_or(0, Cells::len);
@@ -90,8 +91,8 @@ pub fn encode_box(target: &Target, region: &NdRange, cells: &[Cells<'_>]) -> Res
     Ok((encoded, saturating_len(grid.cells_per_tile())))
 }
 
-/// Encodes a range of tiles for each field. Errors count cells from `first`, or name no cell if
-/// `first` is `None`.
+/// Encodes a range of tiles for each field. Error messages number the cells from `first`, or name
+/// no cell if `first` is `None`.
 fn encode(
     target: &Target,
     cells: &CheckedCells<'_>,

@@ -20,30 +20,30 @@ pub struct Leftover {
     pub kind: EntryKind,
     /// Description of the entry.
     pub what: &'static str,
-    /// Paths of its files.
+    /// Paths of its files, relative to the array. For a file, only its own path.
     pub files: Vec<String>,
     /// Total bytes of the files.
     pub bytes: u64,
 }
 
-/// An incomplete file.
+/// Description of an incomplete file.
 const TEMPORARY: &str = "a file whose writing was interrupted";
-/// A fragment without a commit.
+/// Description of a fragment without a commit.
 const UNCOMMITTED: &str = "a fragment without a commit, of an interrupted write or deletion";
-/// An enumeration without a schema.
+/// Description of an enumeration without a schema.
 const ENUMERATION: &str = "an enumeration that no schema refers to";
 
-/// Finds the orphaned files of interrupted writes, sorted by path. An ongoing write looks the same
-/// before the commit. Before removing orphaned files, exclude writes in progress, or check the age
-/// of the files.
+/// Finds the orphaned files of interrupted writes, sorted by path. Before its commit, a write in
+/// progress looks the same as an interrupted write. Before you remove orphaned files, make sure
+/// that no write is in progress, or check the age of the files.
 ///
 /// # Errors
-/// A folder cannot be listed, or a commit file or a schema cannot be read. No result is then
-/// reliable.
+/// A folder cannot be listed, or a commit file or a schema cannot be read. Also fails if the array
+/// has the folder `__fragments` with entries, but not the folder `__commits`.
 pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
     let storage = &**array.storage();
-    // List the files before the commits. A fragment that is committed in the meantime is then
-    // recognized.
+    // List the fragments before the commits. A fragment that is committed between the two listings
+    // is then recognized.
     let root = storage.list("")?;
     let fragments = list(storage, FRAGMENTS_FOLDER)?;
     let enumerations = format!("{SCHEMA_FOLDER}/{ENUMERATIONS_FOLDER}");
@@ -62,8 +62,8 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
     let is_interrupted =
         |entry: &&Entry| entry.kind == EntryKind::File && is_temporary(&entry.name) && !is_of_maintenance(&entry.name);
     found.extend(root.iter().filter(is_interrupted).map(|entry| file(entry.name.clone(), TEMPORARY, entry)));
-    // If a part of the array is on another disk, temporary files are in that part and not in the
-    // root.
+    // If a folder of the array is on another disk, its temporary files are in that folder and not
+    // in the root.
     for folder in [COMMITS_FOLDER, SCHEMA_FOLDER, &enumerations, METADATA_FOLDER] {
         let entries = list(storage, folder)?;
         let interrupted = entries.iter().filter(is_interrupted);
@@ -98,8 +98,8 @@ pub fn leftovers(array: &Snapshot) -> Result<Vec<Leftover>> {
 /// committed in the meantime. Returns the removed entries.
 ///
 /// # Errors
-/// See [`leftovers`](leftovers). Also fails if the storage fails. Some entries may then be removed
-/// already.
+/// See [`leftovers`](leftovers). Also fails if an entry cannot be removed. Other entries may then
+/// already be removed.
 pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<Leftover>> {
     let still: HashSet<String> = self::leftovers(array)?.into_iter().map(|leftover| leftover.path).collect();
     let mut gone = Vec::new();
@@ -117,8 +117,8 @@ pub fn remove_leftovers(array: &Snapshot, leftovers: &[Leftover]) -> Result<Vec<
     Ok(gone)
 }
 
-/// Returns the folders of all committed fragments, and of fragments that other readers may consider
-/// committed. An invalid commit file is no reason to delete cells.
+/// Returns the folders of all committed fragments, and of fragments that other libraries may
+/// consider committed. An invalid commit file is no reason to delete cells.
 fn committed_folders(array: &Snapshot, root: &[Entry]) -> Result<HashSet<String>> {
     let mut committed: HashSet<String> = array.fragment_files()?.into_iter().map(|files| files.entry.folder).collect();
     let unsettled = consolidated_without_originals(array)?;
@@ -176,14 +176,14 @@ fn named_enumerations(array: &Snapshot) -> Result<HashSet<String>> {
     Ok(named)
 }
 
-/// Returns `true` if a folder in the array's root is a fragment from before format 12.
+/// Returns `true` if this folder in the array's root is a fragment of a format before 12.
 fn is_fragment(name: &str) -> bool {
     let version = TimestampedName::parse(name).filter(|_| !name.contains('.')).map(|name| name.fragment_version());
     version.is_some_and(|version| version.is_ok_and(|version| !version.has(Feature::CommitsFolder)))
 }
 
-/// Returns `true` if an entry may be part of a fragment. Other files in the folder have another
-/// owner, who may need the files.
+/// Returns `true` if an entry may be part of an uncommitted fragment. Folders with other files are
+/// not removed, because another program may need these files.
 fn is_data_file(entry: &Entry) -> bool {
     let extension = entry.name.rsplit_once('.').map(|(_, extension)| extension);
     entry.kind == EntryKind::File && (extension == Some(DATA_EXTENSION) || is_temporary(&entry.name))

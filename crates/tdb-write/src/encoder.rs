@@ -38,13 +38,13 @@ pub struct FieldEncoder {
     dimension: Option<tdb_fragment::tdb_rtree::DimensionKind>,
     /// `true` if values stay unfiltered, for later filtering together with other dimensions.
     is_raw: bool,
-    /// Value of cells of dense tiles outside of the written region. A single value for variable
-    /// length. Releases before format 7 used the fill value of the datatype, later releases use
-    /// zeros. Readers never see it.
+    /// Value of the cells of a dense tile that are outside of the written region. For variable
+    /// length, a cell of one value. Formats before 7 use the fill value of the datatype, later
+    /// formats use zeros. Readers never see this value.
     pub(super) padding: Vec<u8>,
-    /// `true` if chunks of variable-length cells may end within a cell, as in releases before
-    /// format 7. In arrays of later formats, the newest release ends chunks with cells, unlike some
-    /// earlier releases.
+    /// `true` if chunks of variable-length cells may end within a cell, as in formats before 7. In
+    /// later formats, the newest release of the reference library ends chunks between cells. Some
+    /// earlier releases do not.
     cuts_cells: bool,
     /// `true` if the metadata stores the first and the last coordinate of each tile.
     has_ends: bool,
@@ -59,7 +59,7 @@ pub struct FieldEncoder {
 /// An encoded tile of a field, ready to be appended to the files.
 #[derive(Debug, Default)]
 pub struct EncodedTile {
-    /// Filtered bytes of cells or offsets, of values, and of validity.
+    /// Filtered bytes of the cells or offsets, of the values, and of the validity.
     pub parts: [Vec<u8>; 3],
     /// Metadata of the tile.
     pub stored: StoredTile,
@@ -76,7 +76,7 @@ impl EncodedTile {
     }
 }
 
-/// A run of cells that count in the statistics.
+/// A run of cells that the statistics of a tile include.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) cells: Range<usize>,
@@ -154,8 +154,8 @@ impl FieldEncoder {
         })
     }
 
-    /// Creates an encoder for a number per cell outside of the schema, such as timestamps. Uses the
-    /// filters of coordinates.
+    /// Creates an encoder for a field that the schema does not list: one number per cell, such as a
+    /// timestamp. Uses the filters of coordinates.
     pub(super) fn of_times(
         array: &Snapshot,
         schema: &ArraySchema,
@@ -190,8 +190,8 @@ impl FieldEncoder {
         self.var.is_some()
     }
 
-    /// Checks that a dense tile fits the limit. Dense tiles are stored completely, even if few
-    /// cells are written.
+    /// Checks that a dense tile is within the limit. A dense tile is stored completely, even if
+    /// only a few of its cells are written.
     pub(super) fn check_dense_tile(&self, cells: u64) -> Result<()> {
         let bytes = if self.is_var() { 8 } else { self.size as u64 };
         match cells.checked_mul(bytes) {
@@ -226,7 +226,7 @@ impl FieldEncoder {
         })
     }
 
-    /// Encodes a tile. `runs` lists the cells that count in the statistics.
+    /// Encodes a tile. `runs` lists the cells that the statistics include.
     ///
     /// # Errors
     /// The tile exceeds the limit, a filter cannot store a value, or random bytes are not
@@ -239,8 +239,8 @@ impl FieldEncoder {
     ) -> Result<EncodedTile> {
         self.check_tile(cells)?;
         if let Some(environment) = &self.encrypted {
-            // Initialization vectors never repeat, since each source begins at a random one of 2^96
-            // positions.
+            // A repeated initialization vector is very unlikely, because each source begins at one
+            // of 2^96 random positions.
             scratch.filters = std::mem::take(&mut scratch.filters).with_ivs(environment.random_ivs()?);
         }
         let TileScratch { cells: memory, filters, .. } = scratch;
@@ -263,14 +263,14 @@ impl FieldEncoder {
         Ok(encoded)
     }
 
-    /// Returns the first and the last coordinate of a tile, if the metadata stores them.
+    /// Returns the first and the last coordinate of a tile. Returns `None` if the metadata does not
+    /// store them, or if the tile has no cells.
     pub fn ends(&self, tile: &Cells<'_>) -> Option<[Vec<u8>; 2]> {
         let last = tile.len().checked_sub(1).filter(|_| self.has_ends)?;
         Some([0, last].map(|cell| tile.cell(cell).to_vec()))
     }
 
-    /// Checks that the filters can store all values visible to readers, without null cells and
-    /// padding.
+    /// Checks that the filters can store all values that readers see. Skips null cells and padding.
     #[cold]
     fn check_stored(&self, tile: &Cells<'_>, runs: impl Iterator<Item = Run>) -> Result<(), FilterError> {
         let Some(storable) = &self.storable else { return Ok(()) };
@@ -290,7 +290,7 @@ impl FieldEncoder {
     fn filter(&self, tile: &Cells<'_>, parts: &mut [Vec<u8>; 3], filters: &mut Scratch) -> Result<bool, FilterError> {
         let [fixed, var, validity] = parts;
         let mut lost = None;
-        // Filters usually shrink the data, and add at most a few bytes per chunk.
+        // Filters usually shrink the data. At worst, they add a few bytes per chunk.
         let room = |bytes: usize| bytes + bytes / 256 + 64;
         match &self.var {
             None if self.is_raw => fixed.extend_from_slice(tile.values()),
@@ -307,7 +307,8 @@ impl FieldEncoder {
                 let ends_of_chunks = (!self.cuts_cells).then_some(offsets);
                 lost = values.encode_tile_lossy(tile.values(), ends_of_chunks, var, filters)?;
                 if values.carries_offsets() {
-                    // The values embed the offsets. The tile of offsets has zero chunks.
+                    // The filtered values include the offsets. The tile of offsets then has no
+                    // chunks.
                     fixed.extend_from_slice(&0u64.to_le_bytes());
                 } else {
                     self.fixed.encode_tile(bytemuck::cast_slice(offsets), None, fixed, filters)?;
@@ -320,7 +321,7 @@ impl FieldEncoder {
         Ok(lost.is_none())
     }
 
-    /// Returns `true` if the tiles of a field have the same parts and cell types.
+    /// Returns `true` if `tiles` have the same parts and types as the tiles of this encoder.
     pub fn stores_alike(&self, tiles: &FieldTiles) -> bool {
         let kind = |pipeline: &BoundPipeline| *pipeline.kind();
         kind(&self.fixed) == kind(&tiles.fixed.pipeline)
@@ -333,7 +334,8 @@ impl FieldEncoder {
         self.dimension.is_some()
     }
 
-    /// Returns the range of cells if the field is a dimension.
+    /// Returns the range of the coordinates. Returns `None` if the field is not a dimension, or if
+    /// there are no cells.
     pub fn range_of(&self, cells: &Cells<'_>) -> Option<DimRange> {
         self.dimension.and_then(|kind| DimRange::of_cells(cells, kind))
     }
@@ -345,7 +347,7 @@ impl FieldEncoder {
         parts
     }
 
-    /// Returns the buffers of a written tile to the pool.
+    /// Gives the buffers of a written tile back to the pool.
     pub(crate) fn give_back(&self, tile: EncodedTile) {
         self.spares.give(tile.parts);
     }
@@ -360,8 +362,8 @@ impl FieldEncoder {
     }
 }
 
-/// Returns the fill value of an attribute's datatype if dense tiles are padded with it. The fill
-/// value of the schema does not matter.
+/// Returns the padding of an attribute in formats before 7: the default fill value of its datatype,
+/// even if the schema has another fill value. Returns `None` for dimensions and later formats.
 fn padding(schema: &ArraySchema, version: FormatVersion, field: FragmentField) -> Option<Vec<u8>> {
     let FragmentField::Attribute(index) = field else { return None };
     let attribute = schema.attributes().get(index).filter(|_| !version.has(Feature::Validity))?;

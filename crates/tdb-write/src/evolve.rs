@@ -9,21 +9,24 @@ use crate::WriteIds;
 use crate::create::{SchemaWriter, definition};
 use crate::files::NewFiles;
 
-/// Schema names begin with their timestamps and are compared as text.
+/// A schema name begins with the timestamp. Readers compare schema names as text.
 const NAMED_LATER: &str = "the current schema has a later timestamp than the new schema, and readers use the latest; \
                            choose a later time for the change";
 
-/// The second attempt is a millisecond later. Further attempts help only if the clock is set back.
+/// Maximum number of attempts to find a name. The second attempt takes place in a later
+/// millisecond. Further attempts help only if the clock was set back.
 const ATTEMPTS: usize = 4;
 
 /// Evolves the schema of an array. Writes new and extended enumerations, then the new schema.
-/// Readers use the new schema from then on. An empty evolution writes a copy of the current schema,
-/// with the same version.
+/// Readers that open the array afterwards use the new schema. An empty evolution writes a copy of
+/// the current schema, with the same version.
 ///
 /// # Errors
-/// [`ArrayError::NewSchema`] if a change is not possible. [`ArrayError::Outdated`] if the array's
-/// schema has changed since it was opened, or if its timestamp is later than the new timestamp.
-/// Also fails if the storage fails. The array is then unchanged.
+/// [`ArrayError::NewSchema`] if a change is not possible. [`ArrayError::Outdated`] if the schema
+/// has changed since the array was opened, or if the current schema has a later timestamp than the
+/// new schema. Also fails if an enumeration or the array of a dimension label cannot be read, if
+/// the clock or random bytes are not available, or if the storage fails. The array then remains
+/// unchanged.
 pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &WriteIds) -> Result<()> {
     let definition = evolution.build(&definition(array)?)?;
     let definition = definition.place_new_enumerations(|| names.enumeration_file(&array.access().environment))?;
@@ -39,8 +42,8 @@ pub fn evolve(array: &Snapshot, evolution: &SchemaEvolution, names: &WriteIds) -
     Ok(())
 }
 
-/// Returns a name for a new schema. It must sort last, because readers choose schemas by the order
-/// of names.
+/// Returns a name for a new schema. The name sorts after the names of all other schemas, because
+/// readers choose the last name.
 fn name_of_schema(array: &Snapshot, names: &WriteIds) -> Result<TimestampedName> {
     let environment = &array.access().environment;
     for _ in 0..ATTEMPTS {

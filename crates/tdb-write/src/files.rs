@@ -15,9 +15,9 @@ pub(super) struct NewFiles {
 
 #[derive(Debug)]
 enum Made {
-    /// Removed only if empty, since others may have added files.
+    /// Removed only if empty, because other programs may have added files.
     Folder(String),
-    /// A folder without other users. Removed with all its content.
+    /// A folder that no other program uses. Removed with all its content.
     Tree(String),
     File(String),
 }
@@ -36,7 +36,7 @@ impl NewFiles {
         Ok(())
     }
 
-    /// Creates a folder that has no other users.
+    /// Creates a folder that no other program uses.
     pub(super) fn tree(&mut self, path: &str) -> Result<()> {
         self.storage.create_folder(path)?;
         self.made.push(Made::Tree(path.to_owned()));

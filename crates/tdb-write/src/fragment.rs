@@ -33,11 +33,13 @@ impl FragmentWriter {
         Self::begin(target, names, builder)
     }
 
-    /// Starts a consolidated sparse fragment. The flags select whether cells have timestamps and
-    /// deletion data. `conditions` lists the delete commits that were applied.
+    /// Starts a consolidated sparse fragment. `times` selects whether cells have timestamps, and
+    /// `deletes` whether they have the time and condition of their deletion. `conditions` lists the
+    /// delete commits that were applied.
     ///
     /// # Errors
-    /// The storage fails, or the random bytes for the name are not available.
+    /// The storage fails, a fragment of the same name exists, or the clock or random bytes for the
+    /// name are not available.
     pub fn joined(
         target: &Arc<Target>,
         names: &WriteIds,
@@ -53,7 +55,8 @@ impl FragmentWriter {
     /// Starts a dense fragment of all tiles that intersect the domain.
     ///
     /// # Errors
-    /// The domain does not fit the schema, or the storage fails.
+    /// The domain does not fit the schema, the storage fails, a fragment of the same name exists,
+    /// or the clock or random bytes for the name are not available.
     pub fn dense(target: &Arc<Target>, names: &WriteIds, domain: NdRange) -> Result<Self> {
         let builder = FragmentBuilder::dense(target.version, &target.schema, target.schema_name(), domain);
         Self::begin(target, names, builder.map_err(|source| error(target, source))?)
@@ -86,16 +89,17 @@ impl FragmentWriter {
         Ok(Self { builder, ..self })
     }
 
-    /// Returns the bytes of the data files so far.
+    /// Returns the total size of the data files so far, in bytes.
     pub fn data_size(&self) -> u64 {
         self.builder.data_size()
     }
 
-    /// Appends the next tiles. `tiles` holds the same number of tiles for each stored field, in
-    /// order. `cells` holds the number of cells per tile.
+    /// Appends the next tiles. `tiles` holds the same number of tiles for each field of the target.
+    /// `cells` holds the number of cells per tile.
     ///
     /// # Errors
-    /// The storage fails.
+    /// The tiles do not fit the fragment, or the storage fails. Before format 5, also fails if a
+    /// tile of combined coordinates exceeds the limit or cannot be filtered.
     pub fn append(&mut self, tiles: Vec<Vec<EncodedTile>>, cells: &[usize]) -> Result<()> {
         let mut mbrs: Vec<NdRange> = cells.iter().map(|_| NdRange(Vec::new())).collect();
         for (field, tiles) in self.target.fields.iter().zip(&tiles) {
@@ -140,7 +144,8 @@ impl FragmentWriter {
     /// Makes the data files durable and writes the metadata.
     ///
     /// # Errors
-    /// The storage fails.
+    /// The tiles do not fit the domain of the fragment, random bytes for the encryption are not
+    /// available, or the storage fails.
     pub fn seal(self) -> Result<SealedFragment> {
         let Self { target, fragment, builder, files } = self;
         let files: Vec<_> = files.into_iter().flat_map(|files| files.0).flatten().collect();

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 // Every write creates new files under unique names. Existing files are never changed in place. A
-// single file (`Storage::create_new`) is created atomically. A fragment consists of several files
-// and goes through `NewFragment`. The last file of a fragment commits it.
+// single file (`Storage::create_new`) is created atomically. `NewFragment` creates a fragment,
+// which consists of several files. The last file commits the fragment.
 
 mod atomic;
 mod check;

@@ -1,4 +1,4 @@
-//! Changes of metadata.
+//! Writing of metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::WriteIds;
 ///
 /// let array = Array::open(&path)?;
 /// array.write_metadata().put("title", MetadataValue::text("Rain")?).delete("draft").commit()?;
-/// // Arrays opened afterwards have the change.
+/// // Arrays that are opened afterwards have the change.
 /// assert_eq!(Array::open(&path)?.metadata()?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -40,9 +40,9 @@ pub struct MetadataWriter {
     changes: BTreeMap<Vec<u8>, Option<MetadataValue>>,
 }
 
-/// Returns the version in the headers of an array's metadata files: the array's version, readable
-/// by releases of the same age. For arrays from before metadata existed, returns the first version
-/// with metadata. The first release with metadata also reads metadata files in older arrays.
+/// Returns the version in the headers of an array's metadata files: the array's version, which
+/// releases of the same age can read. For versions without metadata, returns the first version with
+/// metadata. The first release that supports metadata also reads metadata files in older arrays.
 pub(crate) fn version_of_files(array: FormatVersion) -> FormatVersion {
     let known = FormatVersion::all().find(|version| version.has(Feature::MetadataFolder));
     known.map_or(array, |known| known.max(array))
@@ -55,8 +55,8 @@ impl MetadataWriter {
         Self::new(array.storage(), array.access(), version)
     }
 
-    /// Starts a change of a group's metadata. Always writes the current version, because groups
-    /// have no format version.
+    /// Starts a change of a group's metadata. The new file has the current format version, because
+    /// groups have no version.
     pub fn of_group(storage: &Arc<dyn Storage>, access: &Access) -> Self {
         Self::new(storage, access, FormatVersion::DEFAULT)
     }
@@ -87,8 +87,8 @@ impl MetadataWriter {
     /// Writes the changes durably. Writes nothing if there are no changes.
     ///
     /// # Errors
-    /// A key is too long, a value has type `any`, or the storage fails. The metadata is then
-    /// unchanged.
+    /// A key or a value is too long, a value has the datatype `any`, the clock or random bytes are
+    /// not available, or the storage fails. The metadata then remains unchanged.
     pub fn commit(self) -> Result<()> {
         if self.changes.is_empty() {
             return Ok(());
@@ -106,7 +106,7 @@ impl MetadataWriter {
     }
 }
 
-/// Encodes changes as a metadata file. `file` names it in errors.
+/// Encodes changes as a metadata file. `file` returns the name of the file for error messages.
 pub(crate) fn encode(
     access: &Access,
     version: FormatVersion,

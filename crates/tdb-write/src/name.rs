@@ -11,8 +11,8 @@ use tdb_types::{Feature, FormatVersion, NameForm, TimestampedName};
 ///
 /// By default, the timestamp is the current time. The unique part is a UUID version 7: creation
 /// time, counter and 62 random bits, from the clock and random bytes of the [`Environment`]. All
-/// names are distinct. Among names with equal timestamps, the later name is greater. For fragments
-/// this means that the later write wins.
+/// names are distinct. Names with equal timestamps sort in the order of their creation. Among
+/// fragments with equal timestamps, the later write therefore takes precedence.
 ///
 /// ```
 /// use tdb_array::WriteIds;
@@ -34,12 +34,12 @@ pub struct WriteIds {
 #[derive(Clone, Debug)]
 struct Seeded {
     seed: u64,
-    /// Number of names created. Shared by clones, to keep names distinct.
+    /// Number of UUIDs created. Clones share the counter, to keep names distinct.
     count: Arc<AtomicU64>,
 }
 
 impl WriteIds {
-    /// Creates unique names with the current time.
+    /// Creates a source of unique names with the current time.
     pub fn new() -> Self {
         Self::default()
     }
@@ -51,16 +51,17 @@ impl WriteIds {
         self
     }
 
-    /// Sets a range of timestamps in milliseconds, for fragments and files that replace others from
-    /// several times.
+    /// Sets a range of timestamps in milliseconds, for a file or fragment that replaces files or
+    /// fragments of several times.
     pub fn over(mut self, start: u64, end: u64) -> Self {
         self.at = Some(start);
         self.until = Some(end);
         self
     }
 
-    /// Takes the timestamps and the unique part of another name. Copies then keep the order of the
-    /// originals. Valid for a single write into an array without a file of that name.
+    /// Uses the timestamps and the unique part of another name. Copied fragments then keep the
+    /// order of the originals. Use the result for a single write, into an array that does not
+    /// contain the name yet.
     pub fn like(mut self, name: &TimestampedName) -> Self {
         self.unique = name.uuid();
         self.over(name.start(), name.end())
@@ -70,7 +71,8 @@ impl WriteIds {
     /// sequence. Set a timestamp as well. Two writers to the same array must not share seed and
     /// timestamp.
     ///
-    /// Encryption still uses random initialization vectors: reuse would reveal the plaintext.
+    /// Encryption still uses random initialization vectors, because a repeated vector would reveal
+    /// the plaintext.
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seeded = Some(Seeded { seed, count: Arc::default() });
         self
@@ -99,7 +101,7 @@ impl WriteIds {
         }
     }
 
-    /// Returns the next name for a time range, and ignores the timestamp that was set.
+    /// Returns the next name for a time range. Ignores the timestamp of this source.
     pub(crate) fn next_over(
         &self,
         form: NameForm,
@@ -121,7 +123,7 @@ impl WriteIds {
 }
 
 impl Seeded {
-    /// Returns ascending values.
+    /// Returns the next value of an ascending sequence.
     fn next(&self) -> u128 {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let high = (mixed(self.seed) & !0xffff_ffff) | (count & 0xffff_ffff);
@@ -129,7 +131,7 @@ impl Seeded {
     }
 }
 
-/// Mixes the bits with a bijection, the finalizer of SplitMix64.
+/// Mixes the bits. The function is a bijection: the finalizer of SplitMix64.
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -137,8 +139,8 @@ fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The folder of a fragment, and the file that commits it. The counterpart of `FragmentEntry`,
-/// which parses names.
+/// The folder of a fragment, and the file that commits it. `FragmentEntry` is the counterpart for
+/// reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentPlace {
     /// Name of the folder, and of the commit file without extension.

@@ -14,7 +14,8 @@ use tdb_snapshot::{ArrayError, Result};
 
 use crate::Duplicates;
 
-/// Returns the cell numbers in storage order, after removal of duplicates.
+/// Returns the numbers of the cells to write, in global order. Among cells with equal coordinates,
+/// `duplicates` decides which cells are written.
 pub(super) fn sorted(
     schema: &ArraySchema,
     workers: &Workers,
@@ -59,7 +60,7 @@ fn sorted_by<K: Key>(
         let bounds = entries
             .iter()
             .fold((K::HIGHEST, K::default()), |(lo, hi), entry| (lo.min(entry.key()), hi.max(entry.key())));
-        // If duplicates are an error, their order does not matter.
+        // If duplicates cause an error, the order of equal cells does not matter.
         let by_key = order.is_exact() && duplicates == Duplicates::Refuse;
         let compare: Option<&CompareEqual<'_, K::Entry>> = if by_key { None } else { Some(&ties) };
         Sorter::default().sort(workers, &mut entries, bounds, compare);

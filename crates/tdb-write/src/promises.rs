@@ -11,7 +11,7 @@ use tdb_types::{Cells, DataOrder, Scalar};
 
 use crate::check::CheckedCells;
 
-/// Progress of ordered attributes across batches.
+/// A check of ordered attributes across batches.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
     /// Last value by attribute index.

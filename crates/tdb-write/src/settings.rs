@@ -15,9 +15,9 @@ use crate::{SealedFragment, WriteIds};
 pub enum Duplicates {
     /// Return an error that names two of the cells.
     Refuse,
-    /// Keep the last of them.
+    /// Keep the last of these cells.
     KeepLast,
-    /// Keep all of them, in the given order. The schema must allow duplicates.
+    /// Keep all of these cells, in the given order. The schema must allow duplicates.
     Keep,
 }
 
@@ -51,17 +51,17 @@ impl Settings {
         }
     }
 
-    /// Returns how many tiles of `tile_cells` cells to hold in memory at once.
+    /// Returns the number of tiles of `tile_cells` cells to hold in memory at once.
     pub(super) fn window(&self, target: &Target, cells: &CheckedCells<'_>, tile_cells: usize) -> Window {
         let bytes: usize =
             cells.fields.iter().map(|field| field.cells.values().len()).sum::<usize>() / cells.len.max(1);
-        // Each tile is in memory twice: before and after the filters, or after the filters in two
-        // windows.
+        // Each tile counts twice: either its unfiltered and its filtered form are in memory, or the
+        // filtered forms of two windows.
         self.window_of(target, bytes.max(target.cell_size()).saturating_mul(2), tile_cells)
     }
 
-    /// Returns the same as [`window`](Self::window), for cells of `cell_bytes` bytes, all forms
-    /// included.
+    /// Returns the same as [`window`](Self::window), for cells that take `cell_bytes` bytes of
+    /// memory, filtered and unfiltered forms together.
     pub(super) fn window_of(&self, target: &Target, cell_bytes: usize, tile_cells: usize) -> Window {
         Window::new(self.budget, cell_bytes.saturating_mul(tile_cells), target.array.workers().threads())
     }

@@ -11,8 +11,8 @@ use tdb_types::{FormatVersion, NameForm, TimestampedName};
 
 use crate::{WriteIds, version_of_metadata};
 
-/// Access to the commit, footer and metadata files of an array or a group, with key and limits.
-/// Used to consolidate these files.
+/// Access to the commit, footer and metadata files of an array or a group, with its key and limits.
+/// Consolidations use this access.
 ///
 /// ```
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/v22-by-2.30.0-dense-metadata/array");
@@ -50,8 +50,8 @@ impl SmallFiles {
         Self { storage, access, version, metadata_version: version }
     }
 
-    /// Returns an encoder of generic tiles with this version in their headers. Encrypts if the
-    /// array is encrypted.
+    /// Returns an encoder of generic tiles with this version in their headers. The encoder encrypts
+    /// if the array or group has a key.
     ///
     /// # Errors
     /// Random bytes for the encryption are not available.
@@ -66,14 +66,14 @@ impl SmallFiles {
     }
 
     /// Returns the format version of new files: the array's version, or the current version if the
-    /// array's is too old to be written. Determines the names and folders of new files and the form
-    /// of paths in them.
+    /// array has a version below 7 or is a group. The version determines the names and folders of
+    /// new files and the form of the paths in these files.
     #[must_use]
     pub fn version(&self) -> FormatVersion {
         self.version
     }
 
-    /// Returns the name of a new file that replaces others of a time range.
+    /// Returns the name of a new file that replaces the files of a time range.
     ///
     /// # Errors
     /// The clock or the random bytes for the unique part are not available.
@@ -81,10 +81,10 @@ impl SmallFiles {
         names.next_over(form, time, &self.access.environment)
     }
 
-    /// Reads the changes in a metadata file in stored order, deletions included.
+    /// Reads the changes in a metadata file, including deletions, in stored order.
     ///
     /// # Errors
-    /// The file is damaged, too large, missing, or encrypted with another key.
+    /// The file is damaged, too large, missing, encrypted with another key, or cannot be read.
     pub fn read_metadata(&self, path: &str) -> Result<Vec<MetadataChange>> {
         let bytes = self.access.read(&*self.storage, path)?;
         let file = MetadataFile::parse_file(&bytes, &mut self.access.decoder(), None);
@@ -103,7 +103,7 @@ impl SmallFiles {
     /// Reads a file that lists other files.
     ///
     /// # Errors
-    /// The file exceeds the limit or is missing.
+    /// The file is too large, missing, or cannot be read.
     pub fn read_list(&self, path: &str) -> Result<Vec<u8>> {
         Ok(self.storage.read_up_to(path, self.access.limits.commit_bytes)?)
     }
@@ -111,7 +111,7 @@ impl SmallFiles {
     /// Reads the file of a delete commit.
     ///
     /// # Errors
-    /// The file is too large or missing.
+    /// The file is too large, missing, or cannot be read.
     pub fn read_delete(&self, path: &str) -> Result<Vec<u8>> {
         self.access.read(&*self.storage, path)
     }
@@ -119,17 +119,18 @@ impl SmallFiles {
     /// Reads a consolidated footers file.
     ///
     /// # Errors
-    /// The file is damaged, too large, missing, or encrypted with another key.
+    /// The file is damaged, too large, missing, encrypted with another key, or cannot be read.
     pub fn read_footers(&self, path: &str) -> Result<ConsolidatedFooters> {
         let bytes = self.access.read(&*self.storage, path)?;
         let footers = ConsolidatedFooters::parse_file(&bytes, &mut self.access.decoder(), None);
         footers.map_err(|source| self.fragment_error(path, source))
     }
 
-    /// Encodes the footers of fragments, given with the names to store.
+    /// Encodes a consolidated footers file. `fragments` lists the name to store and the footer of
+    /// each fragment.
     ///
     /// # Errors
-    /// More than 2^32 fragments, or random bytes for the encryption are not available.
+    /// There are 2^32 or more fragments, or random bytes for the encryption are not available.
     pub fn encode_footers(&self, fragments: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         let file = ConsolidatedFooters::write_file(fragments, &mut self.access.encoder(self.version)?);
         file.map_err(|source| self.fragment_error("", source))

@@ -30,12 +30,12 @@ pub(super) struct Sealed {
     pub(super) fragment: SealedFragment,
     /// Number of given cells.
     pub(super) given: u64,
-    /// Number of cells in the fragment, without duplicates.
+    /// Number of cells in the fragment, without the duplicates that were dropped.
     pub(super) kept: u64,
 }
 
 /// Writes cells in any order as one uncommitted fragment. Returns `None` if there are no cells.
-/// Errors count cells from `first`.
+/// Error messages number the cells from `first`.
 pub(super) fn seal(
     target: &Arc<Target>,
     settings: &Settings,
@@ -64,7 +64,7 @@ pub(super) fn seal(
     Ok(Some(Sealed { fragment: writer.seal()?, given: cells.len as u64, kept: sorted.len() as u64 }))
 }
 
-/// Encodes tiles of these cells for each field.
+/// Encodes tiles for each field. A tile is a list of cell numbers.
 fn encode(target: &Target, cells: &CheckedCells<'_>, tiles: &[&[u32]], first: u64) -> Result<Vec<Vec<EncodedTile>>> {
     let count: usize = tiles.iter().map(|tile| tile.len()).sum();
     let bytes = (count * target.cell_size()) as u64;

@@ -30,13 +30,13 @@ use slices::Slices;
 /// batches of any size and writes one fragment, or several fragments of limited size. Memory stays
 /// within the budget.
 ///
-/// No cell becomes visible before [`commit`](Self::commit). If the writer is dropped first, nothing
-/// is written.
+/// No cell becomes visible before [`commit`](Self::commit). A writer that is dropped earlier
+/// removes its files.
 #[derive(Debug)]
 pub struct GlobalWriter {
     target: Arc<Target>,
     settings: Settings,
-    /// Checks the order of sparse cells.
+    /// Checks the order of sparse cells. `None` for a dense array.
     sequence: Option<Sequence>,
     tile_cells: usize,
     /// Number of cells to collect before encoding. A multiple of the tile size.
@@ -44,10 +44,11 @@ pub struct GlobalWriter {
     /// `true` if encoded tiles are written while the next tiles are encoded.
     overlaps: bool,
     promises: Promises,
-    /// Number of cells held back until the end: 1 if the next cell may replace the last, else 0.
+    /// Number of cells held back until the end: 1 if the next cell may replace the last cell, else
+    /// 0.
     held_back: usize,
     pending: Vec<Pending>,
-    /// Number of waiting cells.
+    /// Number of cells in `pending`.
     waiting: usize,
     /// Number of given cells.
     received: u64,
@@ -58,7 +59,7 @@ pub struct GlobalWriter {
     output: Output,
     /// `true` if some of the given cells were dropped.
     has_dropped: bool,
-    /// `true` after an error. No further cells are then accepted.
+    /// `true` after an error. The writer then accepts no more cells.
     failed: bool,
 }
 
@@ -79,8 +80,8 @@ impl GlobalWriter {
             (Some(Sequence::new(schema, duplicates)?), None, schema.capacity(), keeps_last)
         };
         let tile_cells = saturating_len(tile_cells);
-        // Cells are in memory before and after the filters, and once more if another thread writes
-        // them.
+        // The unfiltered and the filtered form of the cells are in memory, and with several threads
+        // also the filtered form of the previous window.
         let times = if target.array.workers().threads() > 1 { 3 } else { 2 };
         let window = settings.window_of(&target, target.cell_size().saturating_mul(times), tile_cells);
         let output = Output::new(&target, &settings.names, slices, max_fragment_size);
@@ -108,9 +109,10 @@ impl GlobalWriter {
     /// Appends the next cells.
     ///
     /// # Errors
-    /// The columns or cells do not fit the array, cells are out of order, or the storage fails.
-    /// Errors count cells from the first batch. After an error, the writer accepts no more cells
-    /// and cannot be committed.
+    /// The columns or cells do not fit the array, cells are out of order, a dense array gets more
+    /// cells than the ranges contain, the storage fails, or an earlier call failed. Error messages
+    /// number the cells across all batches. After an error, the writer accepts no more cells and
+    /// cannot be committed.
     pub fn push<'a>(&mut self, cells: impl Into<WriteBatch<'a>>) -> Result<()> {
         if self.failed {
             return Err(ArrayError::Write("the write has already failed; start a new write".to_owned()));
@@ -124,7 +126,7 @@ impl GlobalWriter {
         let target = Arc::clone(&self.target);
         let cells = check(&target.schema, cells, self.received, self.settings.any_utf8)?;
         if cells.len == 0 {
-            // Without cells, no coordinates or order need checks.
+            // An empty batch has no coordinates and no order to check.
             return Ok(());
         }
         self.promises.follow(&target.schema, &cells, self.received)?;
@@ -153,14 +155,14 @@ impl GlobalWriter {
         while done < count {
             let left = count - done;
             if kept.cells.is_none() && self.waiting == 0 && left >= self.tile_cells + self.held_back {
-                // Complete tiles need not wait.
+                // Encode complete tiles without a copy.
                 let tiles = (left - self.held_back).min(self.window) / self.tile_cells;
                 self.write_column_tiles(&cells, done..done + tiles * self.tile_cells)?;
                 done += tiles * self.tile_cells;
                 continue;
             }
             let completing = self.tile_cells - self.waiting % self.tile_cells;
-            // If complete tiles follow, write the waiting cells first.
+            // If complete tiles follow, complete and write the tile of the waiting cells first.
             let clears = self.held_back == 0 && left >= completing + self.tile_cells;
             let end = count.min(done + if clears { completing } else { self.room() });
             self.append(&cells, kept.cells.as_deref(), done..end);
@@ -172,7 +174,7 @@ impl GlobalWriter {
         Ok(())
     }
 
-    /// Returns the number of cells that can wait, at least 1.
+    /// Returns the number of cells that can still be added to the waiting cells, at least 1.
     fn room(&self) -> usize {
         (self.window + self.held_back).saturating_sub(self.waiting).max(1)
     }
@@ -217,7 +219,7 @@ impl GlobalWriter {
         self.kept += range.len() as u64;
     }
 
-    /// Encodes and writes the complete tiles, or all cells if `all`.
+    /// Encodes and writes the complete tiles. If `all` is `true`, writes all waiting cells.
     fn flush(&mut self, all: bool) -> Result<()> {
         let ready = self.waiting.saturating_sub(self.held_back);
         let cells = if all { self.waiting } else { ready / self.tile_cells * self.tile_cells };
@@ -246,7 +248,8 @@ impl GlobalWriter {
     }
 
     /// Returns a function from the index of a kept cell, counted from `first`, to its number in the
-    /// input. The function returns `None` if cells were dropped.
+    /// input. The function returns `None` if duplicates were dropped, because the numbers then
+    /// differ.
     fn numbers(&self, first: u64) -> impl Fn(usize) -> Option<u64> + Send + Sync + use<> {
         let has_dropped = self.has_dropped;
         move |cell| (!has_dropped).then_some(first + cell as u64)
@@ -261,11 +264,13 @@ impl GlobalWriter {
         self.output.write(encoded)
     }
 
-    /// Writes the remaining cells and commits all cells atomically.
+    /// Writes the remaining cells and commits all fragments atomically. Before format 12, fragments
+    /// are committed one by one. After a crash, only the first fragments may be committed.
     ///
     /// # Errors
-    /// Cells of a dense region are missing, the storage fails, or an earlier call failed. No cell
-    /// is then committed.
+    /// Cells of the ranges of a dense array are missing, the remaining cells cannot be encoded, the
+    /// storage fails, or an earlier call failed. No cell is then committed, except for the first
+    /// fragments before format 12.
     pub fn commit(mut self) -> Result<Written> {
         if self.failed {
             return Err(ArrayError::Write("the write has already failed; nothing was committed".to_owned()));

@@ -26,16 +26,18 @@ pub struct Target {
     pub version: FormatVersion,
     /// Encoder of each stored field.
     pub fields: Vec<FieldEncoder>,
-    /// Combines the coordinates of all dimensions into one file, before format 5.
+    /// Combines the coordinates of all dimensions into one file. `None` from format 5 on, and for
+    /// dense arrays.
     pub(crate) combined: Option<CombinedCoordinates>,
 }
 
 impl Target {
-    /// Prepares a write of fragments of this version, or by default of the version that the
-    /// reference library would choose.
+    /// Prepares a write of fragments of `version`. The default is the version that the reference
+    /// library would choose.
     ///
     /// # Errors
-    /// See [`chosen_version`]. Also fails if a dense tile exceeds the limit `tile_bytes`.
+    /// See [`chosen_version`]. Also fails if a filter does not fit its field, or if a dense tile
+    /// exceeds the limit `tile_bytes`.
     pub fn new(array: &Snapshot, version: Option<FormatVersion>) -> Result<Self> {
         let schema = Arc::clone(array.schema());
         let version = chosen_version(&schema, version)?;
@@ -49,7 +51,8 @@ impl Target {
         Ok(Self { fields, array: array.clone(), schema, version, combined })
     }
 
-    /// Adds fields for the timestamps of cells, and for the time and condition of their deletion.
+    /// Adds a field for the timestamps of cells if `times`, and fields for the time and condition
+    /// of their deletion if `deletes`.
     ///
     /// # Errors
     /// The filters do not fit the fields.
@@ -92,8 +95,8 @@ impl Target {
         &self.array.access().environment
     }
 
-    /// Returns the bytes per cell of all fields, validity included. Variable-length fields count
-    /// with an offset and a value.
+    /// Returns the total bytes per cell of all fields, including validity. For a variable-length
+    /// field, assumes one offset and one value per cell.
     pub fn cell_size(&self) -> usize {
         self.fields
             .iter()
@@ -101,11 +104,11 @@ impl Target {
             .sum()
     }
 
-    /// Encodes the tiles for each field with `encode`, which gets the index of the field and the
-    /// tile. The tiles hold about `bytes` bytes in total.
+    /// Encodes the tiles of each field with `encode`, which receives the index of the field and the
+    /// tile. `bytes` is the approximate total size of the tiles.
     ///
     /// # Errors
-    /// The first error of `encode`.
+    /// An error of `encode`, or a cancellation.
     pub fn encode_tiles<T: Sync>(
         &self,
         bytes: u64,

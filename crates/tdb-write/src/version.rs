@@ -11,7 +11,8 @@ use tdb_types::{Feature, FormatVersion};
 pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Result<FormatVersion> {
     let (own, default) = (schema.version(), version_of_new_fragments(schema));
     let Some(asked) = asked else { return Ok(default) };
-    // Over time, releases have added fragments of every later version to such arrays.
+    // Releases of the reference library have added fragments of every later version to arrays below
+    // format 7.
     let is_between = !own.has(Feature::Validity) && (own..=FormatVersion::DEFAULT).contains(&asked);
     if asked == own || is_between {
         return Ok(asked);
@@ -27,8 +28,8 @@ pub fn chosen_version(schema: &ArraySchema, asked: Option<FormatVersion>) -> Res
 /// to the writer.
 ///
 /// Usually this is the current version. Fragments below format 7 are for old releases, which reject
-/// newer versions. These fragments get the fragment's version instead. Readers use the header to
-/// determine which datatypes the filters saw.
+/// newer versions. Their headers contain the version of the fragment instead. Readers use the
+/// header to determine which datatypes the filters saw.
 pub(crate) fn library_version(fragment: FormatVersion) -> FormatVersion {
     if fragment.has(Feature::Validity) { fragment.max(FormatVersion::DEFAULT) } else { fragment }
 }

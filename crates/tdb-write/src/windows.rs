@@ -1,4 +1,4 @@
-//! Windows of tiles, each appended while the next is encoded.
+//! Windows of tiles. A window is appended to the fragment while the next window is encoded.
 
 use tdb_cells::Workers;
 use tdb_snapshot::Result;
@@ -15,20 +15,21 @@ pub(super) struct EncodedWindow {
     pub(super) lens: Vec<usize>,
 }
 
-/// The number of tiles to hold in memory, and whether the previous window may be in memory too.
+/// The size of a window, and whether two windows may be in memory at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) tiles: usize,
-    /// `true` if a window is appended while the next is encoded. Appending to a file needs a single
-    /// thread.
+    /// `true` if a window is appended while the next window is encoded. A single thread appends to
+    /// a given file, so that the other threads can encode.
     pub(super) overlaps: bool,
 }
 
 impl Window {
-    /// Chooses the maximum number of tiles within the budget. `tile` is the size of a tile in
-    /// bytes, all forms included.
+    /// Chooses the maximum number of tiles within the budget. `tile` is the memory of a tile in
+    /// bytes, filtered and unfiltered forms together.
     pub(super) fn new(budget: usize, tile: usize, threads: usize) -> Self {
-        // A single thread is fastest with data that is still in the caches.
+        // With a single thread, small windows are fastest, because their data stays in the CPU
+        // caches.
         let most = if threads > 1 { usize::MAX } else { 4 << 20 };
         let least = threads.min(2);
         let tiles = (budget.min(most) / tile.max(1)).clamp(least, 1 << 16);
@@ -54,7 +55,7 @@ pub(super) fn append_all<W: Send>(
     before.map_or(Ok(()), |last| writer.append(last.tiles, &last.lens))
 }
 
-/// Encodes a window while the previous window is appended.
+/// Encodes a window while another thread appends the previous window.
 pub(super) fn next(
     workers: &Workers,
     encode: impl FnOnce() -> Result<EncodedWindow> + Send,

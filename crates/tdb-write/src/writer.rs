@@ -15,9 +15,8 @@ use crate::{AtomicWriter, GlobalWriter, WriteIds, dense, sparse};
 /// A write under construction, created by [`Write::new`]. Set options, then call
 /// [`cells`](Self::cells).
 ///
-/// Written cells become visible atomically, to readers who open the array afterwards. The array
-/// given to `new` remains an unchanged snapshot. If an error occurs first, the array remains
-/// unchanged.
+/// The written cells become visible atomically to readers that open the array afterwards. The
+/// snapshot given to `new` does not change. If the write fails, the array does not change either.
 ///
 /// ```
 /// use tdb_array::{Array, WriteBatch, WriteColumn, WriteIds};
@@ -62,23 +61,24 @@ impl Write {
         Self { array: array.clone(), settings, ranges, order: Order::RowMajor, max_fragment_size: None, version: None }
     }
 
-    /// Sets the timestamp and the names of the new files. Defaults to the current time.
+    /// Sets the timestamp and the names of the new files. Defaults to the current time and unique
+    /// names.
     pub fn ids(mut self, ids: WriteIds) -> Self {
         self.settings.names = ids;
         self
     }
 
-    /// Sets the handling of cells with equal coordinates. By default all are kept if the schema
-    /// allows duplicates, and the write fails otherwise.
+    /// Sets the handling of cells with equal coordinates. By default, the write keeps all of these
+    /// cells if the schema allows duplicates, and fails otherwise.
     pub fn duplicates(mut self, duplicates: Duplicates) -> Self {
         self.settings.duplicates = Some(duplicates);
         self
     }
 
     /// Sets the format version of the new fragments. The default is the version of the array's
-    /// schema, or the current version if the schema's is below 7, as in the reference library.
-    /// Arrays of format 1 to 6 accept any version from the schema's on. Old releases can read only
-    /// fragments of the schema's version.
+    /// schema, or the current version if the schema has a version below 7, as in the reference
+    /// library. Arrays of format 1 to 6 accept the version of the schema and any later version. Old
+    /// releases of the reference library can read only fragments of the schema's version.
     pub fn version(mut self, version: FormatVersion) -> Self {
         self.version = Some(version);
         self
@@ -91,24 +91,25 @@ impl Write {
         self
     }
 
-    /// Sets the memory limit in bytes for tiles on their way to the files, in addition to the given
-    /// cells. Defaults to 16 MiB. A minimum of one tile per thread, up to two tiles, is always
-    /// held.
+    /// Sets the memory limit in bytes for tiles that are not yet written to files. The given cells
+    /// take additional memory. Defaults to 16 MiB. At least one tile is always in memory, or two
+    /// tiles with several threads.
     ///
-    /// A stream of cells ([`global_order`](Self::global_order)) holds at most this limit plus 32
-    /// MiB, or two tiles if that is more. The limit includes the current batch. The metadata of the
-    /// fragment's tiles takes additional memory.
+    /// A stream of cells ([`global_order`](Self::global_order)) takes at most this limit plus 32
+    /// MiB, or plus two tiles if these are larger. The limit includes the current batch. The
+    /// metadata of the fragment's tiles takes additional memory.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.settings.budget = bytes.max(1);
         self
     }
 
-    /// Restricts a dense write to a range of a dimension. Defaults to the whole (current) domain.
+    /// Restricts a dense write to a range of a dimension. Defaults to the current domain, or to the
+    /// domain if the array has no current domain.
     ///
     /// # Errors
-    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if the range is empty, outside of
-    /// the domain, of the wrong type, or the second for this dimension. Also fails for sparse
-    /// arrays.
+    /// [`CellsError::UnknownDimension`], or [`CellsError::Range`] if the array is sparse, or if the
+    /// range is empty, outside of the domain, of the wrong type, or the second range for this
+    /// dimension.
     pub fn range<C: Into<Coordinate> + Clone>(mut self, dimension: &str, range: impl RangeBounds<C>) -> Result<Self> {
         let (index, range) = range_on(self.array.schema(), dimension, &range)?;
         let known = self.array.schema().dimensions()[index].kind();
@@ -124,8 +125,8 @@ impl Write {
         Err(CellsError::Range { dimension: dimension.to_owned(), range, why: why.to_owned() }.into())
     }
 
-    /// Sets the order of the given cells of a dense array. Defaults to row-major. Ignored for
-    /// sparse arrays, whose cells may come in any order.
+    /// Sets the order of the given cells of a dense array. Defaults to row-major. Sparse arrays
+    /// ignore this setting, because they accept cells in any order.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
@@ -137,8 +138,9 @@ impl Write {
     /// Writes nothing if there are no cells.
     ///
     /// # Errors
-    /// The columns or cells do not fit the array (checked before the first write), or the storage
-    /// fails. The array then remains unchanged.
+    /// The columns or cells do not fit the array, the array does not support the requested
+    /// [version](Self::version), a tile exceeds the limit `tile_bytes`, a filter cannot store a
+    /// value, or the storage fails. The array then remains unchanged.
     pub fn cells<'a>(self, cells: impl Into<WriteBatch<'a>>) -> Result<Written> {
         let cells = cells.into();
         let target = Arc::new(Target::new(&self.array, self.version)?);
@@ -152,11 +154,13 @@ impl Write {
     /// any size. Memory stays within the [budget](Self::budget), independent of the number of
     /// cells.
     ///
-    /// In a dense array, this is the order of tiles, and of cells within tiles. The
-    /// [ranges](Self::range) must consist of whole tiles.
+    /// In a dense array, the global order is the order of the tiles, and within each tile the order
+    /// of the cells. The [ranges](Self::range) must consist of whole tiles.
     ///
     /// # Errors
-    /// [`CellsError::Range`] if a range cuts tiles.
+    /// [`CellsError::Range`] if a range of a dense array cuts tiles. Also fails if the array does
+    /// not support the requested [version](Self::version), or the configured handling of
+    /// [duplicates](Self::duplicates).
     pub fn global_order(self) -> Result<GlobalWriter> {
         let region = self.region();
         GlobalWriter::new(
@@ -168,8 +172,8 @@ impl Write {
     }
 
     /// Starts a write of several fragments that become visible atomically. In a sparse array,
-    /// batches have any size, and cells within a batch any order. In a dense array, fragments are
-    /// boxes ([`AtomicWriter::push_box`]).
+    /// batches can have any size, and the cells of a batch can have any order. In a dense array,
+    /// each fragment is a box ([`AtomicWriter::push_box`]).
     ///
     /// ```
     /// # use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
@@ -187,14 +191,17 @@ impl Write {
     /// ```
     ///
     /// # Errors
-    /// The clock is not available.
+    /// The clock is not available, or the array does not support the requested
+    /// [version](Self::version).
     pub fn atomic(self) -> Result<AtomicWriter> {
         AtomicWriter::new(Arc::new(Target::new(&self.array, self.version)?), self.settings)
     }
 
-    /// Limits the size of fragments written in global order. A new fragment begins before the data
-    /// files of the current fragment exceed this number of bytes. Dense fragments end between
-    /// slices of tiles and have at least one slice.
+    /// Limits the size of fragments that [`global_order`](Self::global_order) writes. A new
+    /// fragment begins before the data files of the current fragment exceed this number of bytes.
+    /// Sparse fragments have at least one tile. Dense fragments end between slices of tiles and
+    /// have at least one slice. The size of the next slice is an estimate, so a dense fragment can
+    /// exceed the limit.
     pub fn max_fragment_size(mut self, bytes: u64) -> Self {
         self.max_fragment_size = Some(bytes);
         self

@@ -5,13 +5,14 @@ use tdb_rtree::{DimRange, NdRange};
 use tdb_types::{Layout, saturating_len};
 use tdb_write::Target;
 
-/// First tile and number of tiles along each dimension, relative to the grid.
+/// The first tile and the number of tiles along each dimension, relative to the grid of the new
+/// fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TileBox(pub(super) Vec<(u64, u64)>);
 
 impl TileBox {
-    /// Returns the cells of the tiles that are within the domain. The flag is `true` if the tiles
-    /// are completely within the domain.
+    /// Returns the intersection of the tiles with the domain, and `true` if the tiles are
+    /// completely within the domain.
     pub(super) fn region(&self, grid: &DenseGrid, target: &Target, domain: &NdRange) -> (NdRange, bool) {
         let dimensions = grid.dimensions().iter().zip(target.schema.dimensions());
         let mut is_whole = true;
@@ -28,7 +29,8 @@ impl TileBox {
         (region, is_whole)
     }
 
-    /// Splits a box of several tiles into two halves that are consecutive in tile order.
+    /// Splits the box into two halves that are consecutive in tile order. Returns `None` if the box
+    /// has a single tile.
     pub(super) fn halves(&self, order: Layout) -> Option<(Self, Self)> {
         let several = |along: &usize| self.0[*along].1 > 1;
         let along = match order {
@@ -42,7 +44,8 @@ impl TileBox {
         Some((one, other))
     }
 
-    /// Iterates over the tiles in order, as indices in the grid of the array.
+    /// Iterates over the tiles in tile order. A tile is a list of its indices in the grid of the
+    /// array, one per dimension.
     pub(super) fn tiles(&self, grid: &DenseGrid) -> impl Iterator<Item = Vec<u64>> {
         let count: u64 = self.0.iter().map(|(_, count)| count).product();
         let mut along: Vec<usize> = (0..self.0.len()).collect();
@@ -62,12 +65,13 @@ impl TileBox {
     }
 }
 
-/// Boxes of tiles, consecutive in tile order, each with as many cells as memory permits.
+/// An iterator over boxes of tiles that are consecutive in tile order. Each box has as many tiles
+/// as memory permits.
 pub(super) struct Boxes {
     /// Dimensions with their numbers of tiles, slowest first.
     dimensions: Vec<(usize, u64)>,
-    /// Level of the dimension that is cut. Faster dimensions are complete. A box has one tile along
-    /// slower dimensions.
+    /// Index in `dimensions` of the dimension that is cut. A box has all tiles along faster
+    /// dimensions, and one tile along slower dimensions.
     cut: usize,
     /// Tiles per box along the cut dimension.
     step: u64,
@@ -81,7 +85,7 @@ impl Boxes {
         if grid.order() == Layout::ColMajor {
             dimensions.reverse();
         }
-        // Cells are in memory as read, and as tiles before and after the filters.
+        // The cells are in memory as query results, and as tiles before and after the filters.
         let tile = saturating_len(grid.cells_per_tile()).saturating_mul(target.cell_size()).saturating_mul(4).max(1);
         let mut tiles = (budget / tile).max(1) as u64;
         let mut cut = dimensions.len() - 1;

@@ -11,7 +11,7 @@ use crate::copied::{CopiedField, has_same_order};
 /// The origin of the tiles of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The cells must be read.
+    /// The cells must be read and encoded.
     Read,
     /// The tiles are copied from the fragment with this index.
     Copied(usize),
@@ -33,8 +33,8 @@ pub(super) struct Copies<'a> {
 struct Source {
     fragment: Fragment,
     bounds: NdRange,
-    /// Fields to copy, by field of the new fragment. `None` if at least one field is stored
-    /// differently.
+    /// The fields to copy, in the order of the new fragment's fields. `None` if at least one field
+    /// cannot be copied in filtered form.
     fields: Option<Vec<CopiedField>>,
 }
 
@@ -69,9 +69,9 @@ impl<'a> Copies<'a> {
         let touching: Vec<usize> = candidates.iter().copied().filter(touching).collect();
         let newest = touching.last().map(|source| (*source, &self.sources[*source]));
         match newest {
-            // The newest fragment owns all cells of the box. Tiles that extend beyond the domain
-            // are recomputed: only fragments written directly by newer releases have statistics
-            // without the cells outside of the domain (`UntrustedReason::EdgeTile`).
+            // The newest fragment contains all cells of the box. Tiles that extend beyond the
+            // domain are encoded again. Their statistics may include cells outside of the domain,
+            // except in fragments that newer releases wrote directly (`UntrustedReason::EdgeTile`).
             Some((source, Source { bounds, fields: Some(_), .. })) if bounds.contains(&region) => {
                 if is_whole {
                     return vec![(tiles, Part::Copied(source))];
@@ -94,7 +94,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Returns the stored tiles of a box for each field.
+    /// Returns the stored tiles of a box in filtered form, for each field.
     pub(super) fn encoded(&self, source: usize, tiles: &TileBox) -> Result<Vec<Vec<EncodedTile>>> {
         let Source { fragment, fields, .. } = &self.sources[source];
         let (Tiles::Dense(grid), Some(fields)) = (fragment.footer().tiles(), fields) else {

@@ -1,7 +1,7 @@
-//! Batches of the next cells of all open tiles.
+//! Batches of cells from all open tiles.
 //!
-//! If fragments interleave, sorting many cells at once is faster than a search for the next tile
-//! per cell.
+//! If the cells of fragments interleave, sorting many cells at once is faster than a search for the
+//! next tile after each cell.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Batch<K: Key> {
     entries: Entries<K::Entry>,
     /// Sorted cells as compact words instead of entries, if the range of keys is small enough.
     words: Words,
-    /// End of the taken cells for each head.
+    /// For each head, the end of the cells taken from its tile.
     pub(super) ends: Vec<usize>,
 }
 
@@ -36,8 +36,9 @@ pub(super) struct Reach<K> {
 }
 
 impl<K: Key> Batch<K> {
-    /// Takes and sorts the cells before all others: cells within the reach and before the next tile
-    /// of each source. `goes_on` is `true` for tiles with a successor. Returns the number of cells.
+    /// Takes and sorts the next cells of all heads: the cells within the reach that come before the
+    /// cells of all tiles that are not open yet. `goes_on` returns `true` for a tile that another
+    /// tile of its source follows. Returns the number of cells.
     pub(super) fn take(
         &mut self,
         (workers, rules): (&Workers, Rules<'_>),
@@ -103,7 +104,8 @@ impl<K: Key> Batch<K> {
     }
 
     /// Calls `take` for each cell in order. The arguments are the slot of the tile, the index of
-    /// the cell, and `true` if the key differs from the previous cell's.
+    /// the cell, and whether the key differs from the key of the previous cell (`false` for the
+    /// first cell).
     pub(super) fn for_each(&self, mut take: impl FnMut(usize, usize, bool)) {
         self.words.for_each(&mut take);
         let mut before = None;

@@ -10,8 +10,9 @@ use tdb_cells::order::coordinates::Coordinates;
 pub(super) struct Columns {
     /// Cells by field index of the source. Unset until loaded.
     pub(super) fields: Vec<OnceLock<CellBuffers>>,
-    /// Fields to load on demand, and the estimated bytes of the cells.
+    /// Indices of the fields to load on demand.
     pub(super) missing: Vec<usize>,
+    /// Estimated memory of the cells in these fields, in bytes.
     pub(super) missing_bytes: usize,
     pub(super) coordinates: Vec<Coordinates>,
     pub(super) times: Times,
@@ -27,7 +28,7 @@ impl Columns {
     }
 }
 
-/// Timestamps of cells.
+/// Timestamps of cells: one timestamp for all cells, or one per cell.
 #[derive(Debug)]
 pub(super) enum Times {
     All(u64),
@@ -55,7 +56,8 @@ impl Times {
     }
 }
 
-/// Deletion time and condition index of each cell. `u64::MAX` for cells that are not deleted.
+/// Deletion time and condition index of each cell. Both are `u64::MAX` for cells that are not
+/// deleted.
 #[derive(Debug)]
 pub(super) struct Fated {
     pub(super) times: Vec<u64>,
@@ -71,7 +73,7 @@ impl Fated {
         Column::Numbers(&self.indexes)
     }
 
-    /// Reorders the cells.
+    /// Keeps only the cells with these indices, in this order.
     pub(super) fn reorder(&mut self, cells: &[u32]) {
         for numbers in [&mut self.times, &mut self.indexes] {
             *numbers = cells.iter().map(|cell| numbers[*cell as usize]).collect();

@@ -13,7 +13,8 @@ use tdb_types::saturating_len;
 use super::columns::{Fated, Times, numbers};
 use super::fields::Fields;
 
-/// The deletions of a fragment's cells: those stored in the fragment, and later delete commits.
+/// The deletions of a fragment's cells: the deletions stored in the fragment, and later delete
+/// commits.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     stored: Option<Stored>,
@@ -21,10 +22,10 @@ pub(super) struct Fates {
     deletes: Vec<Delete>,
 }
 
-/// Index among the conditions of the new fragment, by path.
+/// The index of each condition of the new fragment, by the path of the delete commit.
 pub(super) type Numbers = HashMap<String, u64>;
 
-/// Numbers the conditions.
+/// Numbers the conditions from 0.
 pub(super) fn numbers_of(conditions: &[String]) -> Numbers {
     conditions.iter().zip(0..).map(|(path, number)| (path.clone(), number)).collect()
 }
@@ -34,7 +35,7 @@ pub(super) fn numbers_of(conditions: &[String]) -> Numbers {
 struct Stored {
     times: usize,
     indexes: usize,
-    /// Index in the new fragment for each of the fragment's conditions.
+    /// For each condition of the fragment, its index in the new fragment.
     conditions: Vec<u64>,
 }
 
@@ -42,10 +43,9 @@ struct Stored {
 #[derive(Debug)]
 struct Delete {
     stays: Arc<BoundCondition>,
-    /// For each field of the condition, index and cell size. The size is `None` for variable
-    /// length.
+    /// Index and cell size of each field of the condition. The size is `None` for variable length.
     fields: Vec<(usize, Option<usize>)>,
-    /// Cells written after this time stay.
+    /// Cells written after this time stay. `None` if the commit applies to all cells.
     until: Option<u64>,
     time: u64,
     index: u64,
@@ -81,7 +81,7 @@ impl Fates {
         Ok(fates)
     }
 
-    /// Returns the deletions of a tile's cells, or `None` if no deletion applies to the fragment.
+    /// Returns the deletions of a tile's cells, or `None` if the fragment has no deletions.
     pub(super) fn of_tile(&self, loaded: &[CellBuffers], times: &Times, cells: usize) -> Option<Fated> {
         if self.stored.is_none() && self.deletes.is_empty() {
             return None;

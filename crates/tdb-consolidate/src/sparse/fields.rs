@@ -1,4 +1,4 @@
-//! The fields to read of a fragment.
+//! The fields of a fragment that are read.
 
 use std::sync::Arc;
 
@@ -13,26 +13,27 @@ pub(super) struct Field {
     pub(super) tiles: Arc<FieldTiles>,
     /// Bytes per cell. `None` for variable length.
     pub(super) size: Option<usize>,
-    /// `true` if the new fragment has the field. Otherwise only conditions need it.
+    /// `true` if the new fragment stores the field. Otherwise only the order or conditions need the
+    /// field.
     pub(super) is_kept: bool,
     /// `true` if the field determines the order or the deletion of cells. These fields are read
     /// first.
     pub(super) is_first: bool,
 }
 
-/// The fields to read, each once.
+/// The fields to read, without repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Fields(pub(super) Vec<Field>);
 
 impl Fields {
-    /// Returns the index of a field of the new fragment.
+    /// Adds a field that the new fragment stores, unless it is known. Returns the index.
     pub(super) fn kept(&mut self, tiles: Arc<FieldTiles>, size: Option<usize>) -> usize {
         let place = self.place(tiles, size);
         self.0[place].is_kept = true;
         place
     }
 
-    /// Returns the index of a field that must be read first.
+    /// Adds a field that must be read first, unless it is known. Returns the index.
     pub(super) fn first(&mut self, tiles: Arc<FieldTiles>, size: Option<usize>) -> usize {
         let place = self.place(tiles, size);
         self.0[place].is_first = true;

@@ -1,4 +1,4 @@
-//! Gathering of cells from the columns of tiles.
+//! Copying of cells from the columns of tiles.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use tdb_write::FieldEncoder;
 use super::columns::Column;
 use super::picked::Pick;
 
-/// Returns a single cell with the fill value of a field.
+/// Returns a single cell with the fill value of a field. Returns empty buffers if the field is not
+/// an attribute.
 pub(super) fn fill_of(schema: &ArraySchema, field: &FieldEncoder) -> CellBuffers {
     let tdb_fragment::FragmentField::Attribute(index) = field.field else { return CellBuffers::default() };
     let Some(attribute) = schema.attributes().get(index) else { return CellBuffers::default() };
@@ -96,16 +97,16 @@ pub(super) fn append_fixed((size, columns, fill): (usize, &[Column<'_>], &CellBu
     }
 }
 
-/// Writes picked cells like [`append_fixed`]. The constant size is faster, because most picks are a
-/// single cell.
+/// Writes picked cells like [`append_fixed`]. A constant size is faster, because most picks consist
+/// of a single cell.
 fn append_sized<const SIZE: usize>((columns, fill): (&[Column<'_>], &CellBuffers), picks: &[Pick], to: &mut [u8]) {
     let same = |column: &Column<'_>| match column {
         Column::Number(number) => number.to_le_bytes().first_chunk::<SIZE>().copied(),
         _ => fill.values.first_chunk::<SIZE>().copied(),
     };
     let same: Vec<[u8; SIZE]> = columns.iter().map(|column| same(column).unwrap_or([0; SIZE])).collect();
-    // A constant column holds one cell and a mask of 0 for the index. The loop then needs no branch
-    // per cell.
+    // A column with the same value for all cells becomes one cell with an index mask of 0. The loop
+    // then needs no branch per cell.
     let columns = columns.iter().zip(&same).map(|(column, same)| match column {
         Column::Cells(from) => (from.values.as_chunks::<SIZE>().0, usize::MAX),
         Column::Numbers(numbers) => (bytemuck::cast_slice::<u64, u8>(numbers).as_chunks::<SIZE>().0, usize::MAX),

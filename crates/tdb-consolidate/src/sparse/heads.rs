@@ -10,7 +10,7 @@ pub(super) struct Head<K> {
     pub(super) cell: usize,
 }
 
-/// The heads of all open tiles, as a binary heap with the first cell at the root.
+/// The heads of all open tiles, as a binary heap. The root is the head that comes first.
 #[derive(Debug, Default)]
 pub(super) struct Heads<K>(pub(super) Vec<Head<K>>);
 

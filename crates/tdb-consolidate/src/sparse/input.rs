@@ -15,10 +15,10 @@ use super::tile::{Loaded, Rules};
 pub(super) enum Stop {
     Error(ArrayError),
     /// The cells of this source are not in the expected order. The merge must start again and sort
-    /// the source.
+    /// the tiles of the source.
     OutOfOrder(usize),
-    /// The source has cells with equal coordinates without being versions, and the array does not
-    /// allow duplicates.
+    /// The source has cells with equal coordinates that are not versions of one cell, although the
+    /// array does not allow duplicates.
     Repeated(usize),
 }
 
@@ -37,9 +37,9 @@ impl From<ArrayError> for Stop {
 /// Selection among cells with equal coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
-    /// Keep only the newest.
+    /// `true` to keep only the newest cell.
     pub(super) newest: bool,
-    /// Drop cells deleted up to this time, and all older cells with the same coordinates.
+    /// Drop cells that were deleted up to this time, and all older cells with the same coordinates.
     pub(super) purge: Option<u64>,
 }
 
@@ -50,7 +50,8 @@ pub(super) struct Input<'a> {
     pub(super) sources: &'a [Source],
     pub(super) rules: Rules<'a>,
     pub(super) keep: Keep,
-    /// Sources whose tiles are sorted and opened by key range.
+    /// Indices of the sources whose cells are not in order. Their tiles are opened slice by slice,
+    /// and sorted.
     pub(super) unordered: &'a BTreeSet<usize>,
     /// Memory limit in bytes for open tiles of unordered sources.
     pub(super) memory: usize,
@@ -78,7 +79,7 @@ impl Input<'_> {
                 Ok(next) => next,
                 Err(Stop::OutOfOrder(_)) => return Ok(false),
                 Err(Stop::Error(error)) => return Err(error),
-                // Only a merge returns this.
+                // Only a merge returns this variant.
                 Err(Stop::Repeated(_)) => return Ok(false),
             };
             if before.is_some_and(|before| !next.is_behind(self.rules, &before)) {

@@ -14,10 +14,10 @@ use super::slice::Slice;
 use super::slices::{Slices, Spread, spreads};
 use super::tile::{Loaded, Rules};
 
-/// Minimum number of cells of a run that is picked without a sort. Shorter runs are sorted across
-/// all tiles.
+/// Minimum number of cells of a run that is picked without a sort. For shorter runs, the cells of
+/// all open tiles are sorted.
 const LONG_RUN: usize = 16;
-/// Minimum number of cells per open tile for a sort.
+/// Minimum average number of cells per open tile that makes a sort worthwhile.
 const CELLS_OF_A_TILE: usize = 4;
 
 /// Open tiles, and the selection of their next cells.
@@ -25,26 +25,29 @@ pub(super) struct Merge<'a, K: Key> {
     input: Input<'a>,
     slots: Vec<Option<Arc<Loaded<K>>>>,
     heads: Heads<K>,
-    /// Tiles to open, lowest key last.
+    /// Tiles to open and slices to begin, lowest key last.
     waiting: Vec<Waiting<K>>,
-    /// All tiles of unordered sources, and the slices for opening them.
+    /// All tiles of unordered sources.
     spreads: Vec<Spread<K>>,
+    /// Slices in which the tiles of unordered sources are opened.
     slices: Slices<K>,
+    /// The current slice.
     slice: Slice<K>,
     batch: Batch<K>,
-    /// Number of runs to pick before the next sort, after a sort with little effect.
+    /// Number of runs to pick without a sort, after a sort with little effect.
     patience: usize,
     /// Slot and index of the last inspected cell.
     last: Option<(usize, usize)>,
-    /// `true` if no older cells with the coordinates of the last cell are kept.
+    /// `true` if all older cells with the coordinates of the last cell are dropped.
     ended: bool,
-    /// `hidden` is `true` if the last cell was hidden. `stayed` is `true` if this cell, or another
-    /// cell of the same fragment and coordinates, was kept.
+    /// `true` if a newer version hides the last cell.
     hidden: bool,
+    /// `true` if the last cell was kept, or another cell of the same fragment with equal
+    /// coordinates.
     stayed: bool,
     picks: Vec<Pick>,
     picked: usize,
-    /// Tiles without remaining cells, but with picked cells.
+    /// Slots of the tiles whose cells are all picked, but not yet handed over.
     spent: Vec<usize>,
     spent_bytes: usize,
 }
@@ -55,10 +58,10 @@ struct Waiting<K> {
     what: Due,
 }
 
-/// An item that begins at a key.
+/// A tile to open, or a slice to begin.
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    /// A tile of a source.
+    /// A tile, given by the index of the source and the index of the tile.
     Tile(usize, u64),
     /// The slice with this number.
     Slice(usize),
@@ -97,8 +100,8 @@ impl<'a, K: Key> Merge<'a, K> {
         })
     }
 
-    /// Picks about `cells` cells, or fewer if the tiles take more than `memory` bytes. Returns
-    /// `false` at the end.
+    /// Picks up to `cells` cells, or fewer if the tiles without remaining cells take more than
+    /// `memory` bytes. Returns `false` if no cells are left.
     pub(super) fn fill(&mut self, cells: usize, memory: usize) -> Result<bool, Stop> {
         while self.picked < cells.max(1) && self.spent_bytes < memory.max(1) {
             self.open_due()?;
@@ -130,7 +133,7 @@ impl<'a, K: Key> Merge<'a, K> {
             !unordered.contains(&loaded.source) && loaded.tile + 1 < sources[loaded.source].tile_count()
         };
         let count = batch.take((array.workers(), rules), &self.slots, &heads, reach, goes_on);
-        // After a cancellation, cells are not sorted.
+        // After a cancellation, the cells may not be sorted.
         array.workers().check()?;
         self.emit_sorted(&batch)?;
         for (head, end) in heads.iter().zip(&batch.ends) {
@@ -144,7 +147,8 @@ impl<'a, K: Key> Merge<'a, K> {
         Ok(())
     }
 
-    /// Continues with a cell of an open tile, or with the next tile at the end.
+    /// Continues with the cell at this index of an open tile. At the end of the tile, opens the
+    /// next tile of the source.
     fn go_on(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
         match self.slots[slot].as_ref().and_then(|loaded| loaded.keys.get(cell)) {
             Some(key) => {
@@ -155,7 +159,8 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Returns the picked cells and releases them.
+    /// Returns the picked cells, and releases the tiles without remaining cells. Keeps the tile of
+    /// the last inspected cell for comparisons.
     pub(super) fn hand_over(&mut self) -> Picked<'a, K> {
         let picked = Picked::new(self.input, self.slots.clone(), std::mem::take(&mut self.picks));
         (self.picked, self.spent_bytes) = (0, 0);
@@ -194,7 +199,7 @@ impl<'a, K: Key> Merge<'a, K> {
         self.waiting.sort_by_key(|waiting| Reverse(waiting.low));
     }
 
-    /// Opens a tile.
+    /// Adds a loaded tile to the open tiles.
     fn open(&mut self, loaded: Loaded<K>) -> Result<(), Stop> {
         let free = self.slots.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.slots.len());
@@ -228,8 +233,8 @@ impl<'a, K: Key> Merge<'a, K> {
         self.open(next)
     }
 
-    /// Returns the end of the run that begins with the head, before a cell of another tile. The
-    /// head must be the next cell.
+    /// Returns the end of the run of cells that begins with this head. The run ends before the next
+    /// cell of another tile. The head must be the next of all cells.
     fn end_of_run(&self, head: Head<K>) -> usize {
         let Some(loaded) = &self.slots[head.slot] else { return head.cell };
         let keys = &loaded.keys;
@@ -250,7 +255,7 @@ impl<'a, K: Key> Merge<'a, K> {
         (head.cell + 1..keys.len()).find(|cell| !comes_first(*cell)).unwrap_or(keys.len())
     }
 
-    /// Picks the cells of a run that are kept.
+    /// Picks those cells of a run that are kept.
     fn emit(&mut self, slot: usize, run: Range<usize>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         if newest || purge.is_some() {
@@ -279,7 +284,7 @@ impl<'a, K: Key> Merge<'a, K> {
         Ok(())
     }
 
-    /// Picks the sorted cells that are kept.
+    /// Picks those cells of a sorted batch that are kept.
     fn emit_sorted(&mut self, batch: &Batch<K>) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         let is_plain = !newest && purge.is_none();
@@ -293,7 +298,7 @@ impl<'a, K: Key> Merge<'a, K> {
         done
     }
 
-    /// Picks a cell unless hidden by a newer version or purged.
+    /// Picks a cell unless it is purged or a newer version hides it.
     fn emit_one(&mut self, slot: usize, cell: usize) -> Result<(), Stop> {
         let Keep { newest, purge } = self.input.keep;
         match self.last.filter(|last| self.are_versions(*last, (slot, cell))) {
@@ -329,8 +334,8 @@ impl<'a, K: Key> Merge<'a, K> {
         }
     }
 
-    /// Returns `true` if two tiles belong to the same fragment without timestamps. The cells are
-    /// then not versions of each other.
+    /// Returns `true` if two tiles belong to the same fragment, and the fragment has no timestamps.
+    /// Their cells are then not versions of each other.
     fn were_written_together(&self, slot: usize, other: usize) -> bool {
         match (&self.slots[slot], &self.slots[other]) {
             (Some(a), Some(b)) => a.source == b.source && !self.input.sources[a.source].has_times(),
@@ -342,8 +347,8 @@ impl<'a, K: Key> Merge<'a, K> {
         Stop::Repeated(self.slots[slot].as_ref().map_or(0, |loaded| loaded.source))
     }
 
-    /// Returns `true` if two cells have equal timestamps. Readers can see only the first such
-    /// version. The reference library reads incorrect cells if a tile ends between two such
+    /// Returns `true` if two cells have equal timestamps. Readers can see only the first of such
+    /// versions. The reference library reads incorrect cells if a tile ends between two such
     /// versions.
     fn are_simultaneous(&self, (slot, cell): (usize, usize), (other, other_cell): (usize, usize)) -> bool {
         match (&self.slots[slot], &self.slots[other]) {

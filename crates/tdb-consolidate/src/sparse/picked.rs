@@ -1,4 +1,4 @@
-//! Picked cells and their tiles. One thread writes them while another picks the next cells.
+//! Picked cells and their tiles. One thread writes them while another thread picks the next cells.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::input::Input;
 use super::source::Source;
 use super::tile::Loaded;
 
-/// Cells that are consecutive in the result and in a tile.
+/// Cells that are consecutive both in the result and in a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pick {
     slot: u32,
@@ -33,7 +33,7 @@ impl Pick {
         self.slot() == slot && self.cells().end == cells.start
     }
 
-    /// Extends the pick.
+    /// Extends the pick by a number of cells.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // tiles have fewer cells than 2^32
     pub(super) fn lengthen(&mut self, cells: usize) {
@@ -57,7 +57,7 @@ impl Pick {
     }
 }
 
-/// The next cells of a merge.
+/// Cells that a merge has picked.
 #[derive(Debug)]
 pub(super) struct Picked<'a, K> {
     input: Input<'a>,
@@ -76,7 +76,7 @@ impl<'a, K: Key> Picked<'a, K> {
         self.tiles[pick.slot()].as_deref()
     }
 
-    /// Returns the columns of a field of the new fragment, by slot of the open tiles.
+    /// Returns the column of each open tile for a field of the new fragment, by slot.
     pub(super) fn columns(&self, field: usize) -> Vec<Column<'_>> {
         let columns = self.tiles.iter().map(|tile| match tile {
             Some(loaded) => self.input.sources[loaded.source].column(field, &loaded.columns),
@@ -89,8 +89,8 @@ impl<'a, K: Key> Picked<'a, K> {
         self.input.sources
     }
 
-    /// Returns the number of cells of the pick's tile if the pick covers the whole tile in stored
-    /// order.
+    /// Returns the number of cells of the pick's tile. Returns `None` if the pick does not cover
+    /// the whole tile, or if the cells are not in stored order.
     pub(super) fn whole_tile(&self, pick: &Pick) -> Option<usize> {
         let loaded = self.tile_of(pick)?;
         let cells = loaded.columns.cells;
@@ -99,8 +99,8 @@ impl<'a, K: Key> Picked<'a, K> {
 
     /// Unfilters the fields that picks need and that are not loaded yet.
     ///
-    /// A stretch is a range of picks, with `true` if it takes whole tiles. A whole tile does not
-    /// need fields that can be copied in filtered form.
+    /// A stretch is a range of picks, with `true` if each pick is a whole tile. For a whole tile,
+    /// fields that can be copied in filtered form are not unfiltered.
     pub(super) fn load_missing(
         &self,
         fields: usize,
@@ -131,7 +131,7 @@ impl<'a, K: Key> Picked<'a, K> {
         self.input.array.workers().for_each(bytes, jobs, |(place, loaded), scratch| {
             let source = &self.input.sources[loaded.source];
             let cells = source.field(place, loaded.tile, loaded.columns.cells, scratch)?;
-            // Always unset here, because a single job loads each field.
+            // The field is always unset here, because only one job loads it.
             loaded.columns.fields[place].get_or_init(|| cells);
             Ok(())
         })

@@ -30,7 +30,7 @@ pub(super) struct Output {
     pub(super) max_fragment_size: Option<u64>,
 }
 
-/// Minimum number of cells to justify a visit of all open tiles.
+/// Number of cells that justifies a visit of all open tiles.
 const FEW_CELLS: usize = 1 << 16;
 
 /// A writer of cells in order.
@@ -76,14 +76,16 @@ impl<'a> Sink<'a> {
     /// Returns the number of cells to pick at a time.
     pub(super) fn window(&self) -> usize {
         let threads = self.output.target.array.workers().threads();
-        // Cells are in memory gathered and filtered, in addition to their original tiles.
+        // In addition to the original tiles, the copied cells are in memory unfiltered and
+        // filtered.
         let tile = self.output.target.cell_size().saturating_mul(self.capacity).saturating_mul(2).max(1);
         let enough = threads.saturating_mul(4).max(FEW_CELLS / self.capacity).max(1);
         let tiles = (self.output.budget / 8 / tile).clamp(1, enough);
         tiles.saturating_mul(self.capacity)
     }
 
-    /// Writes picked cells that fill tiles. If `all`, also writes the rest.
+    /// Writes the picked cells that fill complete tiles. If `all` is `true`, also writes the
+    /// remaining cells.
     pub(super) fn take<K: Key>(&mut self, picked: &Picked<'_, K>, all: bool) -> Result<()> {
         let stretches = self.stretches(picked, all);
         let all_fields = self.output.target.fields.len();
@@ -98,7 +100,8 @@ impl<'a> Sink<'a> {
         self.flush(all)
     }
 
-    /// Groups the picks by whether they are whole tiles of the right size and position.
+    /// Divides the picks into stretches. A pick is whole if its tile has the right size and
+    /// position for a tile of the new fragment.
     fn stretches<K: Key>(&self, picked: &Picked<'_, K>, all: bool) -> Vec<Stretch> {
         let picks = &picked.picks;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -116,7 +119,7 @@ impl<'a> Sink<'a> {
         stretches
     }
 
-    /// Writes whole tiles. Fields with identical storage are copied without unfiltering.
+    /// Writes whole tiles. Copies fields in filtered form where possible.
     fn take_tiles<K: Key>(&mut self, picked: &Picked<'_, K>, picks: &[Pick]) -> Result<()> {
         self.flush(false)?;
         let target = &self.output.target;

@@ -1,9 +1,9 @@
 //! Slices of the global order, for unordered fragments.
 //!
-//! Tiles of an unordered fragment may overlap, in the worst case all of them. If the tiles do not
-//! fit into memory together, the merge proceeds slice by slice. Each tile is unfiltered once per
-//! intersecting slice, and only the cells within the slice are kept. Sorting then takes time
-//! instead of memory, without temporary files.
+//! Tiles of an unordered fragment may overlap. In the worst case, all tiles overlap. If the tiles
+//! do not fit into memory together, the merge proceeds slice by slice. Each tile is unfiltered once
+//! per slice that it intersects, and only the cells within the slice are kept. Sorting then takes
+//! more time instead of more memory or temporary files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,8 +39,8 @@ impl<K: Key> Spread<K> {
 }
 
 impl<K: Key> Slices<K> {
-    /// Chooses slices with about `input.memory` bytes of cells each. Returns a single slice if all
-    /// overlapping tiles fit.
+    /// Chooses slices of about `input.memory` bytes, or of the size of the largest tile if that is
+    /// larger. Chooses a single slice if overlapping tiles always fit into this memory.
     pub(super) fn of(input: &Input<'_>, tiles: &[Spread<K>]) -> Result<Self, Stop> {
         let largest = tiles.iter().map(|tile| tile.memory).max().unwrap_or(0);
         let most = input.memory.max(largest);
@@ -82,7 +82,8 @@ pub(super) fn spreads<K: Key>(input: &Input<'_>) -> Result<Vec<Spread<K>>, Array
     Ok(tiles)
 }
 
-/// Returns the peak memory in bytes, if each tile is loaded from the first key to the last.
+/// Returns the peak memory in bytes of a merge that keeps each tile in memory from its first key to
+/// its last key.
 fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
     let mut by_low: Vec<&Spread<K>> = tiles.iter().collect();
     by_low.sort_unstable_by_key(|tile| tile.low);
@@ -95,7 +96,7 @@ fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
             memory -= bytes;
             open.pop();
         }
-        // Saturated here, to subtract the same value later.
+        // The value is saturated here, so that the same value is subtracted later.
         let bytes = tile.memory.min(usize::MAX - memory);
         memory += bytes;
         open.push(Reverse((tile.high, bytes)));
@@ -104,7 +105,8 @@ fn most_at_once<K: Key>(tiles: &[Spread<K>]) -> usize {
     most
 }
 
-/// Returns sampled keys of the tiles in order, each with the bytes of the represented cells.
+/// Returns sampled keys of the tiles in order. Each key has the size in bytes of the cells that it
+/// represents.
 fn samples<K: Key>(input: &Input<'_>, tiles: &[Spread<K>], most: usize) -> Result<Vec<(K, usize)>, Stop> {
     let whole = tiles.iter().fold(0_usize, |sum, tile| sum.saturating_add(tile.memory));
     let wanted = SAMPLES.saturating_mul(whole.div_ceil(most.max(1)));
@@ -117,7 +119,7 @@ fn samples<K: Key>(input: &Input<'_>, tiles: &[Spread<K>], most: usize) -> Resul
         let mut keys = input.rules.order.keys::<K>(&columns.coordinates, columns.cells);
         keys.sort_unstable();
         let count = wanted.min(keys.len());
-        // The last key of each part.
+        // Sample the last key of each part.
         let at = |part: usize| (part + 1) * keys.len() / count - 1;
         samples.extend((0..count).map(|part| (keys[at(part)], tile.memory / count)));
     }

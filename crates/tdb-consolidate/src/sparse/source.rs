@@ -1,4 +1,4 @@
-//! A fragment to merge, unfiltered tile by tile.
+//! A fragment to merge. Its tiles are unfiltered one by one.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,12 +25,13 @@ pub(super) struct Source {
     fields: Vec<Field>,
     /// Origin of each field of the new fragment.
     origins: Vec<Origin>,
-    /// Fields of the new fragment whose tiles can be copied in filtered form.
+    /// For each field of the new fragment, the field to copy in filtered form. `None` if the field
+    /// must be encoded.
     copied: Vec<Option<CopiedField>>,
     dimensions: Vec<usize>,
     /// Index of the timestamps field, if stored.
     times: Option<usize>,
-    /// Timestamp of all cells, if the fragment stores no timestamps.
+    /// Timestamp of all cells, used if the fragment stores no timestamps.
     time: u64,
     /// Estimated memory of the largest tile in bytes.
     pub(super) tile_memory: usize,
@@ -85,9 +86,9 @@ impl Source {
         let fates = Fates::of(array, fragment, conditions, &mut fields)?;
         let rtree = fragment.rtree()?;
         let copied = target.fields.iter().map(|_| None).collect();
-        // Without timestamps of cells, readers see no cell before the end of the fragment's time
-        // range. If the new fragment stores no timestamps either, the time only orders versions,
-        // and the start of the range decides.
+        // If a fragment has no timestamps of cells, readers that open the array at a time before
+        // the end of its time range see none of its cells. If the new fragment stores no timestamps
+        // either, this time only orders versions. The start of the time range then decides.
         let is_dated = target.version.has(Feature::PartialTimeOverlap);
         let time = if is_dated { fragment.name().end() } else { fragment.name().start() };
         let tile_memory = tile_memory(fragment, &fields.0, dimensions.len(), times.is_some());
@@ -95,7 +96,8 @@ impl Source {
         Ok(Self { fragment, rtree, fields: fields.0, origins, copied, dimensions, times, time, tile_memory, fates })
     }
 
-    /// Prepares copies of filtered tiles if the fragment has full tiles.
+    /// Prepares copies in filtered form if the first tile of the fragment has the capacity of the
+    /// new fragment.
     pub(super) fn with_copies(mut self, target: &Target) -> Result<Self> {
         if self.fragment.footer().cells_in_tile(0) == Some(target.schema.capacity()) {
             let copied = target.fields.iter().map(|encoder| CopiedField::new(&self.fragment, target, encoder));
@@ -104,13 +106,14 @@ impl Source {
         Ok(self)
     }
 
-    /// Returns `true` if the writers of the fragment may have used another order.
+    /// Returns `true` if the fragment has a format version whose writers may have stored cells in
+    /// another order.
     pub(super) fn is_stored_otherwise(&self, array: &Snapshot) -> bool {
         let version = self.fragment.version();
         may_differ(array.schema(), version) || self.times.is_some() && version.has(Feature::UnorderedVersions)
     }
 
-    /// Returns `true` if cells have separate timestamps.
+    /// Returns `true` if the fragment stores a timestamp per cell.
     pub(super) fn has_times(&self) -> bool {
         self.times.is_some()
     }
@@ -125,7 +128,7 @@ impl Source {
         self.rtree.bounds(tile).ok_or_else(|| self.corrupt(format!("tile {tile} is missing in the R-tree")))
     }
 
-    /// Returns the number of open files.
+    /// Returns the number of data files.
     pub(super) fn files(&self) -> usize {
         let parts =
             |field: &Field| 1 + usize::from(field.tiles.var.is_some()) + usize::from(field.tiles.validity.is_some());
@@ -139,8 +142,8 @@ impl Source {
         self.fields.iter().map(|field| field.memory(tile, cells)).fold(keys, usize::saturating_add)
     }
 
-    /// Unfilters the fields that determine the order of a tile's cells. Unfilters all fields if
-    /// `all`.
+    /// Unfilters the fields that determine the order and deletion of a tile's cells, or all fields
+    /// if `all` is `true`.
     pub(super) fn load(&self, array: &Snapshot, tile: u64, all: bool) -> Result<Columns> {
         let cells = self.fragment.footer().cells_in_tile(tile).unwrap_or(0);
         let limit = (array.limits().tile_bytes / 8).min(u64::from(u32::MAX));
@@ -176,7 +179,7 @@ impl Source {
         Ok(Columns { fields, missing, missing_bytes, coordinates, times, fated, cells })
     }
 
-    /// Unfilters a field, given by index.
+    /// Unfilters a tile of the field with this index.
     pub(super) fn field(
         &self,
         place: usize,
@@ -187,12 +190,13 @@ impl Source {
         self.fields[place].load(tile, cells, scratch)
     }
 
-    /// Estimates the memory of a field in bytes.
+    /// Estimates the memory of a tile of the field with this index, in bytes.
     pub(super) fn field_memory(&self, place: usize, tile: u64, cells: usize) -> usize {
         self.fields[place].memory(tile, cells)
     }
 
-    /// Returns the index of the source field for a field of the new fragment.
+    /// Returns the index of the source field for a field of the new fragment. Returns `None` if the
+    /// source does not store the field.
     pub(super) fn place_of(&self, field: usize) -> Option<usize> {
         match self.origins[field] {
             Origin::Field(place) => Some(place),
@@ -200,7 +204,7 @@ impl Source {
         }
     }
 
-    /// Returns a field of the new fragment if its tiles can be copied in filtered form.
+    /// Returns the field to copy in filtered form, or `None` if the field must be encoded.
     pub(super) fn copied(&self, field: usize) -> Option<&CopiedField> {
         self.copied[field].as_ref()
     }
@@ -254,7 +258,7 @@ impl Source {
     /// Returns the cells of a field of the new fragment.
     pub(super) fn column<'a>(&self, field: usize, columns: &'a Columns) -> Column<'a> {
         match self.origins[field] {
-            // The output needs only the loaded cells.
+            // A field that is not loaded is not written, so its value does not matter.
             Origin::Field(place) => columns.fields[place].get().map_or(Column::Fill, Column::Cells),
             Origin::Fill => Column::Fill,
             Origin::Time => Column::Number(self.time),
@@ -287,8 +291,8 @@ fn tile_memory(fragment: &Fragment, fields: &[Field], dimensions: usize, has_tim
     fields.iter().map(largest).fold(keys, usize::saturating_add)
 }
 
-/// Returns the bytes of a tile in addition to its fields: keys, timestamps, and coordinates. Keys
-/// of a single dimension need no coordinates.
+/// Returns the bytes of a tile in addition to its fields: keys, timestamps and coordinates. With a
+/// single dimension, the keys suffice without coordinates.
 fn memory_of_keys(cells: usize, dimensions: usize, has_times: bool) -> usize {
     let keys = if dimensions == 1 { 8 } else { 16 + 8 * dimensions };
     cells.saturating_mul(keys + if has_times { 8 } else { 0 })

@@ -15,10 +15,11 @@ use super::columns::{Columns, Times};
 pub(super) struct Loaded<K> {
     pub(super) columns: Columns,
     pub(super) keys: Vec<K>,
-    /// Coordinates that order cells with equal keys, if keys are not exact.
+    /// Coordinates that order cells with equal keys. `None` if the keys are exact.
     pub(super) ties: Option<CellColumns>,
-    /// Index of the source, and index of the tile in the source.
+    /// Index of the source.
     pub(super) source: usize,
+    /// Index of the tile in the source.
     pub(super) tile: u64,
     /// `true` if the cells are in stored order.
     pub(super) is_as_stored: bool,
@@ -55,7 +56,7 @@ impl<K: Key> Loaded<K> {
         cells.sort_unstable_by(|a, b| {
             let (a, b) = (*a as usize, *b as usize);
             let ordering = loaded.place(rules, a, &loaded, b).then_with(|| loaded.newer_first(a, &loaded, b));
-            // With timestamps, the first stored cell counts, otherwise the last.
+            // In a fragment with timestamps, readers see the first stored cell, otherwise the last.
             ordering.then_with(|| if has_times { a.cmp(&b) } else { b.cmp(&a) })
         });
         if cells.len() == loaded.columns.cells && cells.is_sorted() {
@@ -90,7 +91,7 @@ impl<K: Key> Loaded<K> {
         Self { columns, keys, ties, source, tile, is_as_stored: true }
     }
 
-    /// Returns `true` if cells have separate timestamps.
+    /// Returns `true` if the fragment stores a timestamp per cell.
     fn has_times(&self) -> bool {
         matches!(self.columns.times, Times::Each(_))
     }
@@ -116,24 +117,25 @@ impl<K: Key> Loaded<K> {
         Reverse(self.columns.times.of(cell)).cmp(&Reverse(other.columns.times.of(other_cell)))
     }
 
-    /// Returns `true` if a cell may come after another cell of the same fragment.
+    /// Returns `true` if a cell may follow the cell `before_cell` of the same fragment.
     pub(super) fn follows(&self, rules: Rules<'_>, cell: usize, before: &Self, before_cell: usize) -> bool {
         match before.place(rules, before_cell, self, cell) {
             Ordering::Less => true,
             Ordering::Greater => false,
             Ordering::Equal if !rules.distinct => true,
-            // Without timestamps, the last stored cell would count.
+            // Without timestamps, readers see the last stored cell, so the order must be reversed
+            // by a sort.
             Ordering::Equal => self.has_times() && before.columns.times.of(before_cell) >= self.columns.times.of(cell),
         }
     }
 
-    /// Returns `true` if the tile may come after `before`, the previous tile of the same fragment.
+    /// Returns `true` if this tile may follow `before`, the previous tile of the same fragment.
     pub(super) fn is_behind(&self, rules: Rules<'_>, before: &Self) -> bool {
         let last = before.keys.len().checked_sub(1).filter(|_| !self.keys.is_empty());
         last.is_none_or(|last| self.follows(rules, 0, before, last))
     }
 
-    /// Compares cells of several fragments.
+    /// Compares two cells of any fragments, by coordinates and then newest first.
     pub(super) fn compare(&self, rules: Rules<'_>, cell: usize, (other, other_cell): (&Self, usize)) -> Ordering {
         let place = self.place(rules, cell, other, other_cell);
         place.then_with(|| self.newer_first(cell, other, other_cell)).then_with(|| {

@@ -9,7 +9,7 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 
 use super::kind::{CellKind, push_string};
 
-/// A field of an array, with the settings to print its cells.
+/// A printer for the cells of a field of an array.
 #[derive(Debug)]
 pub struct Field {
     name: String,
@@ -21,7 +21,7 @@ pub struct Field {
     values: Option<Values>,
 }
 
-/// The values of the enumeration of an attribute.
+/// The values of an attribute's enumeration.
 #[derive(Debug)]
 struct Values {
     enumeration: Arc<Enumeration>,
@@ -31,8 +31,8 @@ struct Values {
 }
 
 impl Values {
-    /// Returns the CSV text of an index without a value: `#7`, or a JSON object if `#7` is itself a
-    /// value.
+    /// Returns the CSV text of an index that has no enumeration value, such as `#7`. If `#7` is
+    /// itself an enumeration value, returns a JSON object.
     fn shown_index(&self, index: &str) -> String {
         let shown = format!("#{index}");
         let is_value = self.enumeration.values().any(|value| self.kind.text(value) == shown);
@@ -58,8 +58,8 @@ pub(crate) fn type_of(schema: &ArraySchema, field: FieldRef) -> (Datatype, CellV
 }
 
 impl Field {
-    /// Creates the printer of a field of `array`. `raw` prints stored integers instead of dates and
-    /// enumeration values.
+    /// Creates the printer for a field of `array`. If `raw`, prints stored integers instead of
+    /// dates and enumeration values.
     ///
     /// # Errors
     /// Fails if the enumeration of the field cannot be read.
@@ -98,7 +98,7 @@ impl Field {
         }
     }
 
-    /// Returns the name, empty for an anonymous attribute.
+    /// Returns the name. The name of an anonymous attribute is empty.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -161,7 +161,8 @@ impl Field {
         text.parse().ok().and_then(|index| values.enumeration.value(index)).ok_or(text)
     }
 
-    /// Returns the cell as text for people, or `None` if it is null.
+    /// Returns the cell as text for people, or `None` if the cell is null. The text of NaT is
+    /// `NaT`.
     #[must_use]
     pub fn text(&self, column: &Column, cell: usize) -> Option<String> {
         let bytes = column.cell(cell)?;
@@ -170,7 +171,8 @@ impl Field {
         Some(if is_text { String::from_utf8_lossy(&text).into_owned() } else { NOT_A_TIME.to_owned() })
     }
 
-    /// Appends the cell as text for CSV. Returns `false` if the cell is null or NaT.
+    /// Appends the cell as text for CSV. Appends nothing and returns `false` if the cell is null or
+    /// NaT.
     pub(crate) fn push_text(&self, column: &Column, cell: usize, out: &mut Vec<u8>) -> bool {
         column.cell(cell).is_some_and(|bytes| self.push_text_of(bytes, out))
     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, datetime, hex};
 
-/// The printed form of a cell.
+/// A kind of cell, which determines the printed form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// A number, or a list of numbers.
@@ -36,8 +36,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Returns the kind of the cells of a field of this type. `raw` prints dates as stored
-    /// integers.
+    /// Returns the kind of cells of this type. If `raw`, dates are printed as stored integers.
     #[must_use]
     pub fn of(datatype: Datatype, number: CellValNum, raw: bool) -> Self {
         let many = number != CellValNum::ONE;
@@ -58,8 +57,8 @@ impl CellKind {
         matches!(self, Self::Number { many: false, .. })
     }
 
-    /// Splits a list cell into the bytes of its values. Returns `None` if the kind is no list, or
-    /// if the bytes end within a value.
+    /// Splits a list cell into the bytes of its values. Returns `None` if the kind is not a list,
+    /// or if the bytes end within a value.
     pub fn values(self, bytes: &[u8]) -> Option<impl Iterator<Item = &[u8]>> {
         let size = match self {
             Self::Number { physical, many: true } => physical.size(),
@@ -70,27 +69,28 @@ impl CellKind {
         bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size))
     }
 
-    /// Truncates a cell to about `most` bytes, at a border of a value or character.
+    /// Returns the first bytes of a cell, up to `most` bytes. Ends after a complete value or
+    /// character.
     #[must_use]
     pub fn beginning(self, bytes: &[u8], most: usize) -> &[u8] {
         if bytes.len() <= most {
             return bytes;
         }
-        // A multiple of the size of each value type. A character has at most four bytes.
+        // Round down to a multiple of every value size. A character has at most four bytes.
         let most = most & !15;
         let is_text = |len: &usize| matches!(self, Self::Text { unit } if decode(&bytes[..*len], unit).is_some());
         let len = (most.saturating_sub(4)..=most).rev().find(is_text).unwrap_or(most);
         &bytes[..len]
     }
 
-    /// Returns `true` if the cell is NaT, which JSON and CSV show as null.
+    /// Returns `true` if the cell is a single NaT, which JSON and CSV show as null.
     #[must_use]
     pub fn is_no_time(self, bytes: &[u8]) -> bool {
         matches!(self, Self::Date { many: false, .. }) && is_no_time(bytes)
     }
 
-    /// Returns `true` if a cell may print as empty text, which CSV cannot tell from null without
-    /// quotes.
+    /// Returns `true` if the text of a cell may be empty. CSV needs quotes to distinguish an empty
+    /// text from null.
     pub(crate) fn may_be_empty(self) -> bool {
         matches!(self, Self::Text { .. } | Self::Bytes)
     }
@@ -141,7 +141,7 @@ impl CellKind {
             Self::Text { unit } => {
                 let start = out.len();
                 let is_text = push_decoded(bytes, unit, out);
-                // Text in the form of a hex object is itself printed as a hex object, to keep both
+                // Text that looks like a hex object is itself printed as a hex object, to keep both
                 // distinct.
                 if !is_text || is_hex_object(&out[start..]) {
                     out.truncate(start);
@@ -154,8 +154,8 @@ impl CellKind {
     }
 }
 
-/// Runs `push` on each value of a cell, within brackets if `many`. Prints hex if the bytes end
-/// within a value.
+/// Runs `push` on the only value of a cell or, if `many`, on each value of a list, within brackets.
+/// Prints a hex object if the bytes of a list end within a value.
 fn each(bytes: &[u8], size: usize, many: bool, out: &mut Vec<u8>, push: impl Fn(&[u8], &mut Vec<u8>)) {
     if !many {
         return push(bytes, out);
@@ -177,7 +177,7 @@ fn is_no_time(bytes: &[u8]) -> bool {
     bytes == i64::MIN.to_le_bytes()
 }
 
-/// Returns the digits of a `{"hex":"..."}` object.
+/// Returns the digits of a `{"hex":"..."}` object, or `None` for other values.
 pub(crate) fn hex_member(value: &serde_json::Value) -> Option<&str> {
     value.as_object().filter(|members| members.len() == 1)?.get("hex")?.as_str()
 }
@@ -188,7 +188,7 @@ fn is_hex_object(text: &[u8]) -> bool {
 }
 
 /// Appends text with code units of `unit` bytes as UTF-8. Returns `false` if the bytes are not
-/// valid text.
+/// valid text. The appended bytes are then invalid.
 fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
     if unit == 1 {
         out.extend_from_slice(bytes);
@@ -200,7 +200,8 @@ fn push_decoded(bytes: &[u8], unit: usize, out: &mut Vec<u8>) -> bool {
     })
 }
 
-/// Returns a date in ISO form, or a count of units outside the range of ISO dates.
+/// Returns a date in ISO form, or as a count of units if the date is outside the range of ISO
+/// dates.
 fn date(datatype: Datatype, bytes: &[u8]) -> String {
     let value = bytes.try_into().map_or(i64::MIN, i64::from_le_bytes);
     datetime::display(datatype, value).unwrap_or_default()

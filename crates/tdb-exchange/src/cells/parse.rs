@@ -10,7 +10,7 @@ use tdb_types::{CellValNum, Datatype, PhysicalType, Scalar, hex};
 use super::kind::{CellKind, hex_member};
 use super::zone::in_utc;
 
-/// A parser of the cells of one field in CSV or JSON.
+/// A parser for the cells of one field, in CSV or JSON.
 #[derive(Debug)]
 pub struct CellParser {
     datatype: Datatype,
@@ -23,10 +23,10 @@ pub struct CellParser {
     values: Option<Values>,
 }
 
-/// Length of a date with a day.
+/// Length of an ISO date with year, month and day.
 const DAY: usize = "2020-01-31".len();
 
-/// JSON numbers beyond this bound may lose digits, because the JSON parser stores them as floats.
+/// JSON numbers from this bound on may lose digits, because the JSON parser stores them as floats.
 const MOST_EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// The values of an enumeration with their indices.
@@ -64,7 +64,7 @@ impl CellParser {
     /// Parses a CSV field and appends the bytes of the cell.
     ///
     /// # Errors
-    /// Returns the reason if `text` is no cell of the field.
+    /// Returns the reason if `text` is not a valid cell of the field.
     pub fn text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         if let Some(values) = &self.values {
             if self.number != CellValNum::ONE {
@@ -115,7 +115,8 @@ impl CellParser {
         }
     }
 
-    /// Returns `true` if a cell may be empty text or empty bytes, which look like null in CSV.
+    /// Returns `true` if a cell may be an empty text or empty bytes, which look like null in
+    /// unquoted CSV.
     pub(crate) fn may_be_empty(&self) -> bool {
         self.values.as_ref().map_or(self.kind, |values| values.parser.kind).may_be_empty()
     }
@@ -123,7 +124,7 @@ impl CellParser {
     /// Parses a JSON value and appends the bytes of the cell.
     ///
     /// # Errors
-    /// Returns the reason if `text` is no cell of the field.
+    /// Returns the reason if `text` is not a valid cell of the field.
     pub fn json_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         self.json(&serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?, out)
     }
@@ -131,7 +132,7 @@ impl CellParser {
     /// Appends the cell that a JSON value represents.
     ///
     /// # Errors
-    /// Returns the reason if `value` is no cell of the field.
+    /// Returns the reason if `value` does not represent a valid cell of the field.
     pub(crate) fn json(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         let many = self.number != CellValNum::ONE && !matches!(self.kind, CellKind::Text { .. } | CellKind::Bytes);
@@ -158,7 +159,7 @@ impl CellParser {
             (CellKind::Number { physical, .. }, Value::Number(number)) => {
                 push_number(physical, self.datatype, &number.to_string(), out)
             }
-            // NaN and the infinities, which have no JSON number.
+            // Strings represent NaN and the infinities, which are not JSON numbers.
             (CellKind::Number { physical, .. }, Value::String(text)) => push_number(physical, self.datatype, text, out),
             (CellKind::Bool { .. }, Value::Bool(value)) => {
                 out.push(u8::from(*value));
@@ -220,8 +221,8 @@ impl CellParser {
     fn date(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let text = &*in_utc(text);
         let value = match datetime::read(self.datatype, text) {
-            // A day without a time begins at midnight. A month is ambiguous unless the unit is
-            // months or coarser.
+            // A day without a time becomes its midnight. A month or year is ambiguous unless the
+            // unit is coarse enough.
             Ok((first, last)) if first == last || (first < last && text.len() >= DAY) => first,
             Ok((first, last)) if first < last => {
                 return Err(format!("{text:?} covers several values of {}: write a more precise date", self.datatype));
@@ -252,7 +253,7 @@ impl CellParser {
 /// Parses a CSV field as a single value of a datatype and appends the bytes.
 ///
 /// # Errors
-/// Returns the reason if the field is no value of the datatype.
+/// Returns the reason if `text` is not a valid value of the datatype.
 pub fn cell_of_text(datatype: Datatype, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     CellParser::new(datatype, CellValNum::ONE).text(text, out)
 }
@@ -307,7 +308,7 @@ pub(crate) fn encode(text: &str, unit: usize, out: &mut Vec<u8>) {
 /// Appends the bytes of hexadecimal digits.
 ///
 /// # Errors
-/// Returns a message if the digits are not hexadecimal bytes.
+/// Returns the reason if the digits are not hexadecimal bytes.
 pub(crate) fn unhex(digits: &str, out: &mut Vec<u8>) -> Result<(), String> {
     out.extend(hex::decode(digits).ok_or_else(|| format!("expected bytes as hexadecimal digits, found {digits:?}"))?);
     Ok(())

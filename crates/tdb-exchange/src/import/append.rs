@@ -1,4 +1,4 @@
-//! Conversion of columns of a file to cells.
+//! Conversion of file columns to cells.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use super::column::Given;
 use super::column_files::ColumnBatch;
 use crate::error::{Error, Result};
 
-/// The outcome of a batch. Rows are counted from 0 within the batch.
+/// The outcome of a batch. Rows are numbered from 0 within the batch.
 #[derive(Debug, Default)]
 pub(super) struct Appended {
     pub(super) pushed: Vec<usize>,
@@ -16,10 +16,11 @@ pub(super) struct Appended {
 }
 
 impl Cells {
-    /// Appends the wanted rows of a batch that the array can hold.
+    /// Appends those rows of a batch that are wanted and that the array can hold.
     ///
     /// # Errors
-    /// Fails if the cell count of a column differs from the row count of the batch.
+    /// Fails if the number of cells of a column differs from the number of rows that are not
+    /// rejected.
     pub(super) fn append(&mut self, batch: &ColumnBatch<'_>, wanted: impl Fn(usize) -> bool) -> Result<Appended> {
         let mut appended = Appended { rejected: batch.rejected.iter().cloned().collect(), ..Appended::default() };
         // The columns have no cells for rejected rows.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::range;
 use crate::rows::{Entry, Row};
 
-/// The columns of the fields of an array, and their parsers.
+/// The cells of an array's fields as columns, and the parsers of the fields.
 #[derive(Debug)]
 pub(crate) struct Cells {
     pub(super) fields: Vec<Field>,
@@ -39,13 +39,13 @@ pub(super) enum Place<'a> {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// The index of the column in the file.
+    /// The index of the column in the file. `None` for JSON, or if the file lacks the column.
     place: Option<usize>,
     parser: CellParser,
     datatype: Datatype,
     pub(super) nullable: bool,
     pub(super) is_dimension: bool,
-    /// The bounds of valid coordinates.
+    /// The bounds of valid coordinates. `None` for an attribute.
     bounds: Option<(DimensionKind, DimRange)>,
     /// The values accepted by the filters, or `None` if the filters accept all values.
     storable: Option<StorableValues>,
@@ -57,7 +57,7 @@ impl Cells {
     /// name.
     ///
     /// # Errors
-    /// Fails if an enumeration is missing.
+    /// Fails if an enumeration is missing, or if the filters of a field do not fit its type.
     pub(crate) fn new(
         schema: &ArraySchema,
         enumeration: impl Fn(&str) -> Option<Enumeration>,
@@ -86,7 +86,8 @@ impl Cells {
     /// Expects rows of a file with these columns from now on.
     ///
     /// # Errors
-    /// Fails if a non-nullable field has no column, or if a column has no field.
+    /// Fails if a non-nullable field has no column. Also fails if a column has no field, unless
+    /// such columns are ignored.
     pub(super) fn assign(&mut self, columns: &[String]) -> Result<()> {
         let places: HashMap<&str, usize> =
             columns.iter().enumerate().map(|(place, column)| (column.as_str(), place)).collect();
@@ -145,8 +146,8 @@ impl Cells {
         }
     }
 
-    /// Returns a unique form of the coordinates of a cell. `bytes` is scratch memory for
-    /// coordinates that do not fit into a number.
+    /// Returns the coordinates of a cell in a form that is equal only for equal coordinates.
+    /// `bytes` is scratch memory for coordinates that do not fit into a number.
     pub(super) fn place<'a>(&self, cell: usize, bytes: &'a mut Vec<u8>) -> Place<'a> {
         let dimensions = self.fields.iter().filter(|field| field.is_dimension);
         if self.are_places_numbers {
@@ -169,8 +170,8 @@ impl Cells {
         Place::Bytes(bytes)
     }
 
-    /// Returns the first `count` cells as columns, or the cells in `order` if given. `dense` leaves
-    /// out the dimensions.
+    /// Returns the first `count` cells as columns, or the cells in `order` if given. If `dense`,
+    /// leaves out the dimensions.
     pub(crate) fn columns(&self, dense: bool, count: usize, order: Option<&[usize]>) -> WriteBatch<'_> {
         let stored = self.fields.iter().filter(|field| !dense || !field.is_dimension);
         stored.fold(WriteBatch::new(), |cells, field| {
@@ -227,7 +228,7 @@ impl Field {
                 return Ok(());
             }
             None => return Err("missing, but the field is not nullable".to_owned()),
-            // NaT prints as null. A null in a non-nullable date field is therefore stored as NaT.
+            // NaT is printed as null. Therefore null in a non-nullable date field is stored as NaT.
             Some(_) if is_null && self.parser.no_time(values) => {}
             Some(Entry::Text(text)) => self.parser.text(text.text, values)?,
             Some(Entry::Json(serde_json::Value::Null)) => {
@@ -256,7 +257,7 @@ impl Field {
         key[0]
     }
 
-    /// Returns `true` if the array can hold only some values of the type.
+    /// Returns `true` if the field can hold only some values of its type.
     pub(super) fn is_restricted(&self) -> bool {
         self.bounds.is_some() || self.storable.is_some()
     }
@@ -264,7 +265,7 @@ impl Field {
     /// Checks a coordinate against the bounds, and the values against the filters.
     ///
     /// # Errors
-    /// Returns the reason, with the bounds or the value.
+    /// Returns the reason, which contains the value and the bounds.
     pub(super) fn check(&self, cell: &[u8]) -> StdResult<(), String> {
         check(&self.bounds, self.datatype, cell)?;
         match self.storable.map_or(Ok(()), |storable| storable.check(cell)) {
@@ -295,7 +296,8 @@ fn check(bounds: &Option<(DimensionKind, DimRange)>, datatype: Datatype, coordin
     }
 }
 
-/// Returns the bounds of valid coordinates: the current domain, else the domain.
+/// Returns the bounds of valid coordinates: the current domain, or else the domain. Returns `None`
+/// for an attribute.
 fn bounds(schema: &ArraySchema, field: FieldRef) -> Option<(DimensionKind, DimRange)> {
     let FieldRef::Dimension(index) = field else { return None };
     Some((schema.dimensions()[index].kind(), schema.limits(index)))

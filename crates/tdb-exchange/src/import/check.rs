@@ -22,13 +22,13 @@ pub struct Checked {
     /// Number of rows that cannot be imported.
     pub rejected: u64,
     pub(super) bounds: Bounds,
-    /// Rows that later rows supersede.
+    /// The rows that later rows supersede.
     pub(super) replaced: Replaced,
     /// The parsed rows, or `None` if they exceed the budget.
     pub(super) kept: Option<Kept>,
 }
 
-/// Parsed rows of the first pass. The second pass does not read them again.
+/// The parsed rows of the first pass. With them, the second pass need not read the files again.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) cells: Cells,
@@ -39,8 +39,9 @@ impl Import {
     /// Checks all rows against an array of this definition, and reports rejected rows.
     ///
     /// # Errors
-    /// Fails if rows are rejected and `skip_rejects` is not set, if the files cannot be read, or if
-    /// their columns do not match the array.
+    /// Fails if rows are rejected and `skip_rejects` is not set, if rows repeat coordinates that
+    /// must be unique, if the rows for a dense array do not fill a subarray, if the files cannot be
+    /// read, if a temporary file cannot be written, or if the columns do not match the array.
     pub fn check(&self, definition: &ArrayDefinition, observer: &mut dyn Observer) -> Result<Checked> {
         let schema = definition.schema();
         // A sparse write with `KeepLast` resolves repeated coordinates itself.
@@ -77,7 +78,8 @@ impl Import {
         Ok(checked)
     }
 
-    /// Reports rows with repeated coordinates, or marks all but the last of them as superseded.
+    /// Reports rows with repeated coordinates. If `keep_last` is set, instead marks each row as
+    /// superseded whose coordinates a later row repeats.
     fn check_unique(
         &self,
         places: Places,
@@ -124,7 +126,7 @@ struct Check<'a> {
     observer: &'a mut dyn Observer,
     is_dense: bool,
     places: Option<Places>,
-    /// The rows so far, or `None` if some of them were dropped from the cells.
+    /// The rows so far, or `None` if rows were dropped from the cells.
     kept: Option<Vec<At>>,
     budget: usize,
     checked: Checked,
@@ -166,7 +168,8 @@ impl Visitor for Check<'_> {
 }
 
 impl Check<'_> {
-    /// Keeps the last rows, or drops all kept rows if they exceed half of the budget.
+    /// Keeps the rows that were just pushed. If the kept rows reach half of the budget, drops all
+    /// rows.
     fn keep(&mut self, cells: &mut Cells, rows: &[At]) {
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(rows);

@@ -35,7 +35,7 @@ impl Column {
         self.valid.is_some()
     }
 
-    /// Returns `true` if a cell is null. Returns `None` if the field is not nullable.
+    /// Returns whether a cell is null, or `None` if the field is not nullable.
     pub(super) fn is_null(&self, cell: usize) -> Option<bool> {
         self.valid.as_ref().map(|valid| valid[cell] == 0)
     }
@@ -50,8 +50,8 @@ impl Column {
         &self.values[self.end(cell)..self.end(cell + 1)]
     }
 
-    /// Ends a cell after the values that were appended to `values`. Fills a null cell of fixed
-    /// length with zeros.
+    /// Ends a cell whose values were appended to `values`. Fills a null cell of fixed length with
+    /// zeros.
     pub(super) fn end_cell(&mut self, is_null: bool) {
         if is_null {
             self.values.resize(self.values.len() + self.cell_size.unwrap_or(0), 0);
@@ -96,7 +96,7 @@ impl Column {
         self.end_cell(false);
     }
 
-    /// Removes all cells from `len` on, with any unfinished cell.
+    /// Removes all cells from `len` on, and any unfinished cell.
     pub(super) fn truncate(&mut self, len: usize) {
         let end = self.end(len);
         if let Some(offsets) = &mut self.offsets {
@@ -120,7 +120,7 @@ impl Column {
         }
     }
 
-    /// Returns the end of the values of the first `count` cells, in bytes.
+    /// Returns the number of bytes of the first `count` cells.
     fn end(&self, count: usize) -> usize {
         match (&self.offsets, self.cell_size) {
             (Some(offsets), _) => offsets.get(count).map_or(0, |end| *end as usize) * self.value_size,
@@ -161,7 +161,7 @@ impl Column {
     }
 }
 
-/// Packs bytes to bits, least significant bit first.
+/// Packs bytes of 0 and 1 into bits, least significant bit first.
 fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut bits = Vec::with_capacity(bytes.size_hint().0.div_ceil(8));
     for (index, byte) in bytes.enumerate() {
@@ -175,7 +175,7 @@ fn bits(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
     bits
 }
 
-/// Cells of a field from a file of columns. Without a column all cells are null.
+/// Cells of a field from a file of columns. If the file lacks the column, all cells are null.
 #[derive(Debug)]
 pub(super) struct Given<'a> {
     /// `None` if the file lacks the column.
@@ -186,7 +186,8 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// Returns `len` cells for `column`, or `None` if the lengths of `given` do not match.
+    /// Interprets `given` as `len` cells for `column`. Returns `None` if the lengths in `given` do
+    /// not match.
     pub(super) fn new(given: Option<&'a WriteColumn<'a>>, len: usize, column: &Column) -> Option<Self> {
         let (value_size, cell_size) = (column.value_size, column.cell_size);
         let fits = given.is_none_or(|given| {

@@ -8,7 +8,7 @@ use tdb_types::{CellValNum, Datatype};
 
 use crate::error::Result;
 
-/// Files of columns, which can be read in several passes.
+/// Files of columns, which can be read several times.
 pub trait ColumnFiles {
     /// Returns the columns that all files share.
     fn columns(&self) -> &[FileColumn];
@@ -20,7 +20,7 @@ pub trait ColumnFiles {
     /// Fails if the definition cannot be read.
     fn definition(&self) -> Result<Option<ArrayDefinition>>;
 
-    /// Returns the definition of an array with these dimensions and all other columns as
+    /// Returns the definition of an array with these dimensions, and with all other columns as
     /// attributes.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ pub struct ColumnBatch<'a> {
     pub rows: usize,
     /// The cells of all rows except for the rejected rows.
     pub cells: WriteBatch<'a>,
-    /// Rows that the array cannot hold, with the reason. Rows are counted from 0 in this batch, in
-    /// ascending order.
+    /// Rows that the array cannot hold, with the reason, in ascending order. Rows are numbered from
+    /// 0 in this batch.
     pub rejected: Vec<(usize, String)>,
 }

@@ -9,7 +9,7 @@ use tdb_types::Scalar;
 use crate::error::{Error, Result};
 use crate::range;
 
-/// The smallest subarray around the rows, and the order of the rows within it.
+/// The smallest subarray that contains all rows, and whether the rows are in order.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     low: Vec<u64>,
@@ -35,7 +35,7 @@ impl Bounds {
         self.last.extend_from_slice(keys);
     }
 
-    /// Subtracts superseded rows from the count.
+    /// Subtracts a number of superseded rows from the number of rows.
     pub(crate) fn leave_out(&mut self, rows: u64) {
         self.rows -= rows;
     }
@@ -52,7 +52,8 @@ impl Bounds {
         self.low.iter().zip(&self.high).position(|(low, high)| low < high).unwrap_or(0)
     }
 
-    /// Returns the number of cells with the same coordinate on the cut dimension.
+    /// Returns the number of cells of a slice: the cells with the same coordinate on the cut
+    /// dimension.
     fn slice(&self) -> u64 {
         let cut = self.cut();
         let length = self.low.get(cut).zip(self.high.get(cut)).and_then(|(low, high)| (high - low).checked_add(1));
@@ -72,7 +73,8 @@ impl Bounds {
     /// Checks that the rows fill the subarray.
     ///
     /// # Errors
-    /// Fails if a cell of the subarray has no row or more than one.
+    /// Fails if the number of rows differs from the number of cells of the subarray. The rows must
+    /// have distinct coordinates.
     pub(crate) fn check(&self, schema: &ArraySchema) -> Result<()> {
         if self.rows == 0 || self.volume() == Some(self.rows) {
             return Ok(());
@@ -86,9 +88,9 @@ impl Bounds {
         Err(Error::NoBox { rows: self.rows, cells, ranges: shown.join(", ") })
     }
 
-    /// Returns how many of the next `cells` cells form complete slices and can be written as a
-    /// fragment. `before` cells precede them in row-major order. Ends at a tile border, if the
-    /// slices contain a border.
+    /// Returns the number of cells to write as the next fragment, out of the next `cells` cells in
+    /// row-major order. `before` cells precede these cells. A fragment consists of complete slices,
+    /// and ends at a tile boundary if the slices contain one.
     pub(crate) fn whole_slices(&self, before: u64, cells: usize, schema: &ArraySchema) -> usize {
         let (cut, slice) = (self.cut(), self.slice().max(1));
         let (slices, done) = (cells as u64 / slice, before / slice);

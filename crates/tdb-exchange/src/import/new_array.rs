@@ -13,9 +13,9 @@ use crate::infer::{Inference, dimension, is_integer};
 use crate::rows::Input;
 
 impl Import {
-    /// Returns the definition of a new sparse array with these columns as dimensions and all others
-    /// as attributes. Without dimensions, returns the definition of the array that was exported to
-    /// the files of columns.
+    /// Returns the definition of a new sparse array with these columns as dimensions, and all other
+    /// columns as attributes. If no dimensions are given, returns the definition of the array that
+    /// was exported to the files of columns.
     ///
     /// # Errors
     /// Fails if the files cannot be read, do not determine a definition, or hold values that an
@@ -60,7 +60,7 @@ fn of_columns(files: &dyn ColumnFiles, dimensions: &[String], allows_duplicates:
         let Some(column) = files.columns().iter().find(|column| column.name == *name) else {
             return Err(Error::NoSuchColumn { column: name.clone(), columns: names(), is_typed: false });
         };
-        // An unsupported column counts as `int64` until `ColumnFiles` rejects it with a hint.
+        // Treat an unsupported column as `int64` until `ColumnFiles` rejects it with a hint.
         kinds.push((name.as_str(), column.kind.unwrap_or((Datatype::Int64, CellValNum::ONE))));
     }
     let builder = || SchemaBuilder::sparse().allows_duplicates(allows_duplicates);

@@ -20,14 +20,15 @@ pub struct Import {
     pub source: Source,
     /// `true` to skip columns without a field.
     pub ignore_others: bool,
-    /// `true` to skip rows that cannot be imported. `false` rejects the import because of such
+    /// `true` to skip rows that cannot be imported. If `false`, the import fails because of such
     /// rows.
     pub skip_rejects: bool,
     /// `true` to keep only the last of the rows with equal coordinates.
     pub keep_last: bool,
     /// The source of names of new files.
     pub names: WriteIds,
-    /// Bytes of cells per fragment. The import writes a fragment after reading this many bytes.
+    /// Memory limit in bytes for parsed rows. The import writes a fragment when its rows reach this
+    /// limit.
     pub budget: usize,
 }
 

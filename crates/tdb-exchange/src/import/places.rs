@@ -9,8 +9,8 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use super::cells::Place;
 use crate::error::{Error, Result};
 
-/// The coordinates of a row, and the row. Coordinates that do not fit into a number are compared by
-/// 128 bits of a hash with a random key. Collisions therefore cannot be provoked.
+/// The coordinates of a row, and the identity of the row. Coordinates that do not fit into a number
+/// are replaced by a hash of 128 bits with a random key, so that files cannot provoke collisions.
 type Row = (u128, At);
 
 /// The identity of a row.
@@ -48,8 +48,8 @@ impl Line {
 /// Bytes of a row in a temporary file.
 const SIZE: usize = 16 + 8 + 8;
 
-/// Minimum number of rows in memory, about 8 MiB. Fewer rows per run would need too many open
-/// files.
+/// Minimum number of rows in memory, about 8 MiB. With fewer rows per run, the sort would need too
+/// many open files.
 const LEAST: usize = 1 << 18;
 
 /// The coordinates of all rows, in memory or in sorted runs in temporary files.
@@ -83,7 +83,7 @@ impl Places {
             self.spill()?;
         }
         let place = match place {
-            // Numbers have the order of the coordinates. Ordered rows need no sort.
+            // Numbers have the order of the coordinates, so that rows in order are sorted quickly.
             Place::Number(number) => number,
             Place::Bytes(bytes) => {
                 let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(bytes)));
@@ -102,8 +102,9 @@ impl Places {
         Ok(())
     }
 
-    /// Calls `found` for each row with repeated coordinates. The arguments are the first row with
-    /// these coordinates, the previous row and the row itself.
+    /// Calls `found` for each row that repeats the coordinates of an earlier row. The arguments are
+    /// the first row with these coordinates, the previous row with these coordinates, and the row
+    /// itself.
     ///
     /// # Errors
     /// Fails if a temporary file cannot be written or read.
@@ -160,7 +161,7 @@ fn write_run(rows: &[Row]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Merges sorted runs.
+/// A merge of sorted runs.
 struct Merge {
     runs: Vec<BufReader<File>>,
     next: BinaryHeap<Reverse<(Row, usize)>>,
@@ -187,7 +188,7 @@ impl Merge {
                 self.next.push(Reverse(((place, At { number: word(number)?, line: Line(word(line)?) }), run)));
                 Ok(())
             }
-            // The end of the run, since runs hold complete rows.
+            // The run has ended, because runs consist of complete rows.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
             Err(error) => Err(error),
         }

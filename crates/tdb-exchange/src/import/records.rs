@@ -11,7 +11,8 @@ impl Cells {
         }
     }
 
-    /// Appends a cell from bytes without coordinates. Returns `false` if the bytes are invalid.
+    /// Appends a cell from the bytes of its attributes. The columns must have no dimensions.
+    /// Returns `false` if the bytes are invalid.
     pub(super) fn take(&mut self, mut bytes: &[u8]) -> bool {
         for field in &mut self.fields {
             match field.column.take(bytes) {

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use super::places::{Line, failed};
 use crate::error::Result;
 
-/// Maximum number of open runs. All runs are merged into one before the number is exceeded.
+/// Maximum number of open runs. Before a further run is added, all runs are merged into one.
 const MOST: usize = 256;
 
 /// Bytes of the header of a record: position, line and byte length of the row.
@@ -31,7 +31,8 @@ struct Record {
 }
 
 impl Runs {
-    /// Creates an empty sort. Merging takes a quarter of `budget`, but at least 1 MiB.
+    /// Creates a sort without rows. A merge takes a quarter of `budget` of memory, but at least 1
+    /// MiB.
     pub(super) fn new(budget: usize) -> Self {
         Self { files: Vec::new(), most: MOST, buffers: (budget / 4).max(1 << 20) }
     }
@@ -40,8 +41,8 @@ impl Runs {
         self.files.is_empty()
     }
 
-    /// Writes a run of rows with these positions and lines. `bytes` serializes the row with an
-    /// index.
+    /// Writes a run of rows with these positions and lines. `bytes` serializes the row with the
+    /// given index.
     ///
     /// # Errors
     /// Fails if a temporary file cannot be written.
@@ -70,7 +71,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Passes position, line and bytes of all rows to `take`, in the order of their positions.
+    /// Calls `take` for each row with its position, line and bytes, in the order of the positions.
     ///
     /// # Errors
     /// Fails if a temporary file cannot be read, or if `take` fails.
@@ -126,7 +127,7 @@ impl Record {
     }
 }
 
-/// Merges sorted runs.
+/// A merge of sorted runs.
 struct Merge {
     runs: Vec<BufReader<File>>,
     /// For each run: position, line and byte length of its next row, and the index of the run.
@@ -146,7 +147,7 @@ impl Merge {
                 self.next.push(Reverse((word(), Line(word()), word(), run)));
                 Ok(())
             }
-            // The end of the run, since runs hold complete rows.
+            // The run has ended, because runs consist of complete rows.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
             Err(error) => Err(error),
         }

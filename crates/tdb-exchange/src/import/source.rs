@@ -9,7 +9,7 @@ use super::places::{At, Line};
 use crate::error::Result;
 use crate::rows::Input;
 
-/// Files that provide rows. Each pass begins with the first row.
+/// Files that provide rows. Each pass over the files begins with the first row.
 #[derive(Debug)]
 pub enum Source {
     /// Files of rows.
@@ -38,13 +38,13 @@ pub(super) trait Visitor {
     /// Handles rows that were appended to the end of `cells`.
     ///
     /// # Errors
-    /// Returns the reason to end the walk.
+    /// An error ends the walk.
     fn pushed(&mut self, cells: &mut Cells, rows: &[At]) -> Result<()>;
 
     /// Handles a row that cannot be imported.
     fn rejected(&mut self, at: At, why: &str);
 
-    /// Reports the number of bytes read.
+    /// Reports that `done` of `total` bytes are read.
     fn progress(&mut self, done: u64, total: u64);
 }
 
@@ -68,7 +68,7 @@ impl Target<'_> {
 }
 
 impl Source {
-    /// Returns the name of the file, or the number of files.
+    /// Returns the name of a single file, or the number of files.
     #[must_use]
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.names().collect();
@@ -94,8 +94,8 @@ impl Source {
         }
     }
 
-    /// Returns the position for error messages, without the name of the file if `other` is in the
-    /// same file.
+    /// Returns the position for error messages. Leaves out the name of the file if `other` is in
+    /// the same file.
     pub(super) fn place_beside(&self, line: Line, other: Line) -> String {
         match self {
             _ if line.file() != other.file() => self.place(line),
@@ -104,7 +104,7 @@ impl Source {
         }
     }
 
-    /// Passes all wanted rows to the visitor.
+    /// Passes all wanted rows to the visitor. Returns the cells that the visitor has kept.
     ///
     /// # Errors
     /// Fails if the files cannot be read, if their columns do not match the array, or if the
@@ -136,8 +136,9 @@ struct RowWalk<'a> {
     visitor: &'a mut dyn Visitor,
     number: u64,
     nulls: &'a [String],
-    /// Bytes of the files before the current file, and of all files.
+    /// Total bytes of the files before the current file.
     before: u64,
+    /// Total bytes of all files.
     total: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The second pass, which writes the accepted rows. It reads the files again if the rows exceed the
-//! budget.
+//! The second pass, which writes the accepted rows. It reads the files again if the first pass did
+//! not keep the parsed rows.
 
 use tdb_array::{Array, ArrayError, CellProblem, CellsError, Duplicates};
 use tdb_schema::ArrayDefinition;
@@ -13,10 +13,10 @@ use super::runs::Runs;
 use super::source::Visitor;
 use crate::error::{Error, Result};
 
-/// Minimum bytes of cells before unsorted rows are moved to a temporary file.
+/// Minimum memory in bytes of unsorted rows that are moved to a temporary file.
 const LEAST_RUN: usize = 1 << 16;
 
-/// The fragments that an import has written.
+/// The number of cells and fragments that an import has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
@@ -27,13 +27,13 @@ pub struct Imported {
 }
 
 impl Import {
-    /// Writes the accepted rows, one fragment per `budget` bytes. Rows of a dense array that are
-    /// not in row-major order are sorted first, in temporary files if they exceed the budget.
-    /// `imported` also counts the fragments of an import that fails.
+    /// Writes the accepted rows, one fragment per `budget` bytes. If the rows of a dense array are
+    /// not in row-major order, sorts them first, in temporary files if they exceed the budget. If
+    /// the import fails, `imported` contains the fragments that it has written before.
     ///
     /// # Errors
-    /// Fails if rows repeat coordinates that must be unique, if the files have changed since the
-    /// check, or if a fragment cannot be written.
+    /// Fails if the files cannot be read or have changed since the check, if a temporary file
+    /// cannot be written, or if a fragment cannot be written.
     pub fn write(
         &self,
         array: &Array,
@@ -78,7 +78,8 @@ struct Writer<'a> {
     observer: &'a mut dyn Observer,
     /// Lines of the unwritten cells.
     lines: Vec<Line>,
-    /// Positions of the unwritten cells in the subarray. Empty if the rows are in row-major order.
+    /// Positions of the unwritten cells in the subarray. Empty for a sparse array, or if the rows
+    /// are in row-major order.
     positions: Vec<u64>,
     keys: Vec<u64>,
     runs: Runs,
@@ -119,11 +120,12 @@ impl Visitor for Writer<'_> {
 impl Writer<'_> {
     /// Returns `true` if the budget has room for more cells.
     fn fits(&self, cells: &Cells, budget: usize) -> bool {
-        // Sorting takes another word per position.
+        // The sort needs another word per position.
         cells.bytes() + size_of::<Line>() * self.lines.len() + 2 * size_of::<u64>() * self.positions.len() < budget
     }
 
-    /// Records the positions of the last rows in the subarray. `before` rows precede them.
+    /// Records the positions of these rows in the subarray, if a sort needs them. `before` rows
+    /// precede these rows.
     fn locate(&mut self, cells: &Cells, before: u64, rows: &[At]) -> Result<()> {
         for (row, at) in rows.iter().enumerate() {
             cells.keys(cells.len - rows.len() + row, &mut self.keys);
@@ -145,7 +147,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Reads the cells back in row-major order, and writes all but the last part.
+    /// Reads the cells back in row-major order, and writes all cells except for the last part,
+    /// which stays in `cells`.
     fn merge(&mut self, cells: &mut Cells) -> Result<()> {
         let (runs, rows) = (std::mem::replace(&mut self.runs, Runs::new(0)), self.checked.rows);
         let mut next = 0;
@@ -193,7 +196,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the row-major order of all cells, or `None` if they are already in that order.
+    /// Returns the row-major order of all cells, or `None` if no sort is needed.
     fn order(&mut self) -> Result<Option<Vec<usize>>> {
         if self.positions.is_empty() {
             return Ok(None);
@@ -222,7 +225,7 @@ impl Writer<'_> {
         Error::Changed { place: name, what: format!("expected {rows} rows, found {what}") }
     }
 
-    /// Converts an error about a cell to an error about a line.
+    /// Converts an error about a cell to an error about a line. Returns other errors unchanged.
     fn failure(&self, error: ArrayError) -> Error {
         let line = |cell: u64| usize::try_from(cell).ok().and_then(|cell| self.lines.get(cell)).copied();
         let place =

@@ -6,7 +6,7 @@ use tdb_types::{CellValNum, Datatype, Scalar};
 use crate::error::{Error, Result};
 
 /// Creates a dimension with room for later cells: the domain spans nearly the complete type. `seen`
-/// is the minimum and maximum of integer coordinates, from which the tile extent is chosen.
+/// holds the minimum and maximum of integer coordinates, which determine the tile extent.
 ///
 /// # Errors
 /// Fails if cells of this type cannot be coordinates.
@@ -22,7 +22,7 @@ pub(crate) fn dimension(
         (Datatype::Float64, CellValNum::ONE) => new(Scalar::F64(f64::MIN), Scalar::F64(f64::MAX)),
         (Datatype::Float32, CellValNum::ONE) => new(Scalar::F32(f32::MIN), Scalar::F32(f32::MAX)),
         (_, CellValNum::ONE) if datatype.is_datetime() || datatype.is_time() => {
-            // The minimum represents NaT.
+            // Leave out the minimum, which represents NaT.
             new(Scalar::I64(i64::MIN + 1), Scalar::I64(i64::MAX - 1))
         }
         (_, CellValNum::ONE) if is_integer(datatype) => {
@@ -34,8 +34,8 @@ pub(crate) fn dimension(
                     .with_datatype(datatype)
                     .with_tile(scalar));
             }
-            // Without a tile extent, some readers cannot use the last value of the type, nor the
-            // first of a signed type.
+            // Without a tile extent, some readers cannot use the last value of the type, and cannot
+            // use the first value of a signed type.
             let is_signed = at(least).to_integer() != Some(0);
             let is_there = seen.is_some_and(|(low, _)| Some(low) == at(least).to_integer());
             new(at(u64::from(is_signed && !is_there)), at(most - 1))
@@ -52,8 +52,8 @@ pub(crate) fn is_integer(datatype: Datatype) -> bool {
     datatype.is_integer() && datatype != Datatype::Bool
 }
 
-/// Returns the tile extent that divides the coordinates into about a hundred tiles, as a number and
-/// as a scalar. Returns `None` if the last tile would exceed the type.
+/// Returns a tile extent, as a number and as a scalar. The extent divides the coordinates into
+/// about a hundred tiles. Returns `None` if the last tile would exceed the type.
 fn extent(datatype: Datatype, low: i128, high: i128) -> Option<(u64, Scalar)> {
     let physical = datatype.physical();
     let most = Scalar::from_key(physical, u64::MAX >> (64 - 8 * physical.size() as u32)).to_integer()?;

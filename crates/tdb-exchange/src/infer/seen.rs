@@ -11,7 +11,7 @@ enum Content {
     Bool = 1,
     Integer = 2,
     Float = 4,
-    /// NaN and the infinities, which have no JSON number.
+    /// NaN and the infinities, which are not JSON numbers.
     NotFinite = 8,
     Day = 16,
     /// A date with a time.
@@ -36,15 +36,17 @@ pub(super) struct Seen {
     /// `true` if all values are text, as in CSV.
     pub(super) is_text: bool,
     contents: u16,
-    /// The minimum and maximum integer.
+    /// The minimum integer.
     pub(super) low: Option<i128>,
+    /// The maximum integer.
     pub(super) high: Option<i128>,
     /// The unit of dates without an ISO form.
     far_unit: Option<Datatype>,
     /// Maximum number of fractional digits of seconds.
     digits: usize,
-    /// The seconds of the earliest and latest date.
+    /// The second of the earliest date.
     first: Option<i64>,
+    /// The second of the latest date.
     last: Option<i64>,
 }
 
@@ -78,8 +80,8 @@ impl Seen {
         }
     }
 
-    /// Adds a JSON value. Ignores objects other than `{"hex":"..."}`. The import later rejects them
-    /// with the line.
+    /// Adds a JSON value. Ignores objects other than `{"hex":"..."}`, because the import later
+    /// rejects them and reports the line.
     pub(super) fn add_json(&mut self, value: &Value) {
         match value {
             Value::Bool(_) => self.push(Content::Bool),
@@ -91,7 +93,7 @@ impl Seen {
             Value::String(text) if matches!(text.as_str(), "NaN" | "inf" | "-inf") => self.push(Content::NotFinite),
             Value::String(text) => self.add_string(text),
             Value::Object(_) if hex_member(value).is_some() => self.push(Content::Bytes),
-            // A null in an array is NaT.
+            // Null in an array represents NaT.
             Value::Null => self.push(Content::NotATime),
             Value::Array(_) => self.push(Content::Text),
             Value::Object(_) => {}
@@ -140,8 +142,8 @@ impl Seen {
 
     /// Returns the type that holds all values, or `None` without values.
     ///
-    /// Values without a common type become text. Fields of CSV are always valid text. The import
-    /// rejects JSON values of other types, with the line.
+    /// Returns a text type for values without a common type. Fields of CSV are always valid text.
+    /// The import later rejects JSON values that are not strings, and reports the line.
     pub(super) fn datatype(&self) -> Option<Datatype> {
         let only = |contents: u16| self.contents & !contents == 0;
         let some = |contents: u16| self.contents & contents != 0;
@@ -154,7 +156,7 @@ impl Seen {
         } else if only(Content::Integer as u16) {
             self.integer()
         } else if only(Content::Bool as u16 | Content::Integer as u16) && is_byte() {
-            // Booleans are stored as bytes, and some writers store other numbers.
+            // Booleans are stored as bytes, and some writers store numbers other than 0 and 1.
             Datatype::Bool
         } else if only(NUMBERS) && self.is_text && !self.is_exact() {
             Datatype::StringUtf8
@@ -192,8 +194,8 @@ impl Seen {
         }
     }
 
-    /// Returns the coarsest unit that holds all dates. Returns `None` if a value is no date, or if
-    /// no unit holds all.
+    /// Returns the datetime type with the coarsest unit that holds all dates. Returns `None` if a
+    /// value is not a date, or if no unit holds all dates.
     fn date(&self) -> Option<Datatype> {
         let others = self.contents & !(DATES | Content::NotATime as u16 | Content::FarDate as u16);
         if others == 0 { self.far_unit.or_else(|| self.unit()) } else { None }
@@ -212,7 +214,8 @@ impl Seen {
     }
 }
 
-/// Returns the coarsest unit that holds this many fractional digits of seconds.
+/// Returns the datetime type with the coarsest unit that holds this number of fractional digits of
+/// seconds.
 fn moment(digits: usize) -> Datatype {
     match digits {
         0 => Datatype::DatetimeSec,

@@ -8,11 +8,12 @@ use tdb_array::Batch;
 use super::writer::CellWriter;
 use crate::cells::Field;
 
-/// Buffered bytes per write.
+/// Number of buffered bytes at which the buffer is written.
 const CHUNK: usize = 64 << 10;
 
-/// A writer of CSV according to RFC 4180, with a header line and `\n` as line end. A non-null cell
-/// with the same text as null is quoted, for example empty text.
+/// A writer of CSV according to RFC 4180, with a header line and `\n` as line end. In a nullable
+/// field, a non-null cell is quoted if its text equals the text of null, for example if both are
+/// empty.
 #[derive(Debug)]
 pub struct CsvWriter {
     fields: Vec<Field>,
@@ -24,7 +25,7 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// Creates a writer of these fields. `null` is the text of null cells.
+    /// Creates a writer of these fields. `null` is the text of cells that are null or NaT.
     #[must_use]
     pub fn new(fields: Vec<Field>, null: &str) -> Self {
         Self { fields, null: null.into(), begun: false, text: Vec::new(), buffer: Vec::new() }
@@ -71,7 +72,7 @@ impl CsvWriter {
     }
 }
 
-/// Appends a field, with quotes if required.
+/// Appends a field. Quotes the text if `is_quoted`, or if it contains special characters.
 fn push_field(text: &[u8], index: usize, is_quoted: bool, out: &mut Vec<u8>) {
     if index > 0 {
         out.push(b',');

@@ -8,10 +8,10 @@ use tdb_array::Batch;
 use super::writer::CellWriter;
 use crate::cells::Field;
 
-/// Buffered bytes per write.
+/// Number of buffered bytes at which the buffer is written.
 const CHUNK: usize = 64 << 10;
 
-/// A writer of one JSON object per row.
+/// A writer of JSON, with one object per row.
 #[derive(Debug)]
 pub struct JsonWriter {
     fields: Vec<Field>,

@@ -7,7 +7,8 @@ use tdb_array::Batch;
 
 /// A writer of batches in one format.
 pub trait CellWriter {
-    /// Writes some rows of a batch. The columns of the batch must be the fields of the writer.
+    /// Writes some rows of a batch. The columns of the batch must correspond to the fields of the
+    /// writer.
     ///
     /// # Errors
     /// Fails if `out` cannot be written.

@@ -1,4 +1,4 @@
-//! Streaming over the elements of a JSON array, with one element in memory.
+//! Iteration over the elements of a JSON array, with one element in memory at a time.
 
 use std::io::{self, BufRead};
 
@@ -7,7 +7,7 @@ const MAX_LEN: usize = 256 << 20;
 
 const UNCLOSED: &str = "the JSON array is not closed: the file is truncated";
 
-/// A walk over the elements of an array.
+/// An iteration over the elements of an array.
 pub(crate) struct Elements {
     input: Box<dyn BufRead>,
     /// Number of completed lines.
@@ -28,7 +28,7 @@ enum Place {
     End,
 }
 
-/// The result of a step.
+/// The result of a step of the iteration.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// An element that begins on this line.
@@ -41,7 +41,8 @@ pub(super) enum Found {
     End,
 }
 
-/// Returns `true` if the remaining input begins with an array, after optional white space.
+/// Returns `true` if the input begins with an array, after an optional byte order mark and white
+/// space.
 pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
     let bytes = input.fill_buf()?;
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -49,7 +50,7 @@ pub(super) fn is_array(input: &mut dyn BufRead) -> io::Result<bool> {
 }
 
 impl Elements {
-    /// Creates a walk over an input that begins with an array.
+    /// Starts the iteration over the array at the beginning of an input.
     pub(super) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, lines: 0, place: Place::Start }
     }
@@ -92,7 +93,8 @@ impl Elements {
         }
     }
 
-    /// Skips white space and returns the next byte without consuming it.
+    /// Skips white space, and returns the next byte without consuming it. Returns `None` at the end
+    /// of the file.
     fn next_mark(&mut self) -> io::Result<Option<u8>> {
         loop {
             let bytes = self.input.fill_buf()?;
@@ -113,7 +115,8 @@ impl Elements {
         }
     }
 
-    /// Reads an element: up to its closing bracket, or up to the comma or bracket after a scalar.
+    /// Reads an element. An object or array ends with its closing bracket. A scalar ends before the
+    /// next comma or bracket.
     fn element(&mut self, bytes: &mut Vec<u8>, line: u64) -> io::Result<Found> {
         let (mut depth, mut in_string, mut is_escaped, mut is_closed) = (0_u64, false, false, false);
         loop {

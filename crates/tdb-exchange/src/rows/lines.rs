@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::quotes::Quotes;
 
-/// A line counter. The CSV reader reports the position of each row, but ends a row at the first
-/// byte of `\r\n` and counts only `\n` as a line end. It also accepts an unclosed quote at the end
-/// of the file.
+/// A line counter. This counter is necessary, because the CSV reader ends a row at the first byte
+/// of `\r\n`, and counts only `\n` as a line end. The CSV reader also accepts an unclosed quote at
+/// the end of the file.
 #[derive(Debug)]
 pub(crate) struct Lines {
     quotes: Quotes,
@@ -16,7 +16,7 @@ pub(crate) struct Lines {
     taken: u64,
     /// Positions of line ends after the last requested row, and `true` for each `\r`.
     ends: VecDeque<(u64, bool)>,
-    /// Number of lines before `ends`.
+    /// Number of line ends before those in `ends`.
     lines: u64,
     /// The position after a `\r` that ended a line.
     behind_return: Option<u64>,

@@ -1,7 +1,7 @@
 //! Tracking of open quotes in CSV.
 
-/// A state machine that follows quotes like the CSV reader does. An unclosed quote extends the
-/// field to the end of the file.
+/// A state machine that interprets quotes like the CSV reader. An unclosed quote extends the field
+/// to the end of the file.
 #[derive(Debug)]
 pub(crate) struct Quotes {
     delimiter: u8,

@@ -1,6 +1,6 @@
 //! The raw bytes of CSV rows. The CSV reader does not report which fields were quoted.
 
-/// The bytes that were read of a file, from the current row on.
+/// The bytes that were read from a file, from the current row on.
 #[derive(Debug, Default)]
 pub(super) struct RawBytes {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ impl RawBytes {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Drops the bytes before `place` if they are more than half of all bytes.
+    /// Drops the bytes before `place` if they are more than half of the bytes in memory.
     pub(super) fn forget(&mut self, place: u64) {
         let before = tdb_types::saturating_len(place - self.start).min(self.bytes.len());
         if before > self.bytes.len() / 2 {
@@ -34,7 +34,7 @@ impl RawBytes {
     pub(super) fn row(&self, start: u64, end: u64, delimiter: u8) -> RawRow<'_> {
         let at = |place: u64| tdb_types::saturating_len(place.saturating_sub(self.start));
         let bytes = self.bytes.get(at(start)..at(end).min(self.bytes.len())).unwrap_or_default();
-        // The preceding line end, and blank lines.
+        // Skip the line end of the previous row, and blank lines.
         let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         RawRow { bytes: &bytes[blank..], delimiter }
     }
@@ -47,11 +47,12 @@ impl RawRow<'_> {
         quoted.push(b'"');
         quoted.extend_from_slice(text.as_bytes());
         quoted.push(b'"');
-        // The search rules out most fields quickly.
+        // The search quickly excludes most fields.
         memchr::memmem::find(self.bytes, &quoted).is_some() && self.field(place).starts_with(b"\"")
     }
 
-    /// Returns the bytes from a field on.
+    /// Returns the bytes of the row from the field at index `place` on. Returns no bytes if the row
+    /// has no such field.
     fn field(&self, place: usize) -> &[u8] {
         let mut rest = self.bytes;
         for _ in 0..place {

@@ -1,18 +1,18 @@
 //! Obstacles to a migration.
 
-/// Part of an array that the target format cannot represent or would lose.
+/// A part of an array that the target format cannot represent or would lose.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// A part of the schema from later formats.
+    /// A part of the schema that only later formats support.
     #[error("{what}: needs format version {since} or later")]
     Feature {
         /// Description of the part.
         what: String,
-        /// First format version with support.
+        /// First format version that supports the part.
         since: u32,
     },
-    /// A filter or a filter option of later formats.
+    /// A filter or a filter option that the target format does not support.
     #[error("filters of {field}: {why}")]
     Filter {
         /// Name of the field.
@@ -30,10 +30,10 @@ pub enum Obstacle {
         /// Name of the filter.
         filter: String,
     },
-    /// The releases of the target format reject the schema.
+    /// Releases that write the target format would reject the schema.
     #[error("invalid schema: {0}")]
     Schema(String),
-    /// The array has several schemas. Formats before 10 keep only one schema.
+    /// The array has several schemas. Formats before 10 support only one schema.
     #[error(
         "the fragments use {0} schemas: format versions before 10 keep only one (without the history, the latest is enough)"
     )]
@@ -46,7 +46,7 @@ pub enum Obstacle {
         "{0} deletes of cells by a condition: need format version 16 or later (without the history, the deleted cells are dropped)"
     )]
     Deletes(usize),
-    /// Cells have timestamps.
+    /// Cells have timestamps, which the target format does not support.
     #[error(
         "fragment {fragment}: the cells have timestamps of writes or deletes, which need format version {since} or later"
     )]
@@ -56,10 +56,11 @@ pub enum Obstacle {
         /// First format version with timestamps.
         since: u32,
     },
-    /// A fragment has a time range. Formats before 3 have a single timestamp.
+    /// A fragment has a time range. In formats before 3, a fragment has a single timestamp.
     #[error("fragment {0} has a time range, which needs format version 3 or later")]
     Range(String),
-    /// Another write or delete falls within the time range of a fragment without cell timestamps.
+    /// The time of another write or delete is within the time range of a fragment without cell
+    /// timestamps.
     #[error(
         "fragment {0} has a time range that this format stores differently, and another write or delete falls within it: vacuum the array first, or drop the history"
     )]
@@ -69,11 +70,11 @@ pub enum Obstacle {
         "fragment {0} is sparse in a dense array: new arrays cannot contain sparse fragments (without the history, the cells can be copied)"
     )]
     SparseInDense(String),
-    /// A vacuum file matches several fragments, and the consolidated fragment is unknown.
+    /// Several fragments may be the consolidated fragment of a vacuum file.
     #[error("{0} lists consolidated fragments, but several fragments may be their replacement: vacuum the array first")]
     NotVacuumed(String),
-    /// Some fragments of a vacuum file are deleted. Readers of earlier times see only the remaining
-    /// fragments.
+    /// Some of the fragments listed in a vacuum file are deleted. Readers of earlier times see only
+    /// the remaining fragments.
     #[error(
         "{0} lists fragments of which some are deleted, and readers of earlier times see only the others: vacuum the array first, or drop the history"
     )]
@@ -84,14 +85,15 @@ pub enum Obstacle {
     /// The array of a dimension label is outside of this array.
     #[error("the array of dimension label {0:?} is outside of this array")]
     OutsideLabel(String),
-    /// Flattening a dense array would multiply the number of cells.
+    /// A migration of a dense array without its history would write many more cells than are
+    /// stored.
     #[error(
         "without the history, {cells} cells would be written, where {stored} are stored: the cells are far apart (try smaller tile extents, or keep the history)"
     )]
     Spread {
         /// Number of cells to be written.
         cells: u128,
-        /// Number of stored cells, at most.
+        /// Upper bound of the number of stored cells.
         stored: u128,
     },
     /// An obstacle in the array of a dimension label.

@@ -1,6 +1,6 @@
 use tdb_array::ErrorCategory;
 
-/// Reason why a path cannot be copied, moved or removed.
+/// The reason why a path cannot be copied, moved or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlaceProblem {
@@ -13,24 +13,25 @@ pub enum PlaceProblem {
     /// The destination is inside the source.
     #[error("the destination is inside the source")]
     InSource,
-    /// The destination is inside an array. An array contains no other array.
+    /// The destination is inside an array, which cannot contain other arrays or groups.
     #[error("the destination is inside an array, which cannot contain other arrays or groups")]
     InArray,
-    /// The path is not a name below the root of a storage.
+    /// The path does not name an entry of a folder, for example because it is the root of a
+    /// storage.
     #[error("not the name of an entry in a folder")]
     NoName,
     /// Folders are nested too deeply, possibly because of a cycle of symbolic links.
     #[error("folders are nested too deeply; check for a cycle of symbolic links")]
     TooDeep,
-    /// The path is a symbolic link. The target may belong to someone else.
+    /// The path is a symbolic link. Its target may belong to another user or array.
     #[error(
         "a symbolic link, and nothing behind a link is removed; name the target of the link, or replace the link by its target"
     )]
     Link,
-    /// The temporary path of the copy is a symbolic link to a different place.
+    /// The temporary path of the copy is a symbolic link to another location.
     #[error("a symbolic link at the temporary path of the copy, and nothing is written behind a link; remove the link")]
     LinkedTemporary,
-    /// The array or group has quarantined files, possibly the only copy of the data.
+    /// The array or group has quarantined files, which may be the only copy of data.
     #[error("contains quarantined files that may be the only copy of data; nothing was removed")]
     Quarantined,
     /// The file is not part of the format and would be deleted with the folder.

@@ -1,6 +1,6 @@
 use tdb_array::ErrorCategory;
 
-/// Reason why the metadata of a fragment cannot be rebuilt.
+/// The reason why the metadata of a fragment cannot be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildProblem {
@@ -21,7 +21,7 @@ pub enum RebuildProblem {
         /// Number of tiles.
         tiles: u64,
     },
-    /// The given domain does not match the fragment.
+    /// The given domain has another number of tiles than the data files.
     #[error("the number of tiles differs: the given domain has {expected}, the data files have {tiles}")]
     OtherDomain {
         /// Number of tiles of the domain.
@@ -29,12 +29,12 @@ pub enum RebuildProblem {
         /// Number of tiles of the data files.
         tiles: u64,
     },
-    /// A damaged tile hides where the following tiles of the file begin.
+    /// A tile is damaged, so that the positions of the following tiles in the file are unknown.
     #[error("{file}: tile {tile} at offset {offset}: {what}; the {tile} tiles before it can be recovered")]
     Cut {
         /// Name of the file.
         file: String,
-        /// Position of the first damaged tile.
+        /// Index of the first damaged tile.
         tile: u64,
         /// Byte offset of the damaged tile.
         offset: u64,
@@ -49,7 +49,7 @@ pub enum RebuildProblem {
         /// Description of the contradiction.
         what: String,
     },
-    /// The name and the data files fit two format versions with different coordinates.
+    /// The name and the data files fit two format versions, which store coordinates differently.
     #[error(
         "the coordinates fit both format version {0} and format version {1}, or neither, and so does the name of the fragment"
     )]

@@ -1,10 +1,10 @@
 use tdb_types::TimestampedName;
 
-/// Reason why a set of fragments is not consolidated.
+/// The reason why a set of fragments is not consolidated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Another fragment overlaps the set and was written in between.
+    /// Another fragment overlaps the set, and was written between the fragments of the set.
     #[error(
         "{fragment} overlaps these fragments and was written in between; include {fragment} to keep the order of writes"
     )]
@@ -12,7 +12,7 @@ pub enum Refusal {
         /// The other fragment.
         fragment: TimestampedName,
     },
-    /// Another fragment overlaps the set and has the same timestamp as a member.
+    /// Another fragment overlaps the set, and has the same timestamp as a fragment of the set.
     #[error(
         "{fragment} overlaps one of these fragments and has the same timestamp, and another value could win; include {fragment} to keep the result"
     )]
@@ -36,8 +36,8 @@ pub enum Refusal {
         /// The fragment of the older cells.
         fragment: TimestampedName,
     },
-    /// The cells of a fragment have no timestamps within its time range. Another overlapping
-    /// fragment was written within the range.
+    /// A fragment has a time range, but its cells have no timestamps. Another fragment overlaps it
+    /// and was written within this time range.
     #[error(
         "the cells of {fragment} have no timestamps, and {other} overlaps the fragment and was written within the same time range: another value could win"
     )]
@@ -47,8 +47,8 @@ pub enum Refusal {
         /// The other fragment.
         other: TimestampedName,
     },
-    /// The fragments have dropped or redefined attributes, with values visible to readers of
-    /// earlier times.
+    /// The fragments have values of attributes that were dropped or redefined later. Readers of
+    /// earlier times see these values.
     #[error(
         "readers of earlier times would lose the values of attributes that were dropped or redefined since: {}; allow flattening the history to continue",
         names.join(", ")
@@ -68,17 +68,20 @@ pub enum Refusal {
         "the new fragment would have {found:.2} times as many cells as the tiles of these fragments: expected at most {allowed:.2}"
     )]
     Amplification {
-        /// Cells of the new fragment, as a multiple of the cells of the original tiles.
+        /// Number of cells of the new fragment, as a multiple of the number of cells in the tiles
+        /// of the original fragments.
         found: f64,
         /// The limit.
         allowed: f64,
     },
-    /// No two of the remaining dense fragments fit together.
+    /// No two of the remaining dense fragments can be consolidated without exceeding the limit of
+    /// amplification.
     #[error(
         "no two of these fragments fit together: the nearest pair would become a fragment with {found:.2} times as many cells as their tiles: expected at most {allowed:.2}"
     )]
     Apart {
-        /// Cells of the MBR of the nearest pair, as a multiple of the cells of their tiles.
+        /// Number of cells in the common MBR of the nearest pair, as a multiple of the number of
+        /// cells in their tiles.
         found: f64,
         /// The limit.
         allowed: f64,
@@ -86,10 +89,10 @@ pub enum Refusal {
     /// The sizes of consecutive fragments differ too much.
     #[error("the sizes of consecutive fragments differ too much: expected a ratio of at least {least}")]
     SizeRatio {
-        /// The required ratio.
+        /// The required ratio of the smaller size to the larger size.
         least: f32,
     },
-    /// Formats before 19 need absolute URIs, and the storage has no URIs.
+    /// Vacuum files of formats before 19 store absolute URIs, and the storage has no URIs.
     #[error("files of format versions before 19 store absolute URIs of fragments, and this storage has none")]
     NoUri,
     /// The array has no visible fragment with this name.

@@ -19,7 +19,7 @@ const WHAT: &str = "consolidated commits";
 struct Commit<'a> {
     name: TimestampedName,
     path: &'a str,
-    /// The content of a delete commit.
+    /// The content of a delete commit. `None` for a write commit.
     bytes: Option<Vec<u8>>,
 }
 
@@ -32,13 +32,15 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     }
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
-    // A write may be visible by its separate commit although an ignore file lists it. The ignore
-    // file would apply to the new consolidated file as well.
+    // A separate commit makes a write visible, even if an ignore file lists the commit. In a new
+    // consolidated file, the ignore file would hide the commit. Therefore leave out ignored
+    // commits.
     let ignored: HashSet<&str> = inventory.ignored.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let mut commits = Vec::new();
     for path in inventory.paths.iter().map(String::as_str) {
         let kind = CommitKind::of(path);
-        // The reference library does not know consolidated updates, and no release has written any.
+        // The reference library does not support consolidated update commits, and no release has
+        // written update commits.
         let is_consolidated = match kind {
             Some(CommitKind::Write) => !ignored.contains(path),
             kind => kind == Some(CommitKind::Delete),
@@ -69,9 +71,11 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     Ok(Draft { steps, savings: savings(&inventory, own_commits(&listing).map(|own| own.path)), ..Draft::default() })
 }
 
-/// Returns an ignore file for writes whose separate commits were deleted during the consolidation.
+/// Returns an ignore file for write commits whose separate files were deleted during the
+/// consolidation.
 ///
-/// The fragments of such writes were deleted too, and only the new file still lists the commits.
+/// The fragments of these commits were deleted too, and only the new consolidated file still lists
+/// the commits.
 pub(crate) fn settle(array: &Array, names: &WriteIds, done: &Draft) -> Result<Option<Planned>> {
     let Some(written) = done.steps.first() else { return Ok(None) };
     let listing = array.listing()?;
@@ -85,7 +89,8 @@ pub(crate) fn settle(array: &Array, names: &WriteIds, done: &Draft) -> Result<Op
     ignoring(array, names, gone.cloned().collect())
 }
 
-/// Returns `true` if a file with all of these commits exists, at a path read by both libraries.
+/// Returns `true` if a consolidated file contains all of these commits and is in the folder that
+/// both libraries read.
 fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
     let names: HashSet<&str> = list.names.iter().map(String::as_str).collect();
     let has = |commit: &Commit<'_>| {
@@ -94,7 +99,7 @@ fn is_all(list: &CommitList, commits: &[Commit<'_>]) -> bool {
     list.path.starts_with(COMMITS_FOLDER) && commits.iter().all(has)
 }
 
-/// Returns the savings. After a vacuum, one new file and the separate delete commits remain.
+/// Returns the savings. After a vacuum, the new file and the separate delete commits remain.
 fn savings(inventory: &CommitInventory, own: impl Iterator<Item = String>) -> Savings {
     let lists = (inventory.consolidated.len() + inventory.ignored.len()) as u64;
     let (mut names, mut reads) = (lists, lists);

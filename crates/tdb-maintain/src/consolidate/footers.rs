@@ -19,7 +19,8 @@ const WHAT: &str = "consolidated fragment metadata";
 type Footer<'a> = (&'a Fragment, Vec<u8>);
 
 pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
-    // Fragments may have been deleted since the array was opened. Footers never change.
+    // Reopen the array, because fragments may have been deleted since it was opened. Known footers
+    // are reused, because footers never change.
     let array = &array.reopened_after(array)?;
     let files = array.small_files();
     let version = files.version();
@@ -53,12 +54,12 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     };
     let path = format!("{folder}{name}.{FOOTERS_EXTENSION}");
     let steps = vec![Planned::write(path, files.encode_footers(&entries)?, WHAT, entries.len())];
-    // A reader of all fragments lists the folder and reads one file.
+    // Readers then list the folder as before, and read one file.
     let savings = Savings { names: 0, reads: (entries.len() - 1) as u64 };
     Ok(Draft { steps, savings, ..Draft::default() })
 }
 
-/// Returns `true` if a readable file has exactly these footers.
+/// Returns `true` if a consolidated footers file is readable and contains all of these footers.
 fn is_all(files: &SmallFiles, file: &FooterFile, footers: &[Footer<'_>]) -> bool {
     let covers =
         |fragment: &Fragment| file.name.start() <= fragment.name().start() && fragment.name().end() <= file.name.end();

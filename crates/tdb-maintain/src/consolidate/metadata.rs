@@ -28,7 +28,7 @@ pub(crate) fn draft(target: &Target, names: &WriteIds, time: TimeRange) -> Resul
     let end = joined.iter().map(|file| file.name.end()).max().unwrap_or(last.name.end());
     let range = TimeRange { start: first.name.start(), end };
 
-    // Readers of the new file also see these files, or the superseding files.
+    // Readers that see the new file also see these other files, or the files that supersede them.
     let hidden = all.hidden(range);
     let taken: HashSet<&str> = joined.iter().map(|file| file.name.as_str()).collect();
     let others = all.files.iter().filter(|file| {
@@ -36,13 +36,13 @@ pub(crate) fn draft(target: &Target, names: &WriteIds, time: TimeRange) -> Resul
         !taken.contains(name) && !hidden.contains(name)
     });
     let others: Vec<&MetadataFile> = others.collect();
-    // The new file applies at the time of the first source. A file in between would apply after the
-    // last source instead of before.
+    // The new file applies at the time of the first source. A file written between the sources
+    // would then apply after the values of all sources.
     let between = |file: &&&MetadataFile| (range.start..=last.name.start()).contains(&file.name.start());
     if let Some(other) = others.iter().find(between) {
         return Err(MaintainError::Between { file: files.storage().describe(&other.path()) });
     }
-    // Keeps deletions even without an older value. A late writer, or a writer with an explicit
+    // Keep deletions even if no older value exists. A slow writer, or a writer with an explicit
     // timestamp, may still add an older value.
     let changes = merged(&files, joined.iter().copied())?.into_iter();
     let changes: Vec<MetadataChange> = changes.map(|(key, value)| MetadataChange { key, value }).collect();
@@ -53,7 +53,7 @@ pub(crate) fn draft(target: &Target, names: &WriteIds, time: TimeRange) -> Resul
     let mut list = ByteWriter::new();
     PathList { paths }.write(&mut list);
     let mut steps = Vec::new();
-    // Files without changes are consolidated into no file.
+    // If the sources contain no changes, write only the vacuum file.
     if !changes.is_empty() {
         let bytes = files.encode_metadata(changes)?;
         steps.push(Planned::write(path.clone(), bytes, "consolidated metadata", joined.len()));

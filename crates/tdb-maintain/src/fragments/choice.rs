@@ -1,19 +1,20 @@
-//! Limits of one step.
+//! Limits for the choice of fragments in a step.
 
 use super::facts::Facts;
 
-/// Limits for a run of consecutive fragments.
+/// Limits for a run, which consists of consecutive fragments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
-    /// Minimum number of fragments in a run, if enough exist. With `None`, a run has all fragments,
-    /// or dense fragments are grouped.
+    /// Minimum number of fragments in a run, or all fragments if fewer exist. If `None`, a run has
+    /// all fragments, and dense fragments can instead be divided into groups.
     pub(super) min: Option<usize>,
     /// Maximum number of fragments in a run.
     pub(super) max: usize,
-    /// Minimum size ratio of two consecutive fragments, smaller to larger.
+    /// Minimum ratio between the sizes of two consecutive fragments, the smaller size divided by
+    /// the larger size.
     pub(super) size_ratio: f32,
-    /// Maximum number of cells in the MBR of a run, as a multiple of the cells of the fragments'
-    /// tiles. Dense arrays only.
+    /// Maximum number of cells in the MBR of a run, as a multiple of the number of cells in the
+    /// fragments' tiles. Applies only to dense arrays.
     pub(super) amplification: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Selection of the fragments to consolidate next, equal to the reference library's with the same
-//! options.
+//! Selection of the fragments to consolidate next. With the same options, the reference library
+//! selects the same fragments.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,11 +14,11 @@ use super::partition::groups;
 use super::sound::{Asked, check, stays_refused};
 use tdb_job::{Refusal, cells_in, whole_tiles};
 
-/// Reasons why no group is chosen.
+/// The reasons why no group is chosen. Empty if fewer than two fragments remain.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     pub(super) why: Vec<Refusal>,
-    /// `true` if the request is refused. `false` if the remaining fragments do not fit together.
+    /// `true` if the request is refused, `false` if the remaining fragments are only too far apart.
     pub(super) is_refused: bool,
 }
 
@@ -29,8 +29,8 @@ impl Stop {
 }
 
 impl Choice {
-    /// Returns the next groups of candidates, one new fragment each, or the reasons against a next
-    /// group.
+    /// Returns the next groups of candidates, each of which becomes one new fragment. Fails with
+    /// the reasons why there is no next group.
     pub(super) fn next<'f>(
         &self,
         array: &Array,
@@ -55,7 +55,7 @@ impl Choice {
         };
         let mut refusal = None;
         let mut groups: Vec<Vec<&Facts>> = found.groups.into_iter().map(of).collect();
-        // Groups never conflict with foreign fragments.
+        // The partition has already checked for conflicts with fragments outside of a group.
         groups.retain(|group| {
             let why = check(array, std::iter::empty(), group, asked);
             let is_free = why.is_none();
@@ -72,18 +72,19 @@ impl Choice {
             Some((found, _)) if found > self.amplification => {
                 vec![Refusal::Apart { found, allowed: self.amplification }]
             }
-            // A fragment outside of the nearest group conflicts, and a group with this fragment
-            // would exceed the limit.
+            // A fragment outside of the nearest group conflicts with it, and a group that includes
+            // this fragment would exceed the limit.
             Some((_, nearest)) => check(array, all, &of(nearest), asked).into_iter().chain(why).collect(),
             None => why.into_iter().collect(),
         };
         Err(Stop { why, is_refused: false })
     }
 
-    /// Returns the next run of candidates: the longest. Among runs of the same length, takes the
-    /// first, unless a later run is smaller by a fifth.
+    /// Returns the longest run of candidates that can be consolidated. Among runs of the same
+    /// length, takes the first run, unless a later run is smaller by more than a fifth.
     ///
-    /// Fails with the reason why the first of the longest runs is refused.
+    /// Fails with the reason why the first of the longest runs is refused, or with `None` if there
+    /// are fewer than two candidates.
     fn run<'f>(
         &self,
         array: &Array,
@@ -121,7 +122,7 @@ impl Choice {
         Err(refusal)
     }
 
-    /// Returns why a run exceeds a limit.
+    /// Returns the reason if a run exceeds a limit.
     fn refuse(&self, sums: &Sums, run: Range<usize>) -> Option<Refusal> {
         if sums.unequal[run.end - 1] > sums.unequal[run.start] {
             return Some(Refusal::SizeRatio { least: self.size_ratio });
@@ -131,8 +132,9 @@ impl Choice {
     }
 }
 
-/// Returns for each candidate the number of excluded pairs of neighbors up to the candidate. A pair
-/// is excluded from every run if it conflicts with a fragment outside of the candidates.
+/// Counts the pairs of neighboring candidates that conflict with a fragment outside of the
+/// candidates. No run can contain such a pair. Returns, for each candidate, the number of such
+/// pairs up to this candidate.
 fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: Asked) -> Vec<usize> {
     let mut rest = candidates.iter().peekable();
     let is_other = |facts: &&Facts| rest.next_if(|own| own.name == facts.name).is_none();
@@ -146,16 +148,17 @@ fn hopeless_pairs(array: &Array, all: &[Facts], candidates: &[&Facts], asked: As
     std::iter::once(0).chain(pairs).collect()
 }
 
-/// Prefix sums for constant-time answers about any run of fragments.
+/// Prefix sums, to compute the properties of any run of fragments in constant time.
 #[derive(Debug)]
 struct Sums {
-    /// Total bytes of all fragments before each fragment.
+    /// For each fragment, the total bytes of all fragments before it.
     bytes: Vec<u128>,
-    /// Number of pairs with too different sizes, up to each fragment.
+    /// For each fragment, the number of pairs up to it whose sizes differ too much.
     unequal: Vec<usize>,
-    /// Dense arrays: total cells in the tiles of all fragments before each fragment.
+    /// For each fragment, the number of cells in the tiles of all fragments before it. Empty for
+    /// sparse arrays.
     cells: Vec<u128>,
-    /// Dense arrays: MBRs of runs of 1, 2, 4, ... fragments, by first fragment.
+    /// MBRs of runs of 1, 2, 4, ... fragments, by first fragment. Empty for sparse arrays.
     boxes: Vec<Vec<Option<NdRange>>>,
 }
 
@@ -189,8 +192,8 @@ impl Sums {
         u64::try_from(self.bytes[run.end] - self.bytes[run.start]).unwrap_or(u64::MAX)
     }
 
-    /// Returns the number of cells in a run's MBR, as a multiple of the cells of its fragments'
-    /// tiles. Dense arrays only.
+    /// Returns the number of cells in a run's MBR, as a multiple of the number of cells in its
+    /// fragments' tiles. Returns `None` for sparse arrays.
     fn amplification(&self, run: Range<usize>) -> Option<f64> {
         let level = usize::try_from(run.len().checked_ilog2()?).ok()?;
         let boxes = self.boxes.get(level)?;
@@ -214,7 +217,7 @@ fn boxes_of(candidates: &[&Facts]) -> Vec<Vec<Option<NdRange>>> {
     boxes
 }
 
-/// Returns `true` if a size is smaller by a fifth.
+/// Returns `true` if `size` is smaller than `other` by more than a fifth.
 #[allow(clippy::cast_precision_loss)] // file sizes
 fn is_below(size: u64, other: u64) -> bool {
     (size as f64) < other as f64 / 1.25

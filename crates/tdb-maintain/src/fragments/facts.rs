@@ -10,30 +10,31 @@ use tdb_types::TimestampedName;
 
 use tdb_job::Result;
 
-/// A committed, visible fragment.
+/// The facts about a committed, visible fragment, or the expected facts about a planned fragment.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) name: TimestampedName,
-    /// Path of the folder.
+    /// Path of the folder. Empty for a planned fragment.
     pub(super) folder: String,
     pub(super) bytes: u64,
-    /// The MBR of all cells. `None` without cells.
+    /// The MBR of all cells. `None` if the fragment has no cells.
     pub(super) domain: Option<NdRange>,
     /// `true` if cells have timestamps.
     pub(super) has_times: bool,
-    /// Attributes dropped or redefined in the array's schema. After consolidation, readers of
-    /// earlier times would see different values.
+    /// Names of attributes that were dropped or redefined in the array's schema. After a
+    /// consolidation, readers of earlier times would see other values of these attributes.
     pub(super) dropped: Vec<String>,
 }
 
 impl Facts {
-    /// Collects the facts of a fragment. `refilled` has the attributes with a changed fill value.
+    /// Collects the facts about a fragment. `refilled` lists the attributes whose fill value has
+    /// changed.
     fn of(array: &Array, fragment: &Fragment, refilled: &BTreeSet<String>) -> Result<Self> {
         let own = fragment.schema().attributes();
         let is_lost = |own: &&Attribute| {
             attribute(array.schema(), own.name()).is_none_or(|known| {
                 let is_same_type = (known.datatype(), known.cell_val_num()) == (own.datatype(), own.cell_val_num());
-                // A null would become a value.
+                // If the current attribute is not nullable, nulls would become values.
                 !is_same_type || own.is_nullable() && !known.is_nullable()
             })
         };
@@ -50,7 +51,7 @@ impl Facts {
         })
     }
 
-    /// Collects the facts of all fragments, oldest first.
+    /// Collects the facts about all fragments, oldest first.
     pub(super) fn of_all(array: &Array) -> Result<Vec<Self>> {
         let refilled = refilled(array)?;
         array.fragments()?.iter().map(|fragment| Self::of(array, fragment, &refilled)).collect()
@@ -66,8 +67,8 @@ impl Facts {
         self.domain.as_ref().zip(other.domain.as_ref()).is_some_and(|(own, other)| own.intersects(other))
     }
 
-    /// Returns the expected facts of a consolidated fragment. The number makes the name unique
-    /// among groups.
+    /// Returns the expected facts about the fragment that a step will write. `number` makes the
+    /// placeholder name unique. Returns `None` if there are no fragments.
     pub(super) fn joined(some: &[&Self], number: usize) -> Option<Self> {
         let first = some.first()?;
         let last = some.iter().max_by_key(|facts| facts.name.end())?;
@@ -87,7 +88,7 @@ fn attribute<'a>(schema: &'a ArraySchema, name: &str) -> Option<&'a Attribute> {
     schema.attributes().iter().find(|attribute| attribute.name() == name)
 }
 
-/// Returns the attributes of the current schema with a different fill value in an earlier schema.
+/// Returns the attributes of the current schema that have another fill value in an earlier schema.
 fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let fill = |attribute: &Attribute| {
@@ -102,7 +103,7 @@ fn refilled(array: &Array) -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Returns the bounding range of all subarrays, or `None` without one.
+/// Returns the MBR of all subarrays, or `None` if there are none.
 pub(super) fn union<'d>(domains: impl IntoIterator<Item = &'d NdRange>) -> Option<NdRange> {
     let mut domains = domains.into_iter();
     let mut union = domains.next()?.clone();
@@ -110,7 +111,7 @@ pub(super) fn union<'d>(domains: impl IntoIterator<Item = &'d NdRange>) -> Optio
     Some(union)
 }
 
-/// Collects names for lookups.
+/// Collects the names of fragments, for lookups.
 pub(super) fn names_of<'f>(facts: impl IntoIterator<Item = &'f Facts>) -> BTreeSet<&'f str> {
     facts.into_iter().map(|facts| facts.name.as_str()).collect()
 }

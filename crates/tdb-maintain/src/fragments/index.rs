@@ -1,4 +1,4 @@
-//! A tree of MBRs that finds intersections without visiting each MBR.
+//! A tree of MBRs that finds intersections without visiting every MBR.
 
 use std::cell::Cell;
 
@@ -14,17 +14,18 @@ pub(super) struct Index<'b> {
     boxes: Vec<Option<&'b NdRange>>,
     /// Numbers of the MBRs, grouped by node.
     order: Vec<usize>,
-    /// Nodes. The first child of a node follows the node.
+    /// The nodes of the tree. The first child of a node is the next node.
     nodes: Vec<Node>,
-    /// Number of comparisons.
+    /// Number of comparisons, for tests.
     compared: Cell<u64>,
 }
 
 #[derive(Debug)]
 struct Node {
     bounds: NdRange,
-    /// Range within the order.
+    /// Start of the node's MBRs in `order`.
     start: usize,
+    /// End of the node's MBRs in `order`.
     end: usize,
     /// Second child. `None` for a leaf.
     second: Option<usize>,
@@ -60,7 +61,7 @@ impl<'b> Index<'b> {
         own
     }
 
-    /// Returns `true` if an MBR accepted by `counts` intersects `wanted`.
+    /// Returns `true` if an MBR intersects `wanted` and `counts` returns `true` for its number.
     pub(super) fn intersects(&self, wanted: &NdRange, counts: impl Fn(usize) -> bool) -> bool {
         let mut open = vec![0];
         while let Some(number) = open.pop() {
@@ -89,7 +90,7 @@ impl<'b> Index<'b> {
     }
 }
 
-/// Returns the part of an MBR outside of a smaller MBR, as disjoint subarrays.
+/// Returns the part of an MBR that is outside of a smaller MBR within it, as disjoint subarrays.
 pub(super) fn difference(larger: &NdRange, smaller: &NdRange) -> Vec<NdRange> {
     let mut rest = larger.clone();
     let mut parts = Vec::new();

@@ -1,18 +1,19 @@
 //! Groups of dense fragments, for arrays in which a single fragment would exceed the amplification
 //! limit.
 //!
-//! 1. The partition divides all fragments at the widest gap along a dimension. Each part is divided
-//!    again until the part can be consolidated. A distant fragment does not separate close ones.
-//! 2. The partition merges pairs of the remaining groups and fragments, smallest growth of the MBR
-//!    first. With more than [`MOST_PAIRED`] fragments, each goes to the open group with the
-//!    smallest growth, in time order.
+//! 1. The partition divides all fragments at the widest gap along a dimension. It divides each part
+//!    again until the part can be consolidated. A distant fragment therefore does not separate
+//!    fragments that are close together.
+//! 2. The partition merges pairs of the resulting groups and fragments. The pair with the smallest
+//!    growth of the MBR comes first. If more than [`MOST_PAIRED`] fragments remain, each fragment
+//!    is first added to the open group with the smallest growth, in time order.
 //!
-//! A foreign fragment must not intersect the group's MBR, unless the fragment is newer than the
-//! group's last member. The new fragment then hides no newer cell, and every point in time reads as
-//! before.
+//! A fragment outside of the group must not intersect the tiles of the group's MBR, unless it is
+//! newer than the last member of the group. The new fragment then hides no newer cell, and readers
+//! of every time see the same cells as before.
 //!
-//! A tree finds MBRs, and each fragment tries a bounded number of groups. The cost is that of
-//! sorting.
+//! A tree finds intersecting MBRs, and a bounded number of groups is tried per fragment. The cost
+//! is therefore similar to the cost of sorting the fragments.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -25,21 +26,21 @@ use super::facts::{Facts, union};
 use super::index::{Index, difference};
 use tdb_job::{cells_in, whole_tiles};
 
-/// Maximum number of open groups. Older groups are closed.
+/// Maximum number of open groups. If a further group is opened, the oldest open group is closed.
 const OPEN: usize = 64;
-/// Number of groups tried per fragment, smallest growth first.
+/// Number of groups that are tried per fragment, smallest growth first.
 const TRIED: usize = 4;
 
-/// Maximum number of fragments for a comparison of all pairs.
+/// Maximum number of fragments for which all pairs are compared.
 const MOST_PAIRED: usize = 1024;
 
-/// Fragments that may be consolidated.
+/// A group of fragments that may be consolidated.
 #[derive(Clone, Debug)]
 struct Group {
     number: usize,
     members: Vec<usize>,
     bounds: NdRange,
-    /// The bounds, expanded to whole tiles.
+    /// `bounds`, expanded to whole tiles.
     covered: NdRange,
     /// Number of cells in the members' tiles.
     cells: u128,
@@ -48,8 +49,8 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the number of cells in the common MBR, as a multiple of the cells of the members'
-    /// tiles.
+    /// Returns the number of cells in the common MBR of both groups, as a multiple of the number of
+    /// cells in the members' tiles.
     fn factor_with(&self, other: &Self) -> f64 {
         factor(cells_around(&self.bounds, &other.bounds), self.cells.saturating_add(other.cells))
     }
@@ -60,8 +61,9 @@ impl Group {
 pub(super) struct Groups {
     /// Groups of at least two fragments, as indices into all fragments.
     pub(super) groups: Vec<Vec<usize>>,
-    /// The pair of separate groups with the smallest growth: the factor and the members. `None` if
-    /// fewer than two groups remain, or too many.
+    /// The first rejected pair of groups, which has the smallest growth: the factor and the members
+    /// of both groups. `None` if no pair was rejected, or if there are too many groups to compare
+    /// all pairs.
     pub(super) nearest: Option<(f64, Vec<usize>)>,
 }
 
@@ -77,7 +79,7 @@ struct Partition<'a> {
     closed: Vec<Group>,
 }
 
-/// Returns the valid groups of fragments.
+/// Divides the candidates among the fragments into groups that can be consolidated.
 pub(super) fn groups(
     schema: &ArraySchema,
     choice: &Choice,
@@ -114,7 +116,7 @@ impl<'a> Partition<'a> {
         Groups { groups: apart(&groups), nearest }
     }
 
-    /// Builds a group from fragments in time order.
+    /// Builds a group from fragments in time order. Returns `None` if the fragments have no cells.
     fn group(&self, members: Vec<usize>) -> Option<Group> {
         let domains = || members.iter().filter_map(|number| self.all[*number].domain.as_ref());
         let bounds = union(domains())?;
@@ -124,7 +126,8 @@ impl<'a> Partition<'a> {
         Some(Group { number: *members.first()?, members, bounds, covered, cells, end })
     }
 
-    /// Returns `true` if a group meets all limits and no foreign fragment conflicts.
+    /// Returns `true` if a group is within all limits, and does not conflict with a fragment
+    /// outside of the group.
     fn can_be_joined(&self, group: &Group) -> bool {
         group.members.len() <= self.choice.max
             && factor(cells_in(&group.bounds), group.cells) <= self.choice.amplification
@@ -132,15 +135,16 @@ impl<'a> Partition<'a> {
             && self.is_free(group)
     }
 
-    /// Returns `true` if all foreign fragments in the group's tiles are newer than the group's last
-    /// member.
+    /// Returns `true` if all fragments outside of the group that intersect its tiles are newer than
+    /// the last member of the group.
     fn is_free(&self, group: &Group) -> bool {
         let is_other =
             |other: usize| self.all[other].name.start() <= group.end && group.members.binary_search(&other).is_err();
         !self.index.intersects(&group.covered, is_other)
     }
 
-    /// Divides fragments at gaps. Returns the valid groups and the remaining fragments.
+    /// Divides fragments at gaps. Returns the groups that can be consolidated, and the remaining
+    /// fragments.
     fn divided(&self, all: Vec<usize>) -> (Vec<Group>, Vec<usize>) {
         let (mut groups, mut rest, mut open) = (Vec::new(), Vec::new(), vec![all]);
         while let Some(part) = open.pop() {
@@ -157,10 +161,10 @@ impl<'a> Partition<'a> {
         (groups, rest)
     }
 
-    /// Splits fragments at the widest gap between tiles.
+    /// Splits fragments at the widest gap between their tiles. Returns `None` if there is no gap.
     ///
-    /// With many fragments, takes the most central gap of at least half the width. Splitting off
-    /// single fragments would take quadratic time.
+    /// With many fragments, takes the most central of all gaps with at least half of this width,
+    /// because splitting off single fragments would take quadratic time.
     fn halves(&self, part: &[usize]) -> Option<[Vec<usize>; 2]> {
         let tiles = |number: &usize| Some((whole_tiles(self.schema, self.all[*number].domain.as_ref()?), *number));
         let tiles: Vec<(NdRange, usize)> = part.iter().filter_map(tiles).collect();
@@ -192,7 +196,7 @@ impl<'a> Partition<'a> {
     /// first rejected pair.
     fn pair(&self, groups: &mut Vec<Group>) -> Option<(f64, Vec<usize>)> {
         let mut all: Vec<Option<Group>> = groups.drain(..).map(Some).collect();
-        // Factors are positive. The bits sort like the numbers.
+        // Factors are positive, so that their bits sort like the numbers.
         let mut pairs: BinaryHeap<Reverse<(u64, usize, usize)>> = BinaryHeap::new();
         let push = |pairs: &mut BinaryHeap<_>, all: &[Option<Group>], one: usize, other: usize| {
             if let (Some(first), Some(second)) = (&all[one], &all[other]) {
@@ -225,8 +229,8 @@ impl<'a> Partition<'a> {
         nearest
     }
 
-    /// Adds fragments to groups in time order. Closes a group once another fragment intersects its
-    /// tiles.
+    /// Adds fragments to groups in time order. Closes a group as soon as a fragment outside of the
+    /// group intersects its tiles.
     fn fill(&mut self, wanted: &BTreeSet<usize>) {
         for (number, facts) in self.all.iter().enumerate() {
             let Some(domain) = &facts.domain else { continue };
@@ -240,7 +244,8 @@ impl<'a> Partition<'a> {
         self.closed.append(&mut self.open);
     }
 
-    /// Chooses a group for a fragment and returns the group's number.
+    /// Adds a fragment to an open group, or opens a new group. Returns the number of the group, or
+    /// `None` if the fragment conflicts with older fragments.
     fn place(&mut self, number: usize, domain: &NdRange) -> Option<usize> {
         let facts = &self.all[number];
         let covered = whole_tiles(self.schema, domain);
@@ -254,7 +259,7 @@ impl<'a> Partition<'a> {
                 choices.push((factor, place));
             }
         }
-        // On equal growth, prefers the most recently opened group.
+        // On equal growth, prefer the group that was opened or extended last.
         choices.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         for (_, place) in choices.into_iter().take(TRIED) {
             let group = &self.open[place];
@@ -286,8 +291,8 @@ impl<'a> Partition<'a> {
     }
 }
 
-/// Returns the members of groups with disjoint tiles. The new fragment of a group must not conflict
-/// with the remaining groups.
+/// Selects groups with disjoint tiles, and returns their members. The new fragment of a group must
+/// not conflict with the other groups.
 fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
     let index = Index::new(groups.iter().map(|group| Some(&group.covered)).collect());
     let mut is_taken = vec![false; groups.len()];
@@ -297,7 +302,7 @@ fn apart(groups: &[Group]) -> Vec<Vec<usize>> {
     groups.iter().zip(is_taken).filter(|(_, taken)| *taken).map(|(group, _)| group.members.clone()).collect()
 }
 
-/// Returns the number of cells in the common MBR.
+/// Returns the number of cells in the common MBR of two subarrays.
 fn cells_around(one: &NdRange, other: &NdRange) -> u128 {
     let along = |(one, other): (&DimRange, &DimRange)| match (one, other) {
         (DimRange::Fixed { lo, hi }, DimRange::Fixed { lo: other_lo, hi: other_hi }) => {

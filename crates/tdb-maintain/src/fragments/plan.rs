@@ -18,7 +18,7 @@ use super::{ConsolidateFragments, names, sound};
 
 /// The planned steps of a consolidation of fragments.
 ///
-/// [`run`](Self::run) executes the plan. `{plan}` prints it.
+/// [`run`](Self::run) executes the plan. The `Display` output lists the steps.
 #[derive(Clone, Debug)]
 #[must_use = "has no effect until `run`"]
 pub struct FragmentPlan {
@@ -28,7 +28,7 @@ pub struct FragmentPlan {
     /// The fragments of that array, oldest first.
     known: Vec<TimestampedName>,
     pub(super) steps: Vec<PlannedStep>,
-    /// The number of initial steps, chosen together from the sizes of existing fragments.
+    /// The number of initial steps, which consolidate only existing fragments.
     pub(super) first_round: usize,
     pub(super) refused: Vec<Refusal>,
     pub(super) left: Vec<TimestampedName>,
@@ -40,7 +40,7 @@ pub struct FragmentPlan {
 #[non_exhaustive]
 pub struct PlannedStep {
     /// Names of the fragments, oldest first. A fragment that an earlier step will write has a
-    /// placeholder name, whose UUID ends with 16 zeros.
+    /// placeholder name, whose UUID ends with 16 zero digits.
     pub fragments: Vec<TimestampedName>,
     /// Total size of the files in bytes.
     pub bytes: u64,
@@ -86,25 +86,26 @@ impl FragmentPlan {
         &self.left
     }
 
-    /// Takes over the lock of another process. Only safe after the process has ended.
+    /// If `take_over`, takes over the lock of another process. This is safe only after that process
+    /// has ended.
     pub fn take_over(mut self, take_over: bool) -> Self {
         self.take_over = take_over;
         self
     }
 
-    /// Consolidates the fragments. First completes or rolls back an interrupted run.
+    /// Consolidates the fragments. First completes or rolls back interrupted consolidations.
     ///
     /// The initial steps, which consolidate only existing fragments, run as planned. The run
     /// chooses each later step again, because the plan only estimates the sizes of new fragments.
     /// If fragments were written or deleted since the plan, the run plans all steps again.
     ///
     /// # Errors
-    /// - [`MaintainError::Refused`] if the first step is not allowed, with the reason. An array
-    ///   with nothing to consolidate is no error. Dense fragments that are too far apart are no
-    ///   error either, but are [reported](FragmentReport::left).
+    /// - [`MaintainError::Refused`] with the reason if the first step is not allowed. It is not an
+    ///   error if no fragments can be consolidated, or if dense fragments are too far apart. The
+    ///   report [lists](FragmentReport::left) such fragments.
     /// - [`MaintainError::Busy`] if another job holds the lock.
     /// - [`MaintainError::Conflict`] if another process changed the array during a step.
-    /// - Reading or writing the array fails.
+    /// - The array cannot be read or written.
     ///
     /// Completed steps remain.
     pub fn run(self) -> Result<FragmentReport> {
@@ -116,7 +117,7 @@ impl FragmentPlan {
         let mut report =
             FragmentReport { recovered: done, left_journals: left, uncommitted, ..FragmentReport::default() };
         let mut done = BTreeSet::new();
-        // Footers are read once for all steps.
+        // Reuse the footers that earlier steps have read.
         let mut last = array.clone();
         while job.goes_on(report.steps.len()) {
             let array = array.reopened_after(&last)?;
@@ -153,7 +154,8 @@ impl FragmentPlan {
                 continue;
             }
             let step = job.join(&array, &chosen, &lock)?;
-            // A repeated consolidation would split the result again, with the same outcome.
+            // Do not consolidate these fragments again, because the result would be split into the
+            // same fragments.
             if step.fragments.len() > 1 {
                 done.extend(step.fragments.iter().map(ToString::to_string));
             }
@@ -178,8 +180,8 @@ impl fmt::Display for FragmentPlan {
     }
 }
 
-/// Returns the uncommitted fragments whose start time is before their end time. Only a holder of
-/// the lock writes such fragments.
+/// Returns the folders of uncommitted fragments whose start time is before their end time. Only a
+/// job that holds the lock writes such fragments.
 fn uncommitted(array: &Array) -> Result<Vec<String>> {
     let is_of_range =
         |path: &str| TimestampedName::parse(file_name(path)).is_some_and(|name| name.start() < name.end());

@@ -7,7 +7,7 @@ use tdb_types::TimestampedName;
 
 use tdb_job::Refusal;
 
-/// Prints the remaining fragments and the reasons.
+/// Prints the number of remaining fragments, and the reasons why they are not consolidated.
 pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], refused: &[Refusal]) -> fmt::Result {
     if refused.is_empty() {
         return Ok(());
@@ -22,20 +22,22 @@ pub(super) fn not_joined(f: &mut fmt::Formatter<'_>, left: &[TimestampedName], r
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FragmentReport {
-    /// Number of interrupted runs completed or rolled back first.
+    /// Number of interrupted consolidations that were first completed or rolled back.
     pub recovered: usize,
-    /// Paths of files with the name but not the content of a journal. These files stay untouched.
+    /// Paths of files that have the name of a journal, but not the content of a journal for this
+    /// array. These files stay untouched.
     pub left_journals: Vec<String>,
     /// Folders of uncommitted fragments with a time range. Readers ignore these folders, and the
     /// job does not touch them.
     ///
-    /// The causes are a run killed before the commit, or an interrupted deletion of fragments.
+    /// Possible causes are a consolidation that was killed before its commit, and an interrupted
+    /// deletion of fragments.
     pub uncommitted: Vec<String>,
     /// The executed steps, in order.
     pub steps: Vec<ConsolidatedStep>,
     /// Reasons why the consolidation stopped early.
     pub refused: Vec<Refusal>,
-    /// The fragments that remain in this case.
+    /// The fragments that remain if the consolidation stopped early.
     pub left: Vec<TimestampedName>,
 }
 
@@ -49,7 +51,7 @@ pub struct ConsolidatedStep {
     pub fragments: Vec<TimestampedName>,
     /// Number of cells in the new fragments.
     pub cells: u64,
-    /// Number of field tiles in the new fragments, and of tiles copied without unfiltering.
+    /// Number of tiles in the new fragments, and number of tiles copied in filtered form.
     pub tiles: TileCounts,
     /// Path of the vacuum file, below the array's folder.
     pub vacuum_file: String,

@@ -1,4 +1,4 @@
-//! Conditions for a consolidation to preserve the visible cells at every time.
+//! Conditions under which a consolidation preserves the visible cells at every time.
 
 use tdb_array::Array;
 use tdb_types::names::file_name;
@@ -7,24 +7,27 @@ use tdb_types::{ArrayType, Feature};
 use super::facts::{Facts, union};
 use tdb_job::{Refusal, whole_tiles};
 
-/// The requested options with an effect on the conditions.
+/// The requested options that affect the conditions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) purge: bool,
     pub(super) flatten_history: bool,
 }
 
-/// Returns `true` if consolidated cells have timestamps. Then all versions are kept.
+/// Returns `true` if consolidated cells keep their timestamps. All versions of a cell are then
+/// kept.
 fn keeps_times(array: &Array) -> bool {
     array.schema().array_type() != ArrayType::Dense && array.version_of_new_fragments().has(Feature::PartialTimeOverlap)
 }
 
-/// Returns `true` if a conflict with fragments outside of a set persists in any larger set.
+/// Returns `true` if a set that conflicts with a fragment still conflicts with it after other
+/// fragments are added.
 pub(super) fn stays_refused(array: &Array) -> bool {
     array.schema().array_type() == ArrayType::Dense || keeps_times(array)
 }
 
-/// Returns why the chosen fragments cannot be consolidated. `chosen` has the order of `all`.
+/// Returns the reason why the chosen fragments cannot be consolidated, or `None`. `chosen` has the
+/// order of `all`.
 pub(super) fn check<'f>(
     array: &Array,
     all: impl IntoIterator<Item = &'f Facts>,
@@ -47,7 +50,8 @@ pub(super) fn check<'f>(
         dropped.dedup();
         return Some(Refusal::DroppedAttributes { names: dropped });
     }
-    // All versions are kept with timestamps. Only versions with equal timestamps can change order.
+    // With timestamps, all versions are kept, and only versions with equal timestamps can change
+    // order.
     let has_times = keeps_times(array);
     if has_times
         && !schema.allows_duplicates()
@@ -91,8 +95,8 @@ fn may_be_equal(a: &Facts, b: &Facts) -> bool {
     a.name.start() <= b.name.end() && b.name.start() <= a.name.end()
 }
 
-/// Returns a fragment with a time range and no cell timestamps, and a fragment with a conflicting
-/// time.
+/// Returns a fragment with a time range and no cell timestamps, and a fragment whose time conflicts
+/// with this range.
 ///
 /// Readers order cells by start timestamps, and hide cells by end timestamps. With a single
 /// timestamp per cell, both orders must agree.

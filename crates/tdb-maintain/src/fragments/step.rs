@@ -42,7 +42,7 @@ impl ConsolidateFragments {
         publish_joined(array, chosen, (joined, names), lock)
     }
 
-    /// Checks that the chosen fragments still exist and no new fragment conflicts.
+    /// Checks that the chosen fragments still exist, and that no new fragment conflicts with them.
     fn look_again(&self, array: &Array, names: &[TimestampedName]) -> Result<()> {
         let now = array.reopened_after(array)?;
         let all = Facts::of_all(&now)?;
@@ -52,7 +52,8 @@ impl ConsolidateFragments {
             return Err(conflict(format!("fragment {gone} was removed or replaced in the meantime")));
         }
         let chosen: Vec<&Facts> = all.iter().filter(|facts| names.contains(&facts.name)).collect();
-        // The new fragment still has attributes dropped in the meantime.
+        // Attributes that were dropped in the meantime are no conflict, because the new fragment
+        // still contains them.
         match check(&now, &all, &chosen, Asked { flatten_history: true, ..self.asked }) {
             None => Ok(()),
             Some(why) => Err(conflict(why.to_string())),
@@ -83,9 +84,9 @@ fn publish_joined(
     };
     let mut paths: Vec<String> = chosen.iter().map(|facts| line(&facts.folder)).collect::<Result<_>>()?;
     if outputs.is_empty() {
-        // No cell is left, and no fragment was written. The list includes the name of the missing
-        // fragment, and readers ignore the name. A vacuum concludes from the name that no cell was
-        // lost.
+        // No cell is left, and no fragment was written. The list includes the name of a fragment
+        // that does not exist. Readers ignore this name. From this name, a vacuum concludes that no
+        // cell was lost.
         let place =
             if version.has(Feature::CommitsFolder) { format!("{FRAGMENTS_FOLDER}/{name}") } else { name.to_string() };
         paths.push(line(&place)?);
@@ -100,21 +101,22 @@ fn publish_joined(
     let bytes = journal.write();
     let (size, limit) = (bytes.len() as u64, array.limits().commit_bytes);
     if size > limit {
-        // Readers would reject the vacuum file, and the next run the journal.
+        // Readers would reject the vacuum file, and the next run would reject the journal.
         return Err(StorageError::OverLimit { path: storage.describe(&journal.vacuum), size, limit }.into());
     }
     storage.create_new(&path, &bytes)?;
     // After a takeover of the lock, the new owner may have rolled back and deleted the new
     // fragments.
     if let Err(error) = lock.check().and_then(|()| is_there(&**storage, &path)) {
-        // The journal must be deleted before `joined` deletes the new fragments. A reader of the
-        // journal then has no work left.
+        // The journal must be deleted before `joined` is dropped and deletes the new fragments. A
+        // job that has read the journal then has nothing to roll back.
         let _ = storage.remove_file(&path);
         return Err(error);
     }
     let (cells, tiles) = (joined.cells(), joined.tiles());
     if let Err(error) = joined.commit() {
-        // Recovery checks the commits of the fragments.
+        // The commit may have succeeded despite the error. The recovery checks which fragments are
+        // committed.
         let _ = tdb_job::journal::recover(array);
         return Err(error.into());
     }
@@ -124,7 +126,8 @@ fn publish_joined(
     Ok(ConsolidatedStep { replaced: names, fragments, cells, tiles, vacuum_file: journal.vacuum })
 }
 
-/// Fails if the journal is gone: another process treated the run as interrupted.
+/// Fails if the journal no longer exists, because another process has treated this run as
+/// interrupted.
 fn is_there(storage: &dyn Storage, path: &str) -> Result<()> {
     if storage.exists(path)? {
         return Ok(());

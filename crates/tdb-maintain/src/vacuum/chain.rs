@@ -1,7 +1,7 @@
-//! Vacuum files, and the conditions for deleting listed files.
+//! Vacuum files, and the conditions under which the listed files may be deleted.
 //!
-//! A consolidated file may be superseded later, with the first vacuum file left over. Then the last
-//! file of the chain must exist.
+//! A consolidated file may itself be superseded by a later consolidation, while its vacuum file
+//! still exists. Then the last consolidated file of this chain must exist.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::draft::Reason;
 ///
 /// `parts` returns the name of the consolidated file, in the form used in vacuum files, and the
 /// listed files. `is_sane` checks the vacuum file itself. `check` checks that the consolidated file
-/// exists. The argument of `check` is `true` if the consolidated file is superseded and may be
-/// deleted.
+/// replaces the listed files. The second argument of `check` is `true` if another vacuum file lists
+/// the consolidated file, which may be deleted.
 pub(super) fn verdicts<T>(
     all: &[T],
     parts: impl Fn(&T) -> (&str, &[String]),
@@ -36,7 +36,7 @@ pub(super) fn verdicts<T>(
             path.push(index);
             at = next(index);
         }
-        // No file of a cycle is reliable.
+        // No vacuum file of a cycle is reliable.
         let circle = at.and_then(|index| path.iter().position(|other| *other == index)).unwrap_or(path.len());
         let is_behind_circle = circle < path.len();
         for (place, &index) in path.iter().enumerate().rev() {

@@ -18,22 +18,23 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     let mut steps = Vec::new();
     for own in own_commits(&listing) {
         let goes = match own.kind {
-            // An ignored write is visible only by a separate commit.
+            // An ignored write commit is visible only because of its separate file, which must
+            // stay.
             CommitKind::Write => lists.counts(&own.path),
             CommitKind::Delete => delete_files && lists.counts(&own.path),
             _ => false,
         };
         if goes {
             let what = "a commit in a consolidated commits file";
-            // The consolidated file commits all fragments, in any order of deletion.
+            // The consolidated file keeps all fragments committed, whatever the order of deletion.
             steps.push(Planned::remove_file(own.path, own.bytes, what).in_any_order());
         }
     }
     let (kept, superseded) = lists.sort_out();
     let remove = |list: &CommitList, what| Planned::remove_file(list.path.clone(), list.size, what);
     steps.extend(superseded.iter().map(|list| remove(list, "superseded consolidated commits")));
-    // An ignore file must outlive the listed commits. Otherwise the commits would become visible
-    // again.
+    // An ignore file must be kept as long as a consolidated file contains the commits that it
+    // lists. Otherwise these commits would become visible again.
     let named: HashSet<&str> = kept.iter().flat_map(|list| &list.names).map(String::as_str).collect();
     let raw: HashSet<&str> = kept.iter().flat_map(|list| list.foreign.values()).map(String::as_str).collect();
     let is_superfluous = |list: &&&CommitList| {
@@ -45,11 +46,11 @@ pub(crate) fn draft(array: &Array, delete_files: bool) -> Result<Draft> {
     Ok(Draft { steps, ..Draft::default() })
 }
 
-/// Consolidated commits files and ignore files at paths read by both libraries.
+/// Consolidated commits files and ignore files in the folder that both libraries read.
 struct Lists<'a> {
     consolidated: Vec<&'a CommitList>,
     ignored: Vec<&'a CommitList>,
-    /// Ignored writes, as listed in the consolidated files.
+    /// Ignored write commits, as written in the consolidated files.
     taken_back: HashSet<&'a str>,
     /// Visible consolidated commits.
     counting: HashSet<&'a str>,
@@ -67,7 +68,7 @@ impl<'a> Lists<'a> {
         lists
     }
 
-    /// Returns the visible commits of a file.
+    /// Returns the commits of a consolidated file that are not ignored.
     fn live(&self, list: &'a CommitList) -> impl Iterator<Item = &'a str> {
         list.names.iter().map(String::as_str).filter(|name| {
             let as_written = list.foreign.get(*name).map_or(*name, String::as_str);
@@ -79,7 +80,8 @@ impl<'a> Lists<'a> {
         self.counting.contains(path)
     }
 
-    /// Returns the files to keep, and the files without further visible commits.
+    /// Returns the consolidated files to keep, and the files whose visible commits are all in kept
+    /// files.
     fn sort_out(&self) -> (Vec<&'a CommitList>, Vec<&'a CommitList>) {
         let disputed = self.disputed();
         let mut lists = self.consolidated.clone();
@@ -101,8 +103,8 @@ impl<'a> Lists<'a> {
         (kept, superseded)
     }
 
-    /// Returns deletes with different content in several files. All of the files together decide
-    /// which version applies.
+    /// Returns delete commits that have different content in several files. All of these files are
+    /// needed to determine which content applies.
     fn disputed(&self) -> HashSet<&'a str> {
         let mut said: HashMap<&str, &[u8]> = HashMap::new();
         let mut disputed = HashSet::new();

@@ -1,9 +1,9 @@
-//! Completeness of the results of a consolidation.
+//! Checks that the results of a consolidation are complete.
 //!
 //! A consolidation with a maximum fragment size writes several fragments in global order. Only the
-//! first fragment has a vacuum file, and no file lists the rest. After the loss of a fragment and
-//! the commit, the remaining fragments may still cover the domain. Then only the cells show the
-//! loss.
+//! first fragment has a vacuum file, and no file lists the other fragments. If one of them is lost
+//! together with its commit, the remaining fragments may still cover the domain. In this case, only
+//! the number of cells reveals the loss.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub(super) struct Replaced {
     pub(super) cells: u64,
 }
 
-/// Replacing fragments.
+/// The fragments that replace other fragments.
 pub(super) struct New {
     pub(super) entries: Vec<FragmentEntry>,
     pub(super) fragments: Vec<Fragment>,
@@ -27,8 +27,8 @@ pub(super) struct New {
     pub(super) is_of_one: bool,
 }
 
-/// Checks that the sparse fragments contain every replaced cell. Cells of fragments in `again` are
-/// also stored in further replaced fragments.
+/// Checks that the new sparse fragments contain every replaced cell. The cells of fragments in
+/// `again` are also stored in other replaced fragments, and therefore not counted again.
 pub(super) fn are_all_there(
     array: &Array,
     new: &New,
@@ -39,7 +39,8 @@ pub(super) fn are_all_there(
         return Ok(());
     }
     let is_once = |one: &&Replaced| !again.contains(one.entry.folder.as_str());
-    // Unrelated fragments of the same times cannot make up for a lost fragment.
+    // Do not count unrelated fragments of the same time range, because they cannot compensate for a
+    // lost fragment.
     let reaches = |fragment: &Fragment| {
         let own = fragment.non_empty_domain();
         own.is_some_and(|own| replaced.iter().filter_map(|one| one.domain.as_ref()).any(|other| own.intersects(other)))
@@ -49,8 +50,8 @@ pub(super) fn are_all_there(
     if there.fold(0, |sum: u64, fragment| sum.saturating_add(fragment.cell_count())) >= before {
         return Ok(());
     }
-    // Older versions and deleted cells may have been left out. Cells visible at any time must
-    // exist.
+    // The consolidation may have left out older versions and deleted cells. Therefore compare the
+    // numbers of visible cells.
     let array = array.reopened().map_err(unsound)?;
     let shown = |entries| visible(&array.restricted_to(entries)).map_err(unsound);
     let entries_of = |some: &mut dyn Iterator<Item = &Replaced>| some.map(|one| one.entry.clone()).collect::<Vec<_>>();
@@ -59,7 +60,7 @@ pub(super) fn are_all_there(
         let there = both.filter(|(_, fragment)| reaches(fragment)).map(|(entry, _)| entry.clone()).collect();
         (shown(there)?, shown(entries_of(&mut replaced.iter().filter(is_once)))?)
     } else {
-        // Cells in both sets are visible once.
+        // Cells in both sets are visible only once.
         let all = new.entries.iter().cloned().chain(entries_of(&mut replaced.iter())).collect();
         (shown(new.entries.clone())?, shown(all)?)
     };
@@ -69,8 +70,8 @@ pub(super) fn are_all_there(
     }
 }
 
-/// Checks that readers find no cell in fragments without a replacement. Only a purge leaves no
-/// cell.
+/// Checks that readers find no cell in fragments that no new fragment replaces. Such a
+/// consolidation must have been a purge of all cells.
 pub(super) fn show_nothing(array: &Array, replaced: Vec<FragmentEntry>) -> Result<(), Reason> {
     if replaced.is_empty() {
         return Ok(());
@@ -86,8 +87,8 @@ pub(super) fn unsound(error: ArrayError) -> Reason {
     Reason::Unsound(Box::new(error))
 }
 
-/// Returns `true` if a single consolidation wrote exactly this fragment. All but the last of
-/// several fragments end with a full tile.
+/// Returns `true` if a single consolidation wrote only one fragment. If a consolidation writes
+/// several fragments, all fragments except for the last end with a full tile.
 fn is_last(new: &New) -> bool {
     let ([only], true) = (&new.fragments[..], new.is_of_one) else { return false };
     let last = only.tile_count().checked_sub(1).and_then(|last| only.cells_in_tile(last));

@@ -1,9 +1,9 @@
 //! Results of consolidations, and the replaced fragments.
 //!
-//! A consolidation with a maximum fragment size writes several fragments of the same times. Only
-//! the first fragment has a vacuum file, and no file lists the rest. Each fragment may have been
-//! consolidated again since. Therefore all fragments and vacuum files of the same times are
-//! examined together.
+//! A consolidation with a maximum fragment size writes several fragments with the same time range.
+//! Only the first fragment has a vacuum file, and no file lists the other fragments. Each fragment
+//! may have been consolidated again since. Therefore all fragments and vacuum files with the same
+//! time range are examined together.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,15 +18,16 @@ pub(super) struct FragmentVacuum<'a> {
     /// Name of the consolidated fragment.
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// Folders of the listed fragments, without the consolidated fragment.
+    /// Folders of the listed fragments, except for the consolidated fragment itself.
     pub(super) targets: Vec<String>,
-    /// `true` if the file lists its own fragment. Then the consolidation left no cell.
+    /// `true` if the file lists its own consolidated fragment. The consolidation then left no cell,
+    /// and wrote no fragment.
     pub(super) is_for_nothing: bool,
 }
 
 impl<'a> FragmentVacuum<'a> {
-    /// Parses a vacuum file. Returns `None` unless the name is a fragment's. Readers ignore other
-    /// files.
+    /// Parses a vacuum file. Returns `None` if its name is not the name of a fragment. Readers
+    /// ignore such a file.
     pub(super) fn of(list: &'a CommitList) -> Option<Self> {
         let name = TimestampedName::parse(file_name(&list.path))?;
         let folder = folder_of(&name)?;
@@ -39,7 +40,7 @@ impl<'a> FragmentVacuum<'a> {
         self.targets.iter().any(|target| target == folder)
     }
 
-    /// Returns `true` if the same consolidation may have written the given replaced fragment.
+    /// Returns `true` if the consolidation of this vacuum file may have written the given fragment.
     pub(super) fn may_have_written(&self, name: &TimestampedName, folder: &str) -> bool {
         times(&self.name) == times(name) && !self.lists(folder)
     }
@@ -58,10 +59,10 @@ pub(super) struct Family<'a> {
     pub(super) new: Vec<&'a CommittedFragment>,
     /// The replaced fragments, sorted by name.
     pub(super) replaced: Vec<&'a CommittedFragment>,
-    /// Folders of replaced fragments from the examined consolidations. Cells of these fragments
-    /// exist twice.
+    /// Folders of replaced fragments that the examined consolidations wrote themselves. Other
+    /// replaced fragments also contain the cells of these fragments.
     pub(super) joined_again: HashSet<&'a str>,
-    /// `true` if the family has a single consolidation.
+    /// `true` if the family consists of a single consolidation.
     pub(super) is_of_one: bool,
 }
 
@@ -73,8 +74,8 @@ pub(super) struct Families<'c, 'a> {
 }
 
 impl<'a> Families<'_, 'a> {
-    /// Returns the family of a vacuum file. Continues with the replacements of damaged or missing
-    /// fragments.
+    /// Returns the family of a vacuum file. If a new fragment is damaged or missing, includes the
+    /// fragments that replace it.
     ///
     /// Returns `None` if the consolidated fragment is missing and has no existing replacement.
     pub(super) fn of(
@@ -126,7 +127,8 @@ impl<'a> Families<'_, 'a> {
             of
         };
         let (new, replaced) = (in_order(new), in_order(replaced));
-        // If start and end are equal, the writer of a fragment is unknown.
+        // If the start and end of the time range are equal, the fragment may come from a normal
+        // write.
         let is_again = |entry: &&'a FragmentEntry| {
             let has_range = entry.name.start() < entry.name.end();
             has_range && own.iter().any(|vacuum| vacuum.may_have_written(&entry.name, &entry.folder))
@@ -136,8 +138,8 @@ impl<'a> Families<'_, 'a> {
         Some(Family { new, replaced, joined_again, is_of_one: own.len() == 1 })
     }
 
-    /// Returns `true` if the consolidated fragment exists, was replaced since, or was never
-    /// written.
+    /// Returns `true` if the consolidated fragment exists, has been replaced since, or was never
+    /// written because no cell was left.
     fn counts(&self, vacuum: &FragmentVacuum<'_>) -> bool {
         let folder = vacuum.folder.as_str();
         let is_replaced = || self.vacuums.iter().any(|other| other.folder != folder && other.lists(folder));

@@ -1,4 +1,4 @@
-//! Vacuum of consolidated footers with newer copies.
+//! Vacuum of consolidated footers files that newer files supersede.
 
 use std::collections::HashSet;
 

@@ -48,6 +48,10 @@ pub struct FragmentList {
 }
 
 /// Checks for each vacuum file of fragments whether the listed fragments may be deleted.
+///
+/// # Errors
+/// - A folder cannot be listed.
+/// - A commit file is damaged, names a fragment of an unknown version, or cannot be read.
 pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     let listing = array.listing()?;
     let inventory = array.commit_inventory(&listing)?;
@@ -96,7 +100,7 @@ struct There<'a> {
     committed: HashMap<&'a str, &'a CommittedFragment>,
     /// All fragments by folder, committed or not.
     folders: HashMap<String, TimestampedName>,
-    /// Paths of commits and similar files.
+    /// Paths of the files in the root and in the folder of commits.
     files: HashSet<String>,
     /// `true` if the array has deletes.
     has_deletes: bool,
@@ -116,7 +120,7 @@ impl<'a> There<'a> {
         let in_root = listing.root.iter().filter(is_file).map(|entry| entry.name.clone());
         let committed = inventory.fragments.iter();
         for fragment in committed.clone() {
-            // The commit of a fragment with a deleted folder must still be deleted.
+            // If the folder of a fragment is already deleted, its commit must still be deleted.
             folders.entry(fragment.entry.folder.clone()).or_insert_with(|| fragment.entry.name.clone());
         }
         Ok(Self {
@@ -127,7 +131,7 @@ impl<'a> There<'a> {
         })
     }
 
-    /// Returns name and folder of the existing listed fragments.
+    /// Returns the names and folders of those listed fragments that exist.
     fn targets<'b>(&'b self, vacuum: &'b FragmentVacuum<'_>) -> impl Iterator<Item = (&'b TimestampedName, &'b str)> {
         vacuum.targets.iter().filter_map(|folder| self.folders.get_key_value(folder)).map(|(f, n)| (n, f.as_str()))
     }
@@ -137,7 +141,8 @@ impl<'a> There<'a> {
         let is_sane =
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
         let families = Families { committed: &self.committed, vacuums };
-        // The replacement of a first fragment is no proof for the remaining new fragments.
+        // Ignore whether the first new fragment was replaced, because this proves nothing about the
+        // other new fragments.
         let check = |vacuum: &FragmentVacuum<'a>, _| self.check(array, &families, vacuum);
         let mut verdicts = verdicts(vacuums, |vacuum| (&vacuum.folder, &vacuum.targets), is_sane, check);
         while let Some((index, list)) = self.waiting(vacuums, &verdicts) {
@@ -146,9 +151,9 @@ impl<'a> There<'a> {
         verdicts
     }
 
-    /// Returns a vacuum file that must wait for a kept file, and the path of the kept file. The
-    /// fragments of the waiting file may replace fragments of the kept file. They are needed to
-    /// check the replacement.
+    /// Returns the index of a vacuum file that must wait for a kept vacuum file, and the path of
+    /// the kept file. The fragments listed in the waiting file may replace the fragments listed in
+    /// the kept file, and are needed to check this replacement.
     fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Result<(), Reason>]) -> Option<(usize, String)> {
         let left = || vacuums.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_err()).map(|(vacuum, _)| vacuum);
         left().next()?;
@@ -162,7 +167,7 @@ impl<'a> There<'a> {
         going.find_map(|(index, (vacuum, _))| Some((index, waits_for(vacuum)?.list.path.clone())))
     }
 
-    /// Checks that the fragments of a consolidation replace all listed fragments.
+    /// Checks that the new fragments of a consolidation replace all listed fragments.
     fn check(&self, array: &Array, families: &Families<'_, 'a>, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
         if self.targets(vacuum).next().is_none() {
             return Ok(());
@@ -191,7 +196,8 @@ impl<'a> There<'a> {
         are_all_there(array, &new, &replaced, &family.joined_again)
     }
 
-    /// Returns the time range that readers lose. Sparse fragments with cell timestamps lose none.
+    /// Returns the time range at which readers can no longer read the cells. Returns `None` if
+    /// there is no such time range, for example because sparse fragments have cell timestamps.
     fn past(
         &self,
         array: &Array,
@@ -205,8 +211,8 @@ impl<'a> There<'a> {
         Some(TimeRange { start, end })
     }
 
-    /// Returns the steps that delete fragments. First an ignore file hides the consolidated
-    /// commits. Then the files are deleted.
+    /// Returns the steps that delete fragments. First, an ignore file hides the consolidated
+    /// commits. Then the separate commits and the folders are deleted.
     fn removal(
         &self,
         array: &Array,
@@ -226,7 +232,7 @@ impl<'a> There<'a> {
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
                     let what = "the commit of a superseded fragment";
-                    // The replacing fragments are visible in any order of deletion.
+                    // The fragments that replace them are visible, whatever the order of deletion.
                     steps.push(Planned::remove_file(commit.to_owned(), 0, what).in_any_order());
                 }
                 // Without a separate commit, the fragment metadata is the commit.
@@ -244,12 +250,13 @@ impl<'a> There<'a> {
     }
 }
 
-/// Reads the facts of a replaced fragment. Returns `None` if its deletion was interrupted.
+/// Reads the facts about a replaced fragment. Returns `None` if an interrupted deletion has already
+/// deleted its folder.
 fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Reason> {
     let is_there = || array.storage().exists(&entry.folder).map_err(|error| unsound(error.into()));
     match array.fragment_of(entry) {
         Err(ArrayError::Storage(error)) if error.is_not_found() && !is_there()? => Ok(None),
-        // Only the metadata may be damaged, and the data may be the only copy.
+        // Perhaps only the metadata is damaged, and the data files are the only copy of the cells.
         Err(error) => Err(unsound(error)),
         Ok(fragment) => {
             let domain = fragment.non_empty_domain().cloned();
@@ -266,7 +273,7 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
         hull
     });
     let covers = |own: &NdRange| match array.schema().is_dense() {
-        // Each new fragment has a part of the cells, and a part in the middle may be missing.
+        // Each new fragment contains a part of the cells, and a part in the middle may be missing.
         true => disjoint(boxes.iter().filter_map(|new| new.intersection(own)).collect()) == [own.clone()],
         false => hull.as_ref().is_some_and(|hull| hull.contains(own)),
     };
@@ -277,7 +284,8 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
     let whole: Option<Vec<DimRange>> = array.schema().dimensions().iter().map(range).collect();
     let whole = whole.map(NdRange);
     for one in replaced {
-        // Some releases write non-empty domains of dense fragments that exceed the domain.
+        // Some releases write dense fragments whose non-empty domain extends beyond the domain of
+        // the array.
         let own = one.domain.clone().and_then(|own| match &whole {
             Some(whole) => own.intersection(whole),
             None => Some(own),
@@ -289,8 +297,11 @@ fn is_covered(array: &Array, replaced: &[Replaced], new: &[Fragment]) -> Result<
     Ok(())
 }
 
-/// Returns the ignore file for these consolidated commits. Returns `None` if no commit has to be
-/// ignored.
+/// Returns the ignore file that hides these commits in consolidated commits files. Returns `None`
+/// if no consolidated file contains a commit that is not yet ignored.
+///
+/// # Errors
+/// The clock or the random bytes for the name of the ignore file are not available.
 pub fn ignoring_commits(
     array: &Array,
     names: &WriteIds,

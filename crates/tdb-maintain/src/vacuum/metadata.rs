@@ -13,7 +13,7 @@ use tdb_job::Result;
 use tdb_job::Target;
 use tdb_job::{MetadataFile, MetadataFiles, MetadataVacuum, merged};
 
-/// Vacuum files, the existing listed files, and the permission to delete the latter.
+/// Each vacuum file, the listed files that exist, and whether the listed files may be deleted.
 type Judged<'a> = Vec<(&'a MetadataVacuum, Vec<&'a MetadataFile>, Result<(), Reason>)>;
 
 fn judged<'a>(files: &SmallFiles, all: &'a MetadataFiles) -> Judged<'a> {
@@ -54,8 +54,8 @@ pub(crate) fn draft(target: &Target) -> Result<Draft> {
             }
         }
     }
-    // Deletes the oldest files first. The remaining files then agree on later deletions at any
-    // moment.
+    // Delete the oldest files first, so that the remaining files always contain the last value of
+    // each key.
     removed.sort_by(|a, b| a.name.cmp(&b.name));
     removed.dedup_by(|a, b| a.name == b.name);
     let steps = removed.iter().map(|file| Planned::remove_file(file.path(), file.bytes, "superseded metadata"));
@@ -73,13 +73,16 @@ pub struct MetadataList {
     pub bytes: u64,
     /// Number of existing listed files.
     pub targets: usize,
-    /// Name of the consolidated file, if its UUID differs.
+    /// Name of the consolidated file, if its UUID differs from the UUID of the vacuum file.
     pub renamed: Option<String>,
     /// `Ok` if the listed files may be deleted.
     pub verdict: Result<(), Reason>,
 }
 
 /// Checks for each vacuum file of metadata whether the listed files may be deleted.
+///
+/// # Errors
+/// The metadata folder cannot be listed, or a vacuum file is damaged, too large, or cannot be read.
 pub fn metadata_lists(target: &Target) -> Result<Vec<MetadataList>> {
     let files = target.small_files();
     let all = MetadataFiles::list(&files)?;
@@ -104,18 +107,18 @@ fn check(
         return Ok(());
     }
     match replacement.map(|file| replaces(files, vacuum, file, targets)) {
-        // A file with the same times and another UUID may be unrelated.
+        // A file with the same timestamps and another UUID may be unrelated.
         Some(Err(why)) if !vacuum.is_renamed() => Err(why),
         Some(Ok(())) => Ok(()),
         _ => {
-            // No file is written if all keys were deleted.
+            // If all keys were deleted, a consolidation may write no file.
             let merged = merged(files, targets.iter().copied()).map_err(unsound)?;
             if merged.values().all(Option::is_none) { Ok(()) } else { Err(Reason::NoReplacement) }
         }
     }
 }
 
-/// Checks that a file has the same content as the listed files together.
+/// Checks that a file has the same content as the listed files combined.
 fn replaces(
     files: &SmallFiles,
     vacuum: &MetadataVacuum,
@@ -127,9 +130,10 @@ fn replaces(
     }
     let own = merged(files, std::iter::once(file)).map_err(unsound)?;
     let said = last_said(files, targets).map_err(unsound)?;
-    // Values cannot be compared, because a missing file may have set the last value of a key. Only
-    // the content identifies a consolidated file with a different UUID. A vacuum deletes the oldest
-    // files first, and the remaining files have the last values.
+    // If a listed file is missing, values cannot be compared, because the missing file may have set
+    // the last value of a key. A consolidated file with another UUID can be identified only by its
+    // content, so its values are always compared. This is possible because a vacuum deletes the
+    // oldest files first, and the remaining files contain the last values.
     let is_whole = vacuum.is_renamed()
         || vacuum.targets.iter().all(|name| targets.iter().any(|target| target.name.as_str() == name));
     let lacks = said.into_iter().find(|(key, values)| match own.get(key) {
@@ -143,7 +147,8 @@ fn replaces(
     }
 }
 
-/// Returns the last values of each key. Among files of the same time, any may be the last.
+/// Returns the last values of each key. If several files have the same time, the value of each of
+/// them may be the last value.
 fn last_said(
     files: &SmallFiles,
     of: &[&MetadataFile],

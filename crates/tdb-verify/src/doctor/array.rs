@@ -42,7 +42,7 @@ pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
             what: leftover.what,
             why: why.to_owned(),
             remedy: Remedy::Quarantine,
-            // A user may miss the cells of a fragment.
+            // Only a fragment contains cells that a user may miss.
             severity: if leftover.kind == EntryKind::File { Severity::Note } else { Severity::Finding },
             files: leftover.files,
             bytes: leftover.bytes,

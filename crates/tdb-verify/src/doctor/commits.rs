@@ -14,8 +14,8 @@ const WHY: &str = "the fragment was lost, or a deletion was interrupted; readers
 
 pub(super) fn look(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
     let storage = &**array.storage();
-    // Commits are read first. A fragment committed later has a folder by then. A deletion in the
-    // meantime causes another round.
+    // Read the commits first. The folder of a fragment exists before its commit. If a fragment is
+    // deleted in the meantime, the search is repeated.
     let inventory = array.commit_inventory(&array.listing()?)?;
     let mut gone: Vec<(&CommittedFragment, &str)> = Vec::new();
     for fragment in &inventory.fragments {

@@ -16,13 +16,13 @@ pub struct Diagnosis {
     pub kind: EntryKind,
     /// Description of the file or folder.
     pub what: &'static str,
-    /// Cause and consequences.
+    /// The cause and the consequences.
     pub why: String,
     /// The remedy.
     pub remedy: Remedy,
     /// Severity. Wasted space and unknown files are notes.
     pub severity: Severity,
-    /// Paths of the affected files.
+    /// Paths of the affected files. May be empty for a folder.
     pub files: Vec<String>,
     /// Total size of the files in bytes.
     pub bytes: u64,
@@ -32,28 +32,28 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Quarantines the file, without an effect on readers.
+    /// Quarantines the file or folder, without an effect on readers.
     Quarantine,
     /// Quarantines the file, with an effect on readers. Runs only on
     /// [request](crate::Doctor::only).
     Reveal,
     /// Writes an ignore file for consolidated commits of missing fragments, with an effect on
-    /// readers.
+    /// readers. Runs only on [request](crate::Doctor::only).
     Ignore {
         /// The commits, as the consolidated file lists them.
         commits: Vec<String>,
     },
-    /// Completes or rolls back an interrupted job.
+    /// Completes or rolls back an interrupted consolidation.
     Finish,
     /// Takes over a lock whose owner may still be running. Runs only on
-    /// [request](crate::Doctor::only), and is only safe after the owner has ended.
+    /// [request](crate::Doctor::only). Safe only after the owner has ended.
     TakeOver,
     /// Replaces the absolute URI of a group member with a path relative to the group's folder.
     Relative {
         /// Key of the member: its name or URI.
         key: String,
-        /// The relative path. `None` if another member already has the path. Then this member is
-        /// removed.
+        /// The relative path. `None` if another member already has this path. In this case, the
+        /// member is removed.
         path: Option<String>,
     },
     /// The doctor has no remedy.
@@ -61,7 +61,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Returns `true` if the remedy affects readers. These remedies run only on request.
+    /// Returns `true` if the remedy affects readers. Such a remedy runs only on request.
     #[must_use]
     pub fn changes_what_is_read(&self) -> bool {
         matches!(self, Self::Reveal | Self::Ignore { .. })
@@ -110,7 +110,7 @@ impl Diagnosis {
         Self { severity: Severity::Note, ..self }
     }
 
-    /// Sets whether the path is a file or a folder.
+    /// Sets whether the path is a file or a folder. For a folder, clears the list of files.
     pub(super) fn of(self, kind: EntryKind) -> Self {
         let files = if kind == EntryKind::File { self.files } else { Vec::new() };
         Self { kind, files, ..self }

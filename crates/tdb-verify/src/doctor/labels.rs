@@ -1,5 +1,5 @@
-//! Dimension labels. Label arrays are inside of the labeled array. Problems have paths below the
-//! labeled array, and files are quarantined in the label's array.
+//! The arrays of dimension labels, which are stored inside of the labeled array. The paths of their
+//! problems are relative to the labeled array. Their files are quarantined in the label's array.
 
 use tdb_array::ErrorCategory;
 use tdb_storage::{EntryKind, check_path};
@@ -8,7 +8,7 @@ use tdb_types::names::LABELS_FOLDER;
 use super::diagnosis::{Diagnosis, Remedy};
 use tdb_job::{Result, Target, list};
 
-/// The label arrays by path, and problems with finding label arrays.
+/// The label arrays with their paths, and the problems that occurred in the search for them.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     pub(super) arrays: Vec<(String, Target)>,
@@ -16,7 +16,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Finds the label arrays of a target. Groups have none.
+    /// Finds the label arrays of a target. Groups have no labels.
     pub(super) fn of(target: &Target) -> Result<Self> {
         let mut all = Self::default();
         let Target::Array(array) = target else { return Ok(all) };
@@ -66,7 +66,7 @@ impl Diagnosis {
     }
 }
 
-/// Strips the prefix `folder` from a path.
+/// Strips the prefix `folder` from a path. Returns `None` for a path outside of `folder`.
 pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }

@@ -45,7 +45,7 @@ fn look_at_vacuums(array: &Array, found: &mut Vec<Diagnosis>) -> Result<()> {
         match &list.verdict {
             Ok(()) if list.targets > 0 => {}
             Ok(()) if storage.exists(&list.folder)? && !is_committed(array, &list.folder)? => {
-                // Only the owner can know if the fragment is complete.
+                // Only the owner of the array can know whether the fragment is complete.
                 let why = format!(
                     "the listed fragments are deleted, and their replacement {} was never committed: it may be the only copy",
                     list.folder
@@ -107,8 +107,8 @@ pub(super) fn look_at_metadata(target: &Target, found: &mut Vec<Diagnosis>) -> R
     Ok(())
 }
 
-/// Reports a vacuum file with the URIs of a moved group. In arrays, only the end of the URI
-/// matters.
+/// Reports a vacuum file that contains URIs from before the group was moved. Vacuum files of arrays
+/// are not affected, because only the end of their URIs matters.
 fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     let (Target::Group(group), Some(here)) = (target, target.storage().uri("")) else { return Ok(None) };
     let content = group.small_files().read_list(path)?;
@@ -120,7 +120,8 @@ fn moved(target: &Target, path: &str, bytes: u64) -> Result<Option<Diagnosis>> {
     }))
 }
 
-/// Returns `true` if the name of a file in the metadata or group folder is valid.
+/// Returns `true` if a file with this name belongs in `folder`, which is the metadata or the group
+/// folder.
 pub(super) fn is_known_list(folder: &str, name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     let is_vacuum = folder == METADATA_FOLDER && extension == Some(VACUUM_EXTENSION);

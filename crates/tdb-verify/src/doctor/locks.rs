@@ -1,4 +1,4 @@
-//! Locks and the state of the owners.
+//! Locks, and whether their owners are alive.
 
 use tdb_storage::{Entry, Storage};
 

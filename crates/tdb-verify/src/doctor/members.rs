@@ -1,4 +1,5 @@
-//! Members of groups without a valid path, now or after a move of the group.
+//! Problems of groups: leftover files, and members whose paths are not valid, or will not be valid
+//! after the group is moved.
 
 use tdb_array::{Group, Member, MemberKind, MemberPlace};
 use tdb_storage::{EntryKind, check_path, is_temporary};
@@ -61,7 +62,7 @@ fn of_member(group: &Group, member: &Member) -> Result<Option<Diagnosis>> {
         })),
         MemberPlace::Inside(_) => Ok(Some(missing(member))),
         MemberPlace::Outside(_) => {
-            // Only local storages reach places outside of the group.
+            // Only local storages can reach paths outside of the group.
             let Ok(storage) = group.member_storage(member) else { return Ok(None) };
             if kind_of(&storage)? != MemberKind::Invalid {
                 return Ok(None);
@@ -85,15 +86,15 @@ fn missing(member: &Member) -> Diagnosis {
     of(member, "a missing member", why, Remedy::None)
 }
 
-/// Returns the remedy for an absolute member. The member is removed if the path is already a
-/// member's key.
+/// Returns the remedy for a member with an absolute path. If the relative path is already the key
+/// of another member, the remedy removes the member.
 fn relative(group: &Group, member: &Member, path: &str) -> Remedy {
     let is_taken = member.name.is_none() && group.member(path).is_some_and(|other| other != member);
     Remedy::Relative { key: member.key().to_owned(), path: (!is_taken).then(|| path.to_owned()) }
 }
 
-/// Finds the new path of a moved member. Returns the longest suffix of the old path with an array
-/// or group of the same kind.
+/// Finds the new path of a moved member: the longest suffix of the old path that leads to an object
+/// of the same kind. Returns `None` if there is none.
 fn moved_to(group: &Group, member: &Member) -> Result<Option<String>> {
     let path = member.uri.split_once("://").map_or(member.uri.as_str(), |(_, path)| path);
     let components: Vec<&str> = path.split('/').filter(|component| !component.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Commits of missing fragments. Readers fail on commits of missing fragments.
+//! Commits of missing fragments, on which readers fail.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use tdb_job::Result;
 use tdb_job::journal::folder_of;
 use tdb_job::list;
 
-/// Maximum size of a list of commits.
+/// Maximum size of a list of commits in bytes.
 const LIST_BYTES: u64 = 256 << 20;
 
 /// Returns `true` if a commit, consolidated commits file or ignore file refers to a missing
-/// fragment. Commits in another ignore file do not count.
+/// fragment. In a consolidated commits file, ignored commits do not count.
 pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Result<bool> {
     let mut names: HashSet<String> = HashSet::new();
     let mut take = |name: &str| {
@@ -33,7 +33,7 @@ pub(super) fn is_outdated(storage: &dyn Storage, path: &str, bytes: &[u8]) -> Re
             Ok(())
         }
     };
-    // Readers ignore an invalid file, too.
+    // Readers also ignore an invalid file.
     if read.is_err() {
         return Ok(false);
     }

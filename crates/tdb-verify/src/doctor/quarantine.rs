@@ -1,8 +1,9 @@
 //! Moves files to quarantine and back, with a list of former paths.
 //!
-//! The quarantine folder is in the array or group. Files stay on the same disk and move with the
-//! array. The folder name starts with a dot and has no underscore, and all releases ignore it.
-//! Names of quarantined files never mark a folder as an array, group or fragment.
+//! The quarantine folder is in the array or group, so that files stay on the same disk and move
+//! together with the array. All releases ignore the folder, because its name starts with a dot and
+//! has no underscore. The names of quarantined files never mark a folder as an array, group or
+//! fragment.
 
 use sha2::{Digest, Sha256};
 use tdb_metadata::CommitKind;
@@ -12,12 +13,12 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, GROUP_FOLDER, file_nam
 use super::outdated::is_outdated;
 use tdb_job::{MaintainError, Result};
 
-/// The quarantine folder.
+/// Name of the quarantine folder.
 pub const QUARANTINE: &str = ".tdb-quarantine";
-/// The list of former paths in each quarantine folder.
+/// Name of the file in each quarantine folder that lists the former paths.
 const TEXT: &str = "where-from.txt";
 const TITLE: &str = "tdb doctor has moved these here; tdb doctor --undo moves them back, and so does mv.";
-/// Maximum size of a list.
+/// Maximum size of a list in bytes.
 const TEXT_BYTES: u64 = 64 << 20;
 
 /// An action that can be undone.
@@ -25,7 +26,7 @@ const TEXT_BYTES: u64 = 64 << 20;
 pub(super) enum Deed {
     /// A file or folder moved to quarantine.
     Moved(String),
-    /// A written file and its SHA-256. Undo keeps a file with another digest.
+    /// A written file and its SHA-256. An undo keeps the file if its digest has changed.
     Wrote(String, String),
 }
 
@@ -90,7 +91,8 @@ impl<'s> Quarantine<'s> {
     }
 }
 
-/// Returns the name in quarantine. The number makes the name unique and meaningless for readers.
+/// Returns the name of a file in quarantine. The number makes the name unique, and unknown to
+/// readers.
 fn name(number: usize, path: &str) -> String {
     format!("{number}-{}", file_name(path))
 }
@@ -113,12 +115,12 @@ fn folders(storage: &dyn Storage) -> Result<Vec<u64>> {
 pub struct Restored {
     /// Paths of restored files.
     pub restored: Vec<String>,
-    /// Paths of files written by the doctor and now deleted.
+    /// Paths of files that the doctor had written and the undo has deleted.
     pub removed: Vec<String>,
-    /// Paths of files still in quarantine, because a new file occupies the path.
+    /// Former paths of files that stay in quarantine, because a new file occupies the path.
     pub occupied: Vec<String>,
-    /// Paths of commits and ignore files for missing fragments. Readers would fail after an undo.
-    /// The files stay unchanged.
+    /// Paths of commits and ignore files of missing fragments. They stay unchanged, because readers
+    /// would fail after an undo.
     pub outdated: Vec<String>,
 }
 
@@ -129,7 +131,7 @@ pub(super) fn undo(storage: &dyn Storage) -> Result<Restored> {
         let folder = format!("{QUARANTINE}/{number}");
         let text = format!("{folder}/{TEXT}");
         let bytes = match storage.read_up_to(&text, TEXT_BYTES) {
-            // Without a list, no file was moved.
+            // If the list is missing, no file was moved.
             Err(error) if error.is_not_found() => Vec::new(),
             other => other?,
         };
@@ -169,7 +171,8 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
                 undone.outdated.push(path);
                 return Ok(());
             }
-            // A storage without atomic moves may have been interrupted.
+            // The parent folder may be missing, for example after an interruption on a storage
+            // without atomic moves.
             storage.create_folder(path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
             match storage.rename(&from, &path) {
                 Ok(()) => undone.restored.push(path),
@@ -181,9 +184,9 @@ fn undo_one(storage: &dyn Storage, folder: &str, deed: Deed, name: &str, undone:
     Ok(())
 }
 
-/// Returns `true` if a quarantined file commits missing fragments.
+/// Returns `true` if a quarantined file contains commits of missing fragments.
 fn is_outdated_file(storage: &dyn Storage, from: &str, path: &str) -> Result<bool> {
-    // Restoring an ignore file is harmless.
+    // It is harmless to restore other files, such as ignore files.
     if !matches!(CommitKind::of(path), Some(CommitKind::Consolidated | CommitKind::Write)) {
         return Ok(false);
     }
@@ -212,8 +215,8 @@ fn parse(bytes: &[u8]) -> Option<Vec<(Deed, String)>> {
     text.strip_prefix(TITLE)?.strip_prefix('\n')?.lines().map(deed).collect()
 }
 
-/// Returns `true` if the doctor writes files of this kind: ignore files, members of a group, and
-/// rebuilt fragment metadata. Undo deletes no files of other kinds.
+/// Returns `true` if the doctor writes files of this kind: ignore files, files with members of a
+/// group, and rebuilt fragment metadata. An undo deletes no files of other kinds.
 fn is_written_here(path: &str) -> bool {
     match path.split_once('/') {
         _ if file_name(path) == FRAGMENT_METADATA => true,

@@ -30,7 +30,11 @@ pub(super) fn look(target: &Target, found: &mut Vec<Diagnosis>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the first path in an array or group that is not part of the format.
+/// Returns the first path in the folders of an array or group that is not part of the format.
+/// Returns `None` if all paths are part of it. Does not examine the entries of the root itself.
+///
+/// # Errors
+/// An existing folder cannot be listed.
 pub fn first_unknown(storage: &dyn Storage, kind: MemberKind) -> Result<Option<String>> {
     for folder in folders(kind) {
         if let Some((path, _)) = unknown_in(storage, kind, folder)?.into_iter().next() {
@@ -40,7 +44,7 @@ pub fn first_unknown(storage: &dyn Storage, kind: MemberKind) -> Result<Option<S
     Ok(None)
 }
 
-/// Returns the folders to search.
+/// Returns the folders to search, except for the root.
 fn folders(kind: MemberKind) -> &'static [&'static str] {
     match kind {
         MemberKind::Group => &[GROUP_FOLDER, METADATA_FOLDER],

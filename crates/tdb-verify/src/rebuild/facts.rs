@@ -1,4 +1,4 @@
-//! Facts computed from the cells of a fragment: statistics, MBRs, first and last coordinates.
+//! Facts computed from the cells of a fragment: statistics, MBRs, and first and last coordinates.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, TileSummary};
 use tdb_array::tdb_rtree::{DimRange, NdRange};
@@ -16,7 +16,7 @@ pub(super) struct Facts {
     pub(super) summaries: Vec<Vec<TileSummary>>,
     /// MBRs by tile, for sparse fragments.
     pub(super) boxes: Vec<NdRange>,
-    /// Coordinates of the first and the last cell by tile, which formats 1 and 2 store.
+    /// Coordinates of the first and the last cell by tile. Only formats 1 and 2 store them.
     pub(super) ends: Vec<Vec<u8>>,
 }
 
@@ -45,7 +45,7 @@ impl Facts {
         Ok(facts)
     }
 
-    /// Adds the facts of a field with a separate file.
+    /// Adds the facts about a field with a separate file.
     fn field(&mut self, array: &Array, fragment: &Fragment, field: FragmentField, dense: bool) -> Result<()> {
         let schema = fragment.schema();
         let tiles = fragment.stored_tiles(field)?;
@@ -69,7 +69,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Adds the facts of all dimensions in a combined file.
+    /// Adds the facts about all dimensions, which are stored in a combined file.
     fn coordinates(&mut self, array: &Array, fragment: &Fragment) -> Result<()> {
         let mut lasts = vec![Vec::new(); self.ends.len()];
         for (index, dimension) in fragment.schema().dimensions().iter().enumerate() {

@@ -19,7 +19,7 @@ use tdb_job::{fixed_size, list};
 pub(super) struct Shape {
     pub(super) schema: Arc<ArraySchema>,
     pub(super) schema_path: String,
-    /// Other schemas with the same fields.
+    /// Paths of other schemas with the same fields.
     pub(super) others: Vec<String>,
     pub(super) dense: bool,
     pub(super) timestamps: bool,
@@ -34,7 +34,7 @@ pub(super) struct FieldTile {
     pub(super) fixed: Stored,
     pub(super) var: Stored,
     pub(super) validity: Stored,
-    /// Number of cells, if known.
+    /// Number of cells. `None` if this field does not determine the number.
     pub(super) cells: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ fn data_files(array: &Array, folder: &str) -> Result<BTreeSet<String>> {
     Ok(files.map(|entry| entry.name).filter(|name| is_data(name) && name != FRAGMENT_METADATA).collect())
 }
 
-/// Returns whether a field has fixed, variable and validity parts.
+/// Returns whether a field has a fixed-size, a variable-size and a validity part.
 fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
     let (is_var, is_nullable) = match field {
         FragmentField::Attribute(index) => {
@@ -69,7 +69,7 @@ fn parts(schema: &ArraySchema, field: FragmentField) -> [bool; 3] {
 
 impl Shape {
     /// Returns the newest schema with the fields of the data files. Prefers schemas that are not
-    /// newer than the fragment.
+    /// newer than `end`, the end timestamp of the fragment.
     pub(super) fn find(
         array: &Array,
         folder: &str,
@@ -86,7 +86,8 @@ impl Shape {
             let name = shape.schema_path.rsplit('/').next().unwrap_or_default();
             tdb_types::TimestampedName::parse(name).map_or(0, |name| name.end())
         };
-        // The timestamp in a schema name may be later than the actual creation.
+        // All schemas may be newer, because the timestamp in a schema name may be later than the
+        // actual creation.
         let index = found.iter().rposition(|shape| name(shape) <= end).or(found.len().checked_sub(1));
         let Some(index) = index else {
             let files = files.into_iter().collect::<Vec<_>>().join(", ");
@@ -100,7 +101,8 @@ impl Shape {
     fn of(schema: &Arc<ArraySchema>, path: &str, version: FormatVersion, files: &BTreeSet<String>) -> Option<Self> {
         let scheme = NameScheme::of(version);
         let has = |field| scheme.data_file(schema, field, Part::Fixed).is_ok_and(|name| files.contains(&name));
-        // In older formats, file names are field names, and any attribute may have this name.
+        // In older formats, file names are the names of fields, and an attribute may have the name
+        // of the field with timestamps or deletions.
         let may_have = version.has(Feature::IndexedFileNames);
         let timestamps = may_have && has(FragmentField::Timestamps);
         let deletes = may_have && has(FragmentField::DeleteTimestamps);
@@ -129,7 +131,8 @@ impl Shape {
         (wanted == *files).then_some(Self { schema, schema_path, others, dense, timestamps, deletes, fields })
     }
 
-    /// Reads the tiles of a field up to the first incomplete one. Also returns the problem, if any.
+    /// Reads the sizes of the tiles of a field, up to the first incomplete tile. Also returns the
+    /// problem, if a tile is incomplete.
     pub(super) fn walk(
         &self,
         array: &Array,
@@ -169,7 +172,8 @@ impl Shape {
         let size = fixed_size(&self.schema, field);
         let is_var = parts(&self.schema, field)[1];
         for tile in &mut tiles {
-            // Strings may contain their offsets. The separate tile of offsets is then empty.
+            // Filtered strings may include their offsets. The separate tile of offsets is then
+            // empty.
             let is_known = !is_var || tile.fixed.unfiltered > 0;
             tile.cells = is_known.then(|| tile.fixed.unfiltered / size.max(1));
         }

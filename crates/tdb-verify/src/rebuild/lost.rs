@@ -7,19 +7,20 @@ use tdb_types::{Feature, FormatVersion, TimestampedName};
 use tdb_job::RebuildProblem;
 use tdb_job::{MaintainError, Result};
 
-/// Location of the fragment and facts from the name.
+/// The location of the fragment, and the facts that follow from its name.
 #[derive(Clone, Debug)]
 pub(super) struct Lost {
     pub(super) name: TimestampedName,
     pub(super) folder: String,
-    /// Format version. Names of formats 1 to 4 fit two versions. The field has the later version.
+    /// Format version. A name of formats 1 to 4 fits two versions. This field then contains the
+    /// later version.
     pub(super) version: FormatVersion,
-    /// `true` if the fragment is visible now. In formats 1 to 4, the metadata is the commit.
+    /// `true` if the fragment is committed. In formats 1 to 4, the metadata is the commit.
     pub(super) counts: bool,
 }
 
 impl Lost {
-    /// Finds a committed fragment by name, or an uncommitted one of formats 1 to 4.
+    /// Finds a committed fragment by name, or an uncommitted fragment of formats 1 to 4.
     pub(super) fn find(array: &Array, name: &str) -> Result<Self> {
         let inventory = array.commit_inventory(&array.listing()?)?;
         let committed = inventory.fragments.into_iter().find(|fragment| fragment.entry.name.as_str() == name);

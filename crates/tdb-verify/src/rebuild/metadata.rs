@@ -1,4 +1,4 @@
-//! Serialization of the facts as metadata.
+//! Serialization of facts as fragment metadata.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn whole_domain(schema: &ArraySchema) -> NdRange {
     NdRange(schema.dimensions().iter().map(range).collect())
 }
 
-/// Opens the fragment with provisional metadata, held in memory.
+/// Opens the fragment with provisional metadata that exists only in memory.
 pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Array, Fragment)> {
     let path = format!("{}/{FRAGMENT_METADATA}", entry.folder);
     let storage = Arc::new(Overlay::new(Arc::clone(whole.storage()), path, metadata)?);
@@ -86,7 +86,8 @@ pub(super) fn open(whole: &Array, entry: &Lost, metadata: Vec<u8>) -> Result<(Ar
         };
         Ok(found.map(|fragment| (array, fragment)))
     };
-    // Other fragments may be damaged. Opens the array again to return the error of this fragment.
+    // First skip damaged fragments. If this fragment is damaged, open the array again without
+    // skipping, to return the error.
     if let Some(found) = find(options().skip_damaged(true))? {
         return Ok(found);
     }

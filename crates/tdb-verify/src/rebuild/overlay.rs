@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tdb_storage::{Entry, EntryKind, MemoryStorage, ReadAt, Result, Storage, StorageError, WriteFile, forward_storage};
 use tdb_types::names::FOOTERS_EXTENSION;
 
-/// The read-only overlay.
+/// A read-only storage that adds or replaces one file of another storage.
 #[derive(Debug)]
 pub(super) struct Overlay {
     below: Arc<dyn Storage>,
@@ -34,7 +34,7 @@ impl Storage for Overlay {
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let mut entries = self.below.list(folder)?;
-        // Consolidated footers would describe the old metadata.
+        // Hide consolidated footers, because they describe the old metadata.
         entries.retain(|entry| !entry.name.ends_with(&format!(".{FOOTERS_EXTENSION}")));
         if let Some((parent, name)) = self.path.rsplit_once('/')
             && parent == folder

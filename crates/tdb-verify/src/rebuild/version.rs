@@ -1,4 +1,4 @@
-//! Choice between two format versions with the same fragment names.
+//! Choice between two format versions that have the same form of fragment names.
 
 use tdb_array::tdb_fragment::FragmentField;
 use tdb_array::tdb_rtree::DimRange;
@@ -15,9 +15,9 @@ use tdb_job::{MaintainError, Result};
 
 /// Returns the format version of a fragment.
 ///
-/// If the name fits the schema's version, returns that version. Otherwise prefers the earlier
-/// version, readable by more releases. If the layouts differ, the cells decide. Only format 1 may
-/// store all coordinates of a cell together.
+/// If the schema has the later of the two possible versions, returns this version. Otherwise
+/// prefers the earlier version, which more releases can read. If the layouts of both versions
+/// differ, the cells decide. Only format 1 may store all coordinates of a cell together.
 pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<FormatVersion> {
     let (later, schema) = (entry.version, &walked.shape.schema);
     let earlier = later.number().checked_sub(1).and_then(|number| FormatVersion::new(number).ok());
@@ -48,8 +48,7 @@ pub(super) fn settle(array: &Array, entry: &Lost, walked: &Walked) -> Result<For
     }
 }
 
-/// Returns `true` if all cells are in the domain and, where promised by the format, in global
-/// order.
+/// Returns `true` if all cells are in the domain and, if the format guarantees it, in global order.
 fn make_sense(array: &Array, fragment: &Fragment) -> Result<bool> {
     let (schema, check) = (fragment.schema(), fragment.order_check()?);
     let dimensions: Vec<StoredTiles> = (0..schema.dim_count())

@@ -1,4 +1,4 @@
-//! Offsets of the tiles in a data file, found by walking the chunk headers without unfiltering.
+//! Offsets of the tiles in a data file. They follow from the chunk headers, without unfiltering.
 
 use tdb_array::tdb_filters::ChunkHeader;
 use tdb_storage::{ReadAt, StorageError};
@@ -22,7 +22,8 @@ pub(super) struct Cut {
     pub(super) what: &'static str,
 }
 
-/// Returns the tiles of a file up to the first incomplete one.
+/// Returns the sizes of the tiles of a file, up to the first incomplete tile, and a description of
+/// the incomplete tile.
 pub(super) fn walk(file: &dyn ReadAt) -> Result<(Vec<Stored>, Option<Cut>), StorageError> {
     let (mut tiles, mut offset) = (Vec::new(), 0);
     while offset < file.size() {

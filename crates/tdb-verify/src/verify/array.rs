@@ -19,11 +19,11 @@ use super::unfinished::{check_commits, check_journals};
 use tdb_job::Result;
 use tdb_job::{Target, list};
 
-/// Reports of sound fragments by folder, kept because fragments never change.
+/// Reports of sound fragments by folder. They stay valid, because fragments never change.
 type Sound = HashMap<String, VerifyReport>;
 
 impl Verify {
-    /// Verifies an array. `is_root` is `true` for the caller's path.
+    /// Verifies an array. `is_root` is `true` if the array is at the path that the caller gave.
     pub(super) fn check_array(
         &self,
         storage: &Arc<dyn Storage>,
@@ -63,7 +63,7 @@ impl Verify {
         let (replaced, damaged) = kept(array.superseded_fragments())?.map_err(tell).unwrap_or_default();
         let mut found: Vec<Finding> =
             array.damaged().into_iter().chain(&damaged).map(|damaged| lost(array, damaged)).collect();
-        // An unreadable list appears in the errors of both kinds of fragments.
+        // An unreadable list causes the same error for visible and for superseded fragments.
         found.dedup();
         report.take(found, &array.storage().describe(""));
         let monitor = self.monitor.as_ref().map_or_else(Monitor::only_cancelling, Monitor::clone);
@@ -102,13 +102,13 @@ impl Verify {
     }
 }
 
-/// Reports damaged data that was left out when opening.
+/// Reports damaged data that the array left out when it was opened.
 fn lost(array: &Array, damaged: &Damaged) -> Finding {
     unreadable(&array.storage().describe(&damaged.path), &damaged.error)
 }
 
-/// Checks the values of an enumeration: whole elements of the datatype, and only 0 and 1 as
-/// booleans.
+/// Checks that the values of an enumeration consist of whole elements of the datatype, and that
+/// booleans are 0 or 1.
 fn check_values(file: &str, enumeration: &Enumeration) -> Option<Finding> {
     let wrong = |what| Some(Finding::wrong(FindingKind::Counts, file, what));
     let is_boolean = |value: &[u8]| value.iter().all(|byte| *byte <= 1);
@@ -164,7 +164,7 @@ fn check_schemas(array: &Array, found: &mut Vec<Finding>) {
     }
 }
 
-/// Checks deletes, metadata, and files without a commit.
+/// Checks delete commits, metadata, journals, lists of files, and leftovers of interrupted writes.
 fn check_rest(array: &Array, found: &mut Vec<Finding>) {
     found.extend(array.damaged_deletes().iter().map(|damaged| lost(array, damaged)));
     if let Err(error) = array.metadata() {

@@ -1,4 +1,5 @@
-//! Verification of MBRs: of tiles, of inner nodes, and the non-empty domain.
+//! Verification of the MBRs of tiles, of the inner nodes of the R-tree, and of the non-empty
+//! domain.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::fragment::Checked;
 use super::report::Found;
 
-/// Relation of a stored range to the range of the cells.
+/// Relation between a stored range and the range of the cells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
     Same,
@@ -18,22 +19,25 @@ enum Match {
     Wrong,
 }
 
-/// Stored MBRs, compared tile by tile with those of the coordinates.
+/// The stored MBRs of a fragment, which are compared tile by tile with the MBRs of the coordinates.
 pub(super) struct Boxes {
     file: String,
     kinds: Vec<DimensionKind>,
     tree: Arc<RTree>,
-    /// Number of tiles so far, and number of MBRs with known deviations.
+    /// Number of tiles so far.
     taken: u64,
+    /// Number of MBRs with known deviations.
     known: u64,
-    /// MBR of all cells, and `true` if all tiles were readable.
+    /// MBR of all cells so far.
     own: Option<NdRange>,
+    /// `true` if all tiles so far were readable.
     is_complete: bool,
     found: Found,
 }
 
 impl Boxes {
-    /// Reads the MBRs of a fragment. Reports unreadable ones and returns `None`.
+    /// Reads the MBRs of a fragment. If the MBRs are unreadable, reports the error and returns
+    /// `None`.
     pub(super) fn of(checked: &mut Checked<'_>) -> Option<Self> {
         let file = checked.metadata_file();
         let kinds = checked.fragment.schema().domain().kinds();
@@ -42,7 +46,7 @@ impl Boxes {
         Some(Self { file, kinds, tree, taken: 0, known: 0, own: None, is_complete: true, found })
     }
 
-    /// Compares the MBR of the next tile. `None` is an unreadable tile.
+    /// Compares the MBR of the next tile. `None` represents an unreadable tile.
     pub(super) fn take(&mut self, own: Option<&NdRange>) {
         let tile = self.taken;
         self.taken += 1;
@@ -63,7 +67,7 @@ impl Boxes {
         }
     }
 
-    /// Checks the facts that follow from all MBRs.
+    /// Checks the inner nodes and the non-empty domain, after the MBRs of all tiles.
     pub(super) fn finish(self, checked: &mut Checked<'_>) {
         let Self { file, kinds, tree, known, own, is_complete, found, .. } = self;
         checked.found.append(found);
@@ -124,8 +128,8 @@ fn check_nodes(checked: &mut Checked<'_>, tree: &RTree, file: &str) {
     checked.found.push(Finding::wrong(FindingKind::RTree, file, what));
 }
 
-/// Returns `true` if an MBR starts at the empty string. Old writers lose the end of a range from
-/// the empty string.
+/// Returns `true` if an MBR starts at the empty string, and the format's writers lose the end of
+/// such a range.
 fn is_uncertain(checked: &Checked<'_>, one: &NdRange) -> bool {
     let begins_empty = |range: &DimRange| matches!(range, DimRange::Var { lo, .. } if lo.is_empty());
     checked.fragment.footer().version().has(Feature::UncertainStringRanges) && one.0.iter().any(begins_empty)

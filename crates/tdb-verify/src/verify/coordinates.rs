@@ -15,7 +15,7 @@ use super::tile::TileCoordinates;
 use tdb_job::Result;
 
 impl Checked<'_> {
-    /// Unfilters the coordinates of all tiles.
+    /// Unfilters the coordinates of all tiles, and checks them.
     pub(super) fn check_coordinates(&mut self) -> Result<()> {
         let (fragment, workers) = (self.fragment, self.workers);
         let dimensions = fragment.schema().dim_count();

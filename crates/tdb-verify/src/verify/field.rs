@@ -1,4 +1,4 @@
-//! Verification of the tiles of a field: unfilters each tile and recomputes the statistics.
+//! Verification of the tiles of a field. Unfilters each tile and recomputes its statistics.
 
 use tdb_array::tdb_fragment::{FragmentField, StatisticsKind, StatisticsRules, TileSummarizer, Tiles};
 use tdb_array::tdb_schema::ArraySchema;
@@ -46,7 +46,8 @@ fn check_lengths(
 }
 
 impl<'a> Checked<'a> {
-    /// Unfilters all tiles of an attribute or reserved field and compares the statistics.
+    /// Unfilters all tiles of an attribute or of a field that the schema does not list, and
+    /// compares the statistics.
     pub(super) fn check_field(&mut self, field: FragmentField) -> Result<()> {
         let name = self.name_of(field);
         let (fragment, workers) = (self.fragment, self.workers);
@@ -72,10 +73,11 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    /// Compares the statistics of a field without tiles with the values stored by writers.
+    /// Compares the stored statistics of a field without tiles with the statistics of empty tiles.
     pub(super) fn check_empty(&mut self, field: FragmentField) {
         let Ok(stored) = self.fragment.stored_statistics(field) else { return };
-        // The number of tiles is not confirmed by data of the field and may be arbitrary.
+        // The field has no data that confirms the number of tiles, which may therefore be
+        // arbitrary.
         let listed = stored.mins.len().max(stored.maxs.len()).max(stored.sums.len()).max(stored.null_counts.len());
         drop(stored);
         let tiles = self.fragment.tile_count().min(listed.max(1) as u64);
@@ -88,7 +90,8 @@ impl<'a> Checked<'a> {
         self.finish(comparison);
     }
 
-    /// Reports unreadable tiles. `first` is the number of the first tile.
+    /// Counts tiles and cells, and reports unreadable tiles. Returns the facts about each tile, or
+    /// `None` if the tile is unreadable. `first` is the number of the first tile.
     pub(super) fn take_tiles<T>(
         &mut self,
         tiles: &StoredTiles,
@@ -138,7 +141,7 @@ impl<'a> Checked<'a> {
         Some(Comparison::new(of, StatisticsKind::of(schema, field), stored, totals))
     }
 
-    /// Adds the findings of a comparison after all tiles.
+    /// Completes a comparison after all tiles, and adds its findings.
     pub(super) fn finish(&mut self, comparison: Option<Comparison<'_>>) {
         if let Some(comparison) = comparison {
             self.found.append(comparison.finish());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tdb_array::ArrayError;
 
-/// A problem, or a note.
+/// A problem that a verification has found, or a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -14,11 +14,11 @@ pub struct Finding {
     pub severity: Severity,
     /// Full path of the file or folder.
     pub file: String,
-    /// Name of the field, if any.
+    /// Name of the field. `None` if the finding does not concern a single field.
     pub field: Option<String>,
-    /// Number of the tile within the fragment, if any.
+    /// Index of the tile within the fragment. `None` if the finding does not concern a single tile.
     pub tile: Option<u64>,
-    /// Expected and found values.
+    /// Description of the problem, with the expected and found values.
     pub what: String,
 }
 
@@ -35,9 +35,9 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// A missing or damaged file, or part of a file.
+    /// A missing or damaged file, or a damaged part of a file.
     Unreadable,
-    /// A file with a different size than in the metadata.
+    /// A file whose size differs from the size in the metadata.
     FileSize,
     /// Impossible numbers of tiles or cells.
     Counts,
@@ -45,19 +45,19 @@ pub enum FindingKind {
     Uncommitted,
     /// A journal of an interrupted or running consolidation of fragments.
     Interrupted,
-    /// Superseded fragments or metadata with a lost or damaged consolidated file.
+    /// Superseded fragments or metadata files whose replacement is missing or damaged.
     Replacement,
     /// Unused files.
     Unused,
-    /// Two copies that differ.
+    /// Two copies of the same data that differ.
     Copies,
     /// The minimum of a tile, or of the whole fragment.
     Minimum,
     /// The maximum of a tile, or of the whole fragment.
     Maximum,
-    /// The sum.
+    /// The sum over a tile, or over the whole fragment.
     Sum,
-    /// The number of nulls.
+    /// The number of nulls in a tile, or in the whole fragment.
     NullCount,
     /// The MBR of a tile.
     Mbr,
@@ -71,7 +71,7 @@ pub enum FindingKind {
     Duplicates,
     /// A member of a group.
     Member,
-    /// Further, unlisted findings.
+    /// The number of findings that are not listed.
     More,
 }
 
@@ -150,7 +150,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Keeps the error of a tile, except a cancellation.
+/// Keeps an error as a result to report. Fails if the error is a cancellation.
 pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayError>, ArrayError> {
     match result {
         Err(ArrayError::Cancelled) => Err(ArrayError::Cancelled),
@@ -158,7 +158,7 @@ pub(super) fn kept<T>(result: Result<T, ArrayError>) -> Result<Result<T, ArrayEr
     }
 }
 
-/// Reports an unreadable file.
+/// Creates a finding about an unreadable file.
 pub(super) fn unreadable(file: &str, error: &impl fmt::Display) -> Finding {
     Finding::wrong(FindingKind::Unreadable, file, error.to_string())
 }

@@ -11,7 +11,7 @@ use super::finding::{Finding, FindingKind, unreadable};
 use super::report::{Found, VerifyReport};
 use tdb_job::Result;
 
-/// A fragment under verification, and the findings so far.
+/// A fragment that is being verified, and the findings so far.
 pub(super) struct Checked<'a> {
     pub(super) array: &'a Array,
     pub(super) fragment: &'a Fragment,
@@ -24,7 +24,8 @@ pub(super) struct Checked<'a> {
 /// Verifies a fragment.
 ///
 /// # Errors
-/// [`Cancelled`](tdb_array::ArrayError::Cancelled) if the verification was canceled.
+/// [`Cancelled`](tdb_array::ArrayError::Cancelled) if the verification was canceled. Also fails if
+/// the schema has no global order. Other problems are findings.
 pub(super) fn check_fragment(
     array: &Array,
     fragment: &Fragment,
@@ -34,7 +35,8 @@ pub(super) fn check_fragment(
     let folder = array.storage().describe(fragment.folder());
     report.fragments += 1;
     workers.check()?;
-    // The fragment's metadata file is authoritative, and consolidated footers must agree.
+    // The fragment's own metadata file is authoritative, and the footer from a consolidated file
+    // must agree with it.
     let own = fragment.reread().inspect_err(|error| report.push(unreadable(&folder, error)));
     let Ok(own) = own else { return Ok(()) };
     let mut checked = Checked { array, fragment: &own, workers, totals: None, report, found: Found::default() };
@@ -54,10 +56,10 @@ fn differs_in_places_only(own: &Fragment, copy: &Fragment) -> bool {
     own.header() == copy.header() && own.lists() == copy.lists() && own.optional_sections() == copy.optional_sections()
 }
 
-/// Number of tiles per comparison, to bound memory.
+/// Number of tiles that are compared at a time, to bound memory.
 const STRETCH: u64 = 1024;
 
-/// Splits tiles into consecutive ranges.
+/// Splits the indices of tiles into consecutive ranges.
 pub(super) fn stretches(tiles: u64) -> impl Iterator<Item = Range<u64>> {
     (0..tiles.div_ceil(STRETCH)).map(move |stretch| stretch * STRETCH..tiles.min((stretch + 1) * STRETCH))
 }

@@ -14,7 +14,8 @@ use tdb_job::{Target, list};
 use tdb_maintain::{Reason, Retained};
 use tdb_maintain::{Vacuum, metadata_lists};
 
-/// Checks the superseded fragments and files of an array or group.
+/// Checks that superseded fragments and metadata files of an array or group have sound
+/// replacements, and that vacuum files are valid.
 pub(super) fn check_lists(target: &Target, found: &mut Vec<Finding>) {
     if let Target::Array(array) = target {
         check_drafted(array, found);
@@ -61,7 +62,7 @@ fn check_metadata(target: &Target, found: &mut Vec<Finding>) {
     }
 }
 
-/// Reports a vacuum file with hidden files but no replacement.
+/// Creates a finding about a vacuum file that hides files without a sound replacement.
 fn hides(storage: &Arc<dyn Storage>, path: &str, why: &Reason) -> Finding {
     let what = format!("readers ignore the listed files, but {why}");
     Finding::wrong(FindingKind::Replacement, storage.describe(path), what)
@@ -89,7 +90,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         let file = files.storage().describe(&path);
         let bytes = match files.read_list(&path) {
             Ok(bytes) => bytes,
-            // The vacuum file was deleted meanwhile.
+            // The vacuum file was deleted in the meantime.
             Err(ArrayError::Storage(error)) if error.is_not_found() => continue,
             Err(error) => {
                 unread(&file, &error.into(), found);
@@ -99,7 +100,7 @@ fn check_lines(files: &SmallFiles, folder: &str, found: &mut Vec<Finding>) {
         let (mut lines, mut first_wrong) = (0_u64, None);
         let look = |line: std::borrow::Cow<'_, str>| {
             lines += 1;
-            // Zeros instead of a line break merge two lines.
+            // Damage to a line break, such as a zero byte, merges two lines.
             let is_one = !line.contains('\0') && TimestampedName::is_one(file_name(PathList::target(&line)));
             if !is_one && first_wrong.is_none() {
                 first_wrong = Some(lines);

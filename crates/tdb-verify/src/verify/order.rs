@@ -12,12 +12,13 @@ use super::tile::{OrderFound, TileCoordinates};
 
 /// The order of a fragment's cells, checked tile by tile.
 ///
-/// Some writers skip the check of the order, and readers sort unordered cells. Unordered cells are
-/// therefore a note and no proof of damage.
+/// Some writers do not check the order, and readers sort unordered cells. Therefore unordered cells
+/// are reported as a note, not as a problem.
 pub(super) struct CellOrder<'c> {
     check: &'c CellOrderCheck,
     kinds: Vec<DimensionKind>,
-    /// The previous tile, if readable. The next tile decides if the last cell is in order.
+    /// The previous tile, if it is readable. It is judged together with the next tile, because the
+    /// next tile decides whether its last cell is in order.
     last: Option<TileCoordinates>,
     taken: u64,
     disordered: u64,
@@ -32,7 +33,7 @@ impl<'c> CellOrder<'c> {
         Self { check, kinds, last: None, taken: 0, disordered: 0, first: None, may_repeat: false }
     }
 
-    /// Takes the next tile. `None` is an unreadable tile.
+    /// Adds the next tile. `None` represents an unreadable tile.
     pub(super) fn take(&mut self, next: Option<TileCoordinates>) {
         self.judge_last(next.as_ref());
         self.taken += 1;
@@ -50,7 +51,7 @@ impl<'c> CellOrder<'c> {
         }
     }
 
-    /// Compares the last cell of a tile with the first cell of the next.
+    /// Compares the last cell of a tile with the first cell of the next tile.
     fn order_between(&self, tile: &TileCoordinates, next: &TileCoordinates) -> OrderFound {
         if tile.ends.is_empty() || next.ends.is_empty() {
             return OrderFound::Ascending;
@@ -91,14 +92,14 @@ pub(super) fn order_of(check: &CellOrderCheck, coordinates: &[Cells<'_>]) -> Ord
     }
 }
 
-/// Joins two cells. Returns the bytes and the offsets.
+/// Concatenates two cells. Returns the bytes and the offsets.
 fn pair(first: &[u8], second: &[u8]) -> (Vec<u8>, [u64; 3]) {
     let bytes = [first, second].concat();
     let offsets = [0, first.len() as u64, bytes.len() as u64];
     (bytes, offsets)
 }
 
-/// Stored first and last cells of tiles along one dimension.
+/// The stored first and last coordinates of tiles along one dimension.
 pub(super) struct Ends {
     file: String,
     name: String,
@@ -109,7 +110,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Reads the stored cells of a fragment along all dimensions. Reports unreadable ones.
+    /// Reads the stored first and last coordinates of a fragment's tiles, for each dimension that
+    /// has them. Reports unreadable coordinates.
     pub(super) fn of(checked: &mut Checked<'_>, names: &[String]) -> Vec<Self> {
         let mut all = Vec::new();
         for (dimension, name) in names.iter().enumerate() {
@@ -125,7 +127,8 @@ impl Ends {
         all
     }
 
-    /// Compares the first and last cell of the next tile. `None` is an unreadable tile.
+    /// Compares the first and last coordinate of the next tile. `None` represents an unreadable
+    /// tile.
     pub(super) fn take(&mut self, own: Option<&TileCoordinates>) {
         let tile = self.taken;
         self.taken += 1;

@@ -1,4 +1,4 @@
-//! Verification of a path: an array, a group, or a folder with arrays and groups.
+//! Verification of a folder: an array, a group, or a folder that contains arrays and groups.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use tdb_job::Result;
 use tdb_job::{DEEPEST, Target};
 
 impl Verify {
-    /// Verifies the root of a storage. `folder` is the path of a local storage.
+    /// Verifies the root of a storage. `folder` is the path of a local storage. `depth` is the
+    /// number of parent folders that were searched.
     pub(super) fn check_place(
         &self,
         storage: &Arc<dyn Storage>,
@@ -71,7 +72,7 @@ impl Verify {
         Ok(())
     }
 
-    /// Verifies a group and all members below it.
+    /// Verifies a group and all its direct and indirect members.
     fn check_group(
         &self,
         storage: &Arc<dyn Storage>,
@@ -135,7 +136,7 @@ impl Verify {
     }
 }
 
-/// Checks a member against the kind recorded in the group.
+/// Checks that a member exists and has the kind that the group records.
 fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     let at = || match &node.storage {
         Some(storage) => storage.describe(""),
@@ -158,7 +159,8 @@ fn check_member(node: &TreeNode, report: &mut VerifyReport) {
     }
 }
 
-/// Describes a member of a different kind than recorded in the group.
+/// Describes the difference if the kind of a member differs from the kind that the group records.
+/// Returns `None` if the kinds are equal or unknown.
 fn other_kind(node: &TreeNode) -> Option<String> {
     let stated = node.member.as_ref()?.kind;
     let there = match node.kind {
@@ -170,7 +172,7 @@ fn other_kind(node: &TreeNode) -> Option<String> {
     (stated != there).then(what)
 }
 
-/// Returns `true` if only arrays have a folder of this name.
+/// Returns `true` if a folder with this name can only be part of an array.
 fn is_part_of_array(storage: &dyn Storage, name: &str) -> bool {
     let is_fragment = || {
         TimestampedName::parse(name).is_some()

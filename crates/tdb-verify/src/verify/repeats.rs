@@ -8,7 +8,7 @@ use super::finding::{Finding, FindingKind, kept};
 use super::fragment::Checked;
 use tdb_job::Result;
 
-/// Cells that repeat coordinates.
+/// The cells of a fragment that repeat the coordinates of other cells.
 #[derive(Default)]
 struct Repeats {
     cells: u64,
@@ -17,8 +17,8 @@ struct Repeats {
 }
 
 impl Checked<'_> {
-    /// Looks for cells with equal coordinates anywhere in the fragment, by reading in global order.
-    /// Cells with timestamps may have equal coordinates, as versions.
+    /// Reads the fragment in global order, and reports cells with equal coordinates. Cells with
+    /// timestamps may have equal coordinates, because they are versions of one cell.
     pub(super) fn check_repeats(&mut self) -> Result<()> {
         let is_allowed = self.fragment.schema().allows_duplicates() || self.fragment.footer().header().has_timestamps;
         if is_allowed {
@@ -37,7 +37,7 @@ impl Checked<'_> {
     }
 }
 
-/// Reads the coordinates of an array with one fragment.
+/// Reads the coordinates of an array with one fragment, and counts repeated coordinates.
 fn repeats_in(array: &Array) -> Result<Repeats, ArrayError> {
     let names: Vec<&str> = array.schema().dimensions().iter().map(Dimension::name).collect();
     let (mut repeats, mut last) = (Repeats::default(), Vec::new());
@@ -57,7 +57,7 @@ fn repeats_in(array: &Array) -> Result<Repeats, ArrayError> {
     Ok(repeats)
 }
 
-/// Formats coordinates.
+/// Formats the coordinates of a cell.
 fn text_of(array: &Array, coordinates: &[Vec<u8>]) -> String {
     let dimensions = array.schema().dimensions().iter().zip(coordinates);
     let texts = dimensions.map(|(dimension, bytes)| {

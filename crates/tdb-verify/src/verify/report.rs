@@ -10,13 +10,13 @@ use super::finding::{Finding, FindingKind, Severity};
 pub struct VerifyReport {
     /// Number of groups.
     pub groups: u64,
-    /// Number of arrays, including those of dimension labels.
+    /// Number of arrays, including the arrays of dimension labels.
     pub arrays: u64,
-    /// Number of committed fragments, including superseded ones.
+    /// Number of committed fragments, including superseded fragments.
     pub fragments: u64,
-    /// Number of field tiles.
+    /// Number of tiles. The tiles of each field count separately.
     pub tiles: u64,
-    /// Number of unfiltered cells, counted once per field.
+    /// Number of unfiltered cells. The cells of each field count separately.
     pub cells: u64,
     /// Total size of the data files in bytes.
     pub bytes: u64,
@@ -26,15 +26,15 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
 }
 
-/// Maximum number of listed findings per fragment, and for the rest of an array.
+/// Maximum number of listed findings per fragment, and for an array without its fragments.
 const MOST: usize = 1000;
 
-/// Findings with a common subject, up to the maximum.
+/// Findings about a common subject, up to the maximum number.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     listed: Vec<Finding>,
     left_out: usize,
-    /// The highest severity among unlisted findings.
+    /// The highest severity among unlisted findings. `None` if all findings are listed.
     gravest: Option<Severity>,
 }
 
@@ -46,7 +46,7 @@ impl Found {
         }
     }
 
-    /// Adds the findings about a part.
+    /// Adds the findings about a part of the subject.
     pub(super) fn append(&mut self, part: Self) {
         part.listed.into_iter().for_each(|finding| self.push(finding));
         self.leave_out(part.left_out, part.gravest);
@@ -80,12 +80,12 @@ impl VerifyReport {
         (self.findings.len() - notes, notes)
     }
 
-    /// Returns the findings without notes.
+    /// Returns the findings that are not notes.
     pub(super) fn wrong(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Finding)
     }
 
-    /// Adds the report of a part.
+    /// Adds the counts and findings of another report.
     pub fn absorb(&mut self, part: Self) {
         self.groups += part.groups;
         self.arrays += part.arrays;
@@ -109,14 +109,14 @@ impl VerifyReport {
         self.findings.push(finding);
     }
 
-    /// Adds a finding, unless the same finding is listed.
+    /// Adds a finding, unless the same finding is already listed.
     pub(super) fn push_new(&mut self, finding: Finding) {
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }
 
-    /// Adds findings with a common subject.
+    /// Adds findings about a common subject. `file` is the path of the subject.
     pub(super) fn take(&mut self, found: impl Into<Found>, file: &str) {
         let Found { mut listed, left_out, gravest } = found.into();
         if let Some(severity) = gravest {

@@ -13,19 +13,19 @@ use tdb_job::Result;
 use tdb_job::list;
 use tdb_job::{Looked, until_settled};
 
-/// Age in milliseconds below which an uncommitted fragment may still be committed.
+/// Age in milliseconds up to which a writer may still commit an uncommitted fragment.
 const YOUNG: u64 = 60_000;
-/// Number of pauses for young fragments and unfinished files, and the length of a pause in
-/// milliseconds.
+/// Maximum number of pauses for young fragments and unfinished files.
 const WAITS: usize = 5;
+/// Length of a pause in milliseconds.
 const PAUSE: u64 = 200;
 
-/// Repeats a check of an array or group until the files stay the same during a check, or no new
-/// problem is found.
+/// Repeats a check of an array or group until the files stay the same during a check, or until a
+/// check finds no new problem.
 ///
-/// A file deleted or replaced by a job is not reported, and the replacement is checked. In a local
-/// folder, another process may be writing a file outside of fragments. A problem of such a file
-/// must persist after a pause in which the file does not grow.
+/// A file that a job deletes or replaces is not reported, and its replacement is checked. In a
+/// local folder, another process may be writing a file outside of fragments. Therefore a problem of
+/// such a file is reported only if it persists after a pause in which the file does not grow.
 pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<VerifyReport>) -> Result<VerifyReport> {
     let mut asked = VerifyReport::default();
     let mut counted = || look().inspect(|report| asked.count(report.counters));
@@ -56,14 +56,14 @@ pub(super) fn settled(storage: &dyn Storage, mut look: impl FnMut() -> Result<Ve
         waits += 1;
     };
     if let Some(before) = before {
-        // A problem found only once was a replacement in progress.
+        // Drop problems that were found only once, because they come from replacements in progress.
         report.findings.retain(|finding| finding.severity == Severity::Note || has(&before, finding));
     }
     report.counters = asked.counters;
     Ok(report)
 }
 
-/// Returns `true` if a writer may still commit one of the uncommitted fragments, judged by age.
+/// Returns `true` if an uncommitted fragment is so young that a writer may still commit it.
 fn has_young(report: &VerifyReport) -> bool {
     let Ok(now) = Environment::system().now() else { return false };
     let is_young = |finding: &Finding| {
@@ -100,8 +100,9 @@ fn sizes_of(storage: &dyn Storage) -> Sizes {
     folders.map(|folder| list(storage, folder).unwrap_or_default()).into()
 }
 
-/// Returns the age of a name in milliseconds. Uses the younger of two times: the timestamp, which a
-/// writer may choose, and the time in a UUID of version 7.
+/// Returns the age of a name in milliseconds. A writer may choose the timestamp of a name.
+/// Therefore returns the smaller of two ages: by the timestamp, and by the time in a UUID of
+/// version 7.
 fn age(name: &TimestampedName, now: u64) -> u64 {
     let of_uuid = name.uuid().and_then(|uuid| u64::try_from(uuid >> 80).ok());
     let age = now.abs_diff(name.end());

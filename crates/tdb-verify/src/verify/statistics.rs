@@ -1,4 +1,4 @@
-//! Comparison of stored statistics with those of the cells.
+//! Comparison of stored statistics with the statistics of the cells.
 
 use tdb_array::tdb_fragment::{
     FieldSummarizer, FieldTotals, Statistic, StatisticsKind, StatisticsRules, Sum, TileStatistics, TileSummary, Tiles,
@@ -14,7 +14,7 @@ use super::report::Found;
 pub(crate) struct TileFacts {
     /// Statistics of the visible cells.
     pub(crate) visible: TileSummary,
-    /// Statistics of all cells, if some are not visible.
+    /// Statistics of all cells. `None` if all cells are visible.
     pub(crate) whole: Option<TileSummary>,
 }
 
@@ -25,12 +25,13 @@ pub(super) struct Compared<'a> {
     pub(super) datatype: Datatype,
     pub(super) rules: StatisticsRules,
     pub(super) tiles: &'a Tiles,
-    /// `true` if the filters are lossy. Cells then differ from the values behind the statistics.
+    /// `true` if the filters are lossy. The stored cells then differ from the values from which the
+    /// statistics were computed.
     pub(super) is_lossy: bool,
 }
 
-/// Stored statistics of a field, compared tile by tile with those of the cells. Only totals are
-/// kept.
+/// The stored statistics of a field, which are compared tile by tile with the statistics of the
+/// cells. Only the totals of the cells are kept.
 pub(super) struct Comparison<'a> {
     of: Compared<'a>,
     stored: Option<TileStatistics>,
@@ -46,7 +47,7 @@ pub(super) struct Comparison<'a> {
     found: Found,
 }
 
-/// Statistics of some cells, raw and judged.
+/// The statistics of some cells, as stored, and as judged by the rules of the format.
 struct Side<'a> {
     min: Option<&'a [u8]>,
     max: Option<&'a [u8]>,
@@ -56,7 +57,8 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Returns the statistics of a tile at an entry.
+    /// Returns the statistics of a tile. `entry` is its index in `statistics`, and `tile` its index
+    /// in the fragment.
     fn of_tile(statistics: &'a TileStatistics, entry: u64, tile: u64, of: &Compared<'_>) -> Self {
         let at = |values: &[u64]| values.get(usize::try_from(entry).ok()?).copied();
         Self {
@@ -91,7 +93,7 @@ impl<'a> Comparison<'a> {
         Self { of, stored, totals, kind, visible, whole, taken: 0, is_complete: true, notes, found }
     }
 
-    /// Compares the next tiles. `None` is an unreadable tile.
+    /// Compares the next tiles. `None` represents an unreadable tile.
     pub(super) fn take<'f>(&mut self, facts: impl Iterator<Item = Option<&'f TileFacts>>) {
         let unknown = TileSummary::unknown(self.kind);
         let mut read = Vec::new();
@@ -127,8 +129,8 @@ impl<'a> Comparison<'a> {
 }
 
 impl Compared<'_> {
-    /// Compares the stored statistics with those of the visible cells and of all cells. This is
-    /// also the order of `sides`.
+    /// Compares statistics. `sides` contains the stored statistics, the statistics of the visible
+    /// cells, and the statistics of all cells.
     fn compare_sides(&self, sides: &[Side<'_>; 3], tile: Option<u64>, notes: &mut Notes, found: &mut Found) {
         let [stored, visible, whole] = sides;
         let is_lossy = self.is_lossy;
@@ -185,16 +187,16 @@ enum Judged {
     Wrong(String),
 }
 
-/// A stored value and its trust.
+/// A value as stored, and the same value with the information whether readers trust it.
 type Bound<'a> = (Option<&'a [u8]>, Statistic<&'a [u8]>);
 
 fn judge(sides: [Bound<'_>; 3], show: impl Fn(&[u8]) -> String) -> Judged {
-    // An empty value equals a missing one.
+    // An empty value equals a missing value.
     let same = |stored: &Bound<'_>, ours: &Bound<'_>| stored.0.unwrap_or_default() == ours.0.unwrap_or_default();
     judge_values(sides, same, |side| side.1.map(&show))
 }
 
-/// Judges a stored statistic by the statistics of the visible cells and of all cells.
+/// Compares a stored statistic with the statistics of the visible cells and of all cells.
 fn judge_values<T: Copy, U: std::fmt::Display>(
     [stored, visible, whole]: [T; 3],
     same: impl Fn(&T, &T) -> bool,
@@ -205,13 +207,13 @@ fn judge_values<T: Copy, U: std::fmt::Display>(
     }
     let (theirs, ours) = (statistic(stored), statistic(visible));
     match (theirs, ours) {
-        // The writer met no values of this kind, and readers trust the stored value. The cells have
+        // Readers trust the stored value, so the writer found no such values. The cells must have
         // changed later.
         (
             theirs @ Statistic::Present(_),
             ours @ Statistic::Untrustworthy(_, UntrustedReason::MayHideNan | UntrustedReason::Saturated),
         ) => Judged::Wrong(differs(theirs, ours)),
-        // Statistics that include invisible cells matched above.
+        // A comparison above has already accepted statistics that include invisible cells.
         (_, Statistic::Untrustworthy(_, distrust)) if distrust != UntrustedReason::EdgeTile => Judged::Known(distrust),
         (Statistic::Absent, Statistic::Absent) => Judged::Same,
         (theirs, ours) => Judged::Wrong(differs(theirs, ours)),
@@ -223,8 +225,9 @@ fn differs<U: std::fmt::Display>(theirs: Statistic<U>, ours: Statistic<U>) -> St
     format!("stored {}, computed from the cells {}", show(theirs), show(ours))
 }
 
-/// Judges sums of floats. In dense tiles, floats may have been added in another order than stored.
-/// The possible deviation grows with the number of cells.
+/// Compares sums of floats. In dense tiles, the writer may have added floats in another order than
+/// the stored order. The possible deviation grows with the number of cells. Returns `None` if the
+/// sums must be equal or are not sums of floats.
 fn judge_sum(sides: &[(Option<u64>, Statistic<Sum>); 3], tiles: &Tiles) -> Option<Judged> {
     let Some(Sum::F64(stored)) = sides[0].1.stored() else { return None };
     // The bits of a NaN sum depend on the processor and on the order of additions.
@@ -246,7 +249,7 @@ fn judge_sum(sides: &[(Option<u64>, Statistic<Sum>); 3], tiles: &Tiles) -> Optio
 /// Maximum relative difference of two sums of the same floats.
 const ROUNDING: f64 = 1e-13;
 
-/// Known deviations of writers, one note per reason.
+/// Known deviations of writers, with one note per kind and reason.
 #[derive(Default)]
 struct Notes(Vec<KnownQuirk>);
 

@@ -1,4 +1,4 @@
-//! Facts about the coordinates of a tile, kept until comparison with stored facts and the next
+//! Facts about the coordinates of a tile, for the comparison with stored facts and with the next
 //! tile.
 
 use tdb_array::tdb_rtree::NdRange;
@@ -8,11 +8,12 @@ use super::statistics::TileFacts;
 /// Order of consecutive cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum OrderFound {
-    /// Each cell comes after the previous one.
+    /// Each cell comes after the previous cell.
     Ascending,
-    /// Some coordinates repeat although duplicates are not allowed.
+    /// Some cells have the same coordinates as the previous cell, although duplicates are not
+    /// allowed.
     WithEqual,
-    /// Some cells come before the previous one.
+    /// Some cells come before the previous cell.
     None,
 }
 
@@ -25,6 +26,6 @@ pub(super) struct TileCoordinates {
     pub(super) mbr: NdRange,
     /// Order of the cells.
     pub(super) order: OrderFound,
-    /// First and last cell along each dimension.
+    /// Coordinates of the first and the last cell, by dimension. Empty for a tile without cells.
     pub(super) ends: Vec<[Vec<u8>; 2]>,
 }

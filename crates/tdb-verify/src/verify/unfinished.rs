@@ -1,4 +1,4 @@
-//! Unfinished writes and consolidations, either running or interrupted.
+//! Unfinished writes and consolidations, which are either running or interrupted.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,7 @@ pub(super) fn check_commits(array: &Array, found: &mut Vec<Finding>) {
 fn uncommitted(array: &Array, path: &str, name: &TimestampedName) -> Option<Finding> {
     let storage = &**array.storage();
     let files = list(storage, path).ok();
-    // Some object stores list folders without files.
+    // Some object stores list folders whose files are all deleted.
     let is_empty = files.as_ref().is_some_and(Vec::is_empty);
     if is_empty && (storage.profile().is_remote() || !matches!(storage.exists(path), Ok(true))) {
         return None;
@@ -84,8 +84,8 @@ fn is_replaced(array: &Array, path: &str) -> bool {
     inventory.is_ok_and(|inventory| inventory.vacuums.iter().any(|list| list.names.iter().any(|name| name == path)))
 }
 
-/// Returns `true` if the fragment has no metadata yet. Metadata is written before the commit. In
-/// old formats, the metadata is the commit.
+/// Returns `true` if the fragment has no metadata, which a writer writes before the commit. Returns
+/// `false` for formats before 12.
 fn is_unwritten(files: &[Entry], name: &TimestampedName) -> bool {
     let has_commit = name.fragment_version().is_ok_and(|version| version.has(Feature::CommitsFolder));
     has_commit && !files.iter().any(|file| file.name == FRAGMENT_METADATA)

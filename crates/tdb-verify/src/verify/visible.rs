@@ -1,4 +1,4 @@
-//! Visible cells of dense tiles: the cells within the non-empty domain.
+//! The visible cells of dense tiles, which are within the non-empty domain.
 
 use std::ops::Range;
 
@@ -19,18 +19,19 @@ pub(super) fn visible_runs(tiles: &Tiles, schema: &ArraySchema, tile: u64, cells
 pub(super) struct VisibleRuns {
     /// The next run.
     run: Range<usize>,
-    /// Dimensions between runs, fastest first.
+    /// Dimensions that distinguish the runs, fastest first.
     slower: Vec<Side>,
     is_done: bool,
 }
 
-/// A dimension of a tile.
+/// A dimension along which the runs of a tile follow each other.
 #[derive(Clone, Debug)]
 struct Side {
-    /// Number of cells per step.
+    /// Distance in cells between two steps.
     cells: usize,
-    /// Number of steps, and number of completed steps.
+    /// Number of steps.
     steps: usize,
+    /// Number of completed steps.
     done: usize,
 }
 
@@ -40,7 +41,7 @@ impl VisibleRuns {
             let position = tile / dimension.stride % dimension.count;
             let before = if position == 0 { dimension.before } else { 0 };
             let behind = if position + 1 == dimension.count { dimension.behind } else { 0 };
-            // Tiles fit in memory, and the sides of tiles in `usize`.
+            // Tiles fit in memory, so that their extents fit in `usize`.
             (dimension.extent as usize, before as usize..(dimension.extent - behind) as usize)
         };
         let mut sides: Vec<(usize, Range<usize>)> = grid.dimensions().iter().map(visible).collect();

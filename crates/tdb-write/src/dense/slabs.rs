@@ -8,18 +8,19 @@ use tdb_types::{Layout, saturating_len};
 
 use crate::encoder::Run;
 
-/// The cells of a region's tiles, as runs.
+/// A mapping from the tiles of a region to runs of cells.
 #[derive(Debug)]
 pub(super) struct TileSlabs {
     grid: DenseGrid,
-    /// Distance between neighboring cells along each dimension, in a tile and in the region.
+    /// Distance between neighboring cells along each dimension, in a tile.
     tile_strides: Vec<usize>,
+    /// Distance between neighboring cells along each dimension, in the region.
     region_strides: Vec<usize>,
     /// Number of cells of the region along each dimension.
     lens: Vec<u64>,
     /// Order of cells in tiles.
     cell_order: Layout,
-    /// `true` if the cells of the region are in the same order.
+    /// `true` if the cells of the region have the same order as the cells in tiles.
     same_order: bool,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Slab {
     len: usize,
 }
 
-/// The part of a tile along a dimension that is in the region.
+/// The section of a tile within the region, along one dimension.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     /// Index of the first cell in the tile.
@@ -63,13 +64,13 @@ impl TileSlabs {
         }
     }
 
-    /// Returns the cells of a tile as runs, in the visiting order of the reference library. Sums of
-    /// floats depend on this order.
+    /// Returns the cells of a tile as runs, in the order in which the reference library visits the
+    /// cells. Sums of floats depend on this order.
     pub(super) fn of_tile(&self, tile: u64) -> Vec<Slab> {
         let shares: Vec<Share> = (0..self.lens.len()).map(|dimension| self.share(tile, dimension)).collect();
         let last = shares.len() - 1;
-        // `run` holds the dimensions within a run. `rest` holds the dimensions from run to run, the
-        // fastest last.
+        // A run extends along the dimensions in `run`. The dimensions in `rest` distinguish the
+        // runs, the fastest dimension last.
         let (run, rest) = match (self.same_order, self.cell_order) {
             (true, Layout::ColMajor) => {
                 let mut end = 1;
@@ -85,7 +86,7 @@ impl TileSlabs {
                 }
                 (start..shares.len(), 0..start)
             }
-            // Not contiguous in both memories, but the distances are regular.
+            // The cells are not contiguous in both tile and region, but have regular distances.
             (false, _) => (last..shares.len(), 0..last),
         };
         let fastest = if self.same_order && self.cell_order == Layout::ColMajor { run.start } else { run.end - 1 };
@@ -113,8 +114,8 @@ impl TileSlabs {
         slabs
     }
 
-    /// Returns `true` if region and tile have the same length along a dimension, and runs continue
-    /// across the dimension.
+    /// Returns `true` if region and tile have the same length along a dimension, so that a run can
+    /// continue across this dimension.
     fn is_whole(&self, shares: &[Share], dimension: usize) -> bool {
         let len = shares[dimension].len as u64;
         len == self.grid.dimensions()[dimension].extent && len == self.lens[dimension]
@@ -134,7 +135,7 @@ impl TileSlabs {
     }
 }
 
-/// Returns the distances of neighboring cells in a box.
+/// Returns the distance between neighboring cells along each dimension of a box.
 fn strides(lens: &[u64], order: Layout) -> Vec<usize> {
     let mut strides = vec![0; lens.len()];
     let mut stride = 1usize;
@@ -167,13 +168,13 @@ impl Slab {
         self.len <= 1 || (self.tile_step == 1 && self.region_step == 1)
     }
 
-    /// Returns the first cell in the tile and the step to the next.
+    /// Returns the index of the first cell in the tile, and the distance to the next cell.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.tile, self.tile_step.max(1))
     }
 
-    /// Returns the first cell in the tile and the cells in the region. The cells must be
-    /// contiguous.
+    /// Returns the index of the first cell in the tile, and the indices of the cells in the region.
+    /// The cells must be contiguous.
     pub(super) fn run(&self) -> (usize, Range<usize>) {
         (self.tile, self.region..self.region + self.len)
     }
@@ -188,7 +189,7 @@ impl Slab {
         })
     }
 
-    /// Copies cells of `size` bytes.
+    /// Copies the cells from the region to the tile. A cell has `size` bytes.
     pub(super) fn copy(&self, region: &[u8], tile: &mut [u8], size: usize) {
         if self.tile_step == 1 && self.region_step == 1 {
             let (from, to, len) = (self.region * size, self.tile * size, self.len * size);

@@ -18,7 +18,7 @@ pub(super) struct Output {
     target: Arc<Target>,
     names: WriteIds,
     max_fragment_size: Option<u64>,
-    /// Possible ends of fragments in a dense region.
+    /// Slices of a dense region, where fragments may end. `None` for a sparse array.
     pub(super) slices: Option<Box<Slices>>,
     writer: Option<FragmentWriter>,
     sealed: Vec<SealedFragment>,
@@ -53,14 +53,14 @@ impl Output {
         Ok(())
     }
 
-    /// Returns the end of the current fragment's tiles, from `start` on. Ends a full fragment
-    /// first. At least one tile therefore belongs to the current fragment.
+    /// Returns the end of the tiles from `start` on that belong to the current fragment. If that
+    /// fragment is full, ends it first, so that at least one tile belongs to the next fragment.
     fn end_of_fragment(&mut self, sizes: &[u64], start: usize) -> Result<usize> {
         let Some(max) = self.max_fragment_size else { return Ok(sizes.len()) };
         let mut size = self.writer.as_ref().map_or(0, FragmentWriter::data_size);
         if let Some(slices) = &self.slices {
             if slices.written.is_multiple_of(slices.tiles) {
-                // The next slice is estimated to be as large as the last.
+                // The estimated size of the next slice is the size of the last slice.
                 let last = size - slices.size_before.min(size);
                 if size > 0 && size + last > max {
                     self.end_fragment()?;

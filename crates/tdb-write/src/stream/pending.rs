@@ -22,7 +22,7 @@ impl Pending {
         self.len += cells.len();
     }
 
-    /// Appends selected cells.
+    /// Appends the cells with the indices in `some`.
     pub(super) fn push_some(&mut self, field: &FieldEncoder, cells: &Cells<'_>, some: &[u32]) {
         self.cells.push_some(cells, some, field.nullable);
         self.len += some.len();
@@ -35,7 +35,7 @@ impl Pending {
         self.len = len;
     }
 
-    /// Encodes the cells of a tile.
+    /// Encodes the cells in `run` as a tile.
     pub(super) fn encode(
         &self,
         field: &FieldEncoder,
@@ -46,7 +46,7 @@ impl Pending {
         field.encode(&self.cells.cells(field.size).slice(run), Run::whole(len), scratch)
     }
 
-    /// Removes the first cells.
+    /// Removes the first `count` cells.
     pub(super) fn drop_front(&mut self, field: &FieldEncoder, count: usize) {
         self.cells.drop_front(count, field.size);
         self.len -= count;

@@ -28,10 +28,10 @@ enum Owned {
     String(Vec<u8>),
 }
 
-/// The cells to keep of a batch.
+/// The cells of a batch that are kept.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// `true` if the last cell of the previous batch is replaced.
+    /// `true` if the first cell of the batch replaces the last cell of the previous batch.
     pub(super) replaces_last: bool,
     /// Indices of the kept cells. `None` if all cells are kept.
     pub(super) cells: Option<Vec<u32>>,
@@ -70,7 +70,8 @@ impl Sequence {
         Ok(Kept { replaces_last, cells })
     }
 
-    /// Returns `true` if the cell before this one is dropped.
+    /// Returns `true` if this cell replaces the previous cell. Fails if the cell is out of order,
+    /// or a duplicate that is not allowed.
     fn judge(&self, schema: &ArraySchema, ordering: Step, cell: u64) -> Result<bool> {
         match (ordering, self.duplicates) {
             (Step::Forward, _) | (Step::Same, Duplicates::Keep) => Ok(false),
@@ -107,8 +108,8 @@ enum Step {
 }
 
 impl Step {
-    /// Returns the relation for an ordering. Zeros of both signs sort equal, but are distinct
-    /// coordinates, so `same` compares the coordinates.
+    /// Returns the relation for an ordering. `0.0` and `-0.0` sort equal but are distinct
+    /// coordinates. Therefore `same` compares the coordinates.
     fn of(ordering: Ordering, same: impl FnOnce() -> bool) -> Self {
         match ordering {
             Ordering::Less => Self::Forward,
@@ -126,7 +127,7 @@ fn owned(column: &Coordinates, cell: usize) -> Owned {
     }
 }
 
-/// Columns to compare in order. The first difference decides.
+/// Columns to compare one after another. The first column that differs decides.
 struct Comparable<'a> {
     columns: Vec<ComparableColumn<'a>>,
 }
