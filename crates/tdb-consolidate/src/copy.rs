@@ -61,11 +61,10 @@ impl FragmentCopy {
     /// the timestamps and deletions that the fragment stores per cell.
     ///
     /// # Errors
-    /// The schemas do not meet these requirements. The support of timestamps and deletions is not
-    /// checked.
+    /// The schemas or the format do not meet these requirements.
     pub fn new(into: &Snapshot, from: &Snapshot, fragment: &Fragment) -> Result<Self> {
         let (own, theirs) = (into.schema(), fragment.schema());
-        if let Some(what) = unlike(own, theirs) {
+        if let Some(what) = unlike(own, theirs).or_else(|| lost(own.version(), fragment)) {
             return Err(ArrayError::Write(format!("cannot copy fragment {}: {what}", fragment.name())));
         }
         let names = WriteIds::new().like(fragment.name());
@@ -156,6 +155,16 @@ impl FragmentCopy {
         };
         joined.commit()
     }
+}
+
+/// Returns the data that the fragment stores per cell and that the format lacks.
+fn lost(version: FormatVersion, fragment: &Fragment) -> Option<&'static str> {
+    let header = fragment.footer().header();
+    if header.has_timestamps && !version.has(Feature::PartialTimeOverlap) {
+        return Some("the format version of the array does not support timestamps of cells");
+    }
+    (header.has_delete_metadata && !version.has(Feature::ProcessedConditions))
+        .then_some("the format version of the array does not support deletion data of cells")
 }
 
 /// Returns the first difference that prevents a copy between arrays with these schemas, or `None`.

@@ -142,6 +142,7 @@ impl Doctor {
             undone.restored.extend(above(of_label.restored));
             undone.removed.extend(above(of_label.removed));
             undone.occupied.extend(above(of_label.occupied));
+            undone.outdated.extend(above(of_label.outdated));
         }
         Ok(undone)
     }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::faults;
 use crate::two_arrays::*;
 use tdb_array::{
-    ArrayError, ArrayOptions, CellProblem, CellsError, Duplicates, Order, Write, WriteBatch, WriteColumn, Written,
+    Array, ArrayError, ArrayOptions, CellProblem, CellsError, CreateOptions, Duplicates, Order, Write, WriteBatch,
+    WriteColumn, Written,
 };
 use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
 use tdb_storage::{MemoryStorage, Storage};
-use tdb_testkit::{FaultyStorage, files_of};
-use tdb_types::{CellValNum, DataOrder, Datatype, Layout, Limits};
+use tdb_testkit::{FaultyStorage, files_of, fixtures};
+use tdb_types::{CellValNum, DataOrder, Datatype, FormatVersion, Layout, Limits};
 
 fn some_rows() -> Vec<Row> {
     let row = |x, s: &str| (x, s.to_owned(), 0.5, None, [1, 2]);
@@ -297,4 +298,24 @@ fn cells_are_valid_by_default() {
     array_on(&storage, 1).write().cells(cells).unwrap();
     let found: Vec<_> = rows_of(&array_on(&storage, 1)).into_iter().map(|row| row.3).collect();
     assert_eq!(found, [Some(String::new()), Some("t".to_owned())]);
+}
+
+/// A format without timestamps of cells would date all cells like the fragment.
+#[test]
+fn fragments_with_timestamps_of_cells_are_not_copied_to_older_formats() {
+    let from = Array::open(fixtures::named("v22-by-2.30.0-sparse-consolidated").array_dir()).unwrap();
+    let fragment = from.fragments().unwrap().iter().find(|one| one.footer().header().has_timestamps).unwrap();
+    let copy_to = |version: u32| {
+        let schema = from.schema();
+        let builder = SchemaBuilder::sparse().version(FormatVersion::new(version).unwrap());
+        let builder = schema.dimensions().iter().fold(builder, |builder, one| builder.dimension(one.clone()));
+        let builder = schema.attributes().iter().fold(builder, |builder, one| builder.attribute(one.clone()));
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&storage, builder.build().unwrap()).unwrap();
+        let array = ArrayOptions::new().open_on(storage).unwrap();
+        array.copy_fragment(&from, fragment).map(drop)
+    };
+    copy_to(22).unwrap();
+    let refused = copy_to(13).unwrap_err().to_string();
+    assert!(refused.contains("does not support timestamps of cells"), "{refused}");
 }

@@ -45,7 +45,9 @@ impl RawRow<'_> {
     pub(super) fn is_quoted(self, place: usize, text: &str) -> bool {
         let mut quoted = Vec::with_capacity(text.len() + 2);
         quoted.push(b'"');
-        quoted.extend_from_slice(text.as_bytes());
+        for byte in text.bytes() {
+            quoted.extend(std::iter::repeat_n(byte, 1 + usize::from(byte == b'"')));
+        }
         quoted.push(b'"');
         // The search quickly excludes most fields.
         memchr::memmem::find(self.bytes, &quoted).is_some() && self.field(place).starts_with(b"\"")
@@ -89,10 +91,10 @@ mod tests {
     fn quoted_fields_are_found() {
         let mut raw = RawBytes::default();
         raw.pass(b"x,y\r\n1,\"\",");
-        raw.pass(b"\"a,\"\"\",\"NA\",NA,\n");
+        raw.pass(b"\"a,\"\"b\",\"NA\",NA,\n");
         raw.forget(4);
-        let row = raw.row(4, 25, b',');
-        let quoted: Vec<bool> = [(0, "1"), (1, ""), (2, "a,\""), (3, "NA"), (4, "NA"), (5, "")]
+        let row = raw.row(4, 26, b',');
+        let quoted: Vec<bool> = [(0, "1"), (1, ""), (2, "a,\"b"), (3, "NA"), (4, "NA"), (5, "")]
             .map(|(at, text)| row.is_quoted(at, text))
             .into();
         assert_eq!(quoted, [false, true, true, true, false, false]);
