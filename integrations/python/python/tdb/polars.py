@@ -1,0 +1,266 @@
+"""Arrays as lazy frames of polars.
+
+>>> import tdb.polars
+>>> frame = tdb.polars.scan("path/to/array")                             # doctest: +SKIP
+>>> frame.filter(pl.col("pos") < 500).select("qual").collect()           # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from . import _types
+from ._array import Array, Field
+from ._array import open as open_array
+from ._expr import Col, Condition
+from ._read import Ranges
+
+__all__ = ["condition", "scan"]
+
+
+def scan(
+    source: Array | str | os.PathLike[str],
+    *,
+    ranges: Mapping[str, Ranges] | None = None,
+    where: Condition | str | None = None,
+    order: str | None = None,
+    budget: int | None = None,
+) -> pl.LazyFrame:
+    """Scans an array, or the array at a path or URL.
+
+    The selected columns, the first rows of a slice, and the parts of a filter that are conditions
+    of arrays reach the array, and skip its tiles. polars evaluates the whole filter again. The
+    other parameters are those of :meth:`tdb.Array.read`.
+    """
+    array = source if isinstance(source, Array) else open_array(source)
+    options = {"ranges": ranges, "where": where, "order": order, "budget": budget}
+    schema = array.read(limit=0, **options).to_polars().schema
+    return register_io_source(
+        partial(_frames, array, schema, options),
+        schema=schema,
+        explain_name="tdb",
+        explain_detail=array.uri,
+    )
+
+
+def _frames(
+    array: Array,
+    schema: pl.Schema,
+    options: dict[str, Any],
+    columns: list[str] | None,
+    predicate: pl.Expr | None,
+    rows: int | None,
+    batch_rows: int | None,
+) -> Iterator[pl.DataFrame]:
+    if rows is None and predicate is not None:
+        found = condition(predicate, array)
+        if found is not None:
+            where = options["where"]
+            options = {**options, "where": found if where is None else found & where}
+    if rows is not None and batch_rows is not None:
+        batch_rows = max(min(rows, batch_rows), 1)
+    read = array.read(columns, limit=rows, **options)
+    none = True
+    for batch in read.batches(batch_rows):
+        none = False
+        frame = pl.DataFrame(batch)
+        # polars limits the rows before it filters them.
+        yield frame if predicate is None else frame.filter(predicate)
+    if none:
+        yield pl.DataFrame(schema={name: schema[name] for name in columns or schema})
+
+
+def condition(predicate: pl.Expr, array: Array) -> Condition | None:
+    """Translates a filter to a condition that holds for at least the rows of the filter.
+
+    Returns ``None`` if no part of the filter has a translation.
+    """
+    return _translated(predicate, {field.name: field for field in array.fields}, negated=False)
+
+
+def _translated(expr: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:
+    parts = expr.meta.pop()
+    # The last argument comes first.
+    parts.reverse()
+    if not parts:
+        return _flag(expr, fields, negated=negated)
+    first = parts[0]
+    if len(parts) == 1:
+        if _is(expr, ~first):
+            return _translated(first, fields, negated=not negated)
+        if _is(expr, first.is_null()) or _is(expr, first.is_not_null()):
+            return _null(first, fields, is_null=_is(expr, first.is_null()) != negated)
+        return None
+    if len(parts) == 3:
+        return _between(expr, parts, fields, negated=negated)
+    second = parts[1]
+    for is_and, combined in ((True, first & second), (False, first | second)):
+        if not _is(expr, combined):
+            continue
+        left, right = (_translated(part, fields, negated=negated) for part in parts)
+        if left is None or right is None:
+            # One side of a conjunction holds for all rows of the conjunction.
+            some = right if left is None else left
+            return some if is_and != negated else None
+        return left & right if is_and != negated else left | right
+    if _is(expr, first.is_in(second)):
+        return _member(first, second, fields, negated=negated)
+    for operator, compared in _COMPARISONS.items():
+        if _is(expr, compared(first, second)):
+            if second.meta.is_column():
+                first, second, operator = second, first, _MIRRORED.get(operator, operator)
+            return _comparison(first, _NEGATED[operator] if negated else operator, second, fields)
+    return None
+
+
+_COMPARISONS = {
+    "<": pl.Expr.__lt__,
+    "<=": pl.Expr.__le__,
+    ">": pl.Expr.__gt__,
+    ">=": pl.Expr.__ge__,
+    "=": pl.Expr.__eq__,
+    "!=": pl.Expr.__ne__,
+}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
+
+
+def _is(expr: pl.Expr, other: pl.Expr) -> bool:
+    return expr.meta.eq(other)
+
+
+def _field(expr: pl.Expr, fields: Mapping[str, Field]) -> Field | None:
+    """Returns the field of a column, if conditions compare its cells like polars."""
+    if not expr.meta.is_column():
+        return None
+    field = fields.get(expr.meta.output_name())
+    if field is None or field.role == "label":
+        return None
+    kind = field.datatype
+    if field.enumeration is not None:
+        is_known = field.values_per_cell == 1
+    elif kind in _types.TEXTS:
+        is_known = field.values_per_cell is None
+    else:
+        is_number = kind in _types.NUMBERS or kind == "bool" or kind.startswith("datetime_")
+        is_known = is_number and field.values_per_cell == 1
+    return field if is_known else None
+
+
+def _comparison(column: pl.Expr, operator: str, value: pl.Expr, fields: Mapping[str, Field]) -> Condition | None:
+    field = _field(column, fields)
+    if field is None or not value.meta.is_literal():
+        return None
+    return _compared(field, operator, pl.select(value).to_series())
+
+
+def _compared(field: Field, operator: str, values: pl.Series) -> Condition | None:
+    """Compares a field with the only value of a series."""
+    if len(values) != 1 or values[0] is None:
+        return None
+    name, value = Col(field.name), values[0]
+    if field.enumeration is not None:
+        # Values of an ordered enumeration have another order than texts.
+        if not isinstance(value, str) or operator not in ("=", "!="):
+            return None
+    elif field.datatype.startswith("datetime_"):
+        return _date(field, operator, values)
+    elif field.datatype in _types.TEXTS:
+        if not isinstance(value, str):
+            return None
+    elif field.datatype == "bool":
+        if not isinstance(value, bool):
+            return None
+    elif isinstance(value, float):
+        if value != value or not field.datatype.startswith("float"):
+            return None
+    elif not isinstance(value, int) or isinstance(value, bool):
+        return None
+    found = _SIGNS[operator](name, value)
+    if field.datatype.startswith("float") and operator in (">", ">=") and field.role != "dimension":
+        # In polars, NaN is greater than all numbers.
+        return found | name.is_nan()
+    return found
+
+
+_SIGNS = {
+    "<": Col.__lt__,
+    "<=": Col.__le__,
+    ">": Col.__gt__,
+    ">=": Col.__ge__,
+    "=": Col.__eq__,
+    "!=": Col.__ne__,
+}
+
+
+def _date(field: Field, operator: str, values: pl.Series) -> Condition | None:
+    unit = field.datatype.partition("_")[2]
+    # Arrow has no dates of these units, and polars has numbers.
+    if unit in ("ps", "fs", "as") or not values.dtype.is_(pl.Date) and not isinstance(values.dtype, pl.Datetime):
+        return None
+    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None:
+        return None
+    # Rounds down to the unit of the field, so that the condition includes both ends.
+    stamp = values.to_numpy()[0].astype(f"datetime64[{_types.UNITS[unit]}]")
+    operator = {"<": "<=", ">": ">="}.get(operator, operator)
+    if operator == "!=":
+        return None
+    # A number with its unit: dates as text cover periods.
+    number = f"{int(stamp.astype(np.int64))}{_types.UNITS[unit]}"
+    return _SIGNS[operator](Col(field.name), number)
+
+
+def _flag(expr: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:
+    """Translates a column of booleans."""
+    field = _field(expr, fields)
+    if field is None or field.datatype != "bool" or field.enumeration is not None:
+        return None
+    return Col(field.name) == (not negated)
+
+
+def _null(expr: pl.Expr, fields: Mapping[str, Field], *, is_null: bool) -> Condition | None:
+    # Positions outside of an enumeration, and dates without a value, are null in polars alone.
+    field = _field(expr, fields)
+    if field is None or field.enumeration is not None or field.datatype.startswith("datetime_"):
+        return None
+    null = Col(field.name).is_null()
+    return null if is_null else ~null
+
+
+def _between(
+    expr: pl.Expr, parts: list[pl.Expr], fields: Mapping[str, Field], *, negated: bool
+) -> Condition | None:
+    value, low, high = parts
+    # An open end is a row more.
+    ends = ("both", "left", "right", "none")
+    if negated or not any(_is(expr, value.is_between(low, high, closed=closed)) for closed in ends):
+        return None
+    sides = [_comparison(value, ">=", low, fields), _comparison(value, "<=", high, fields)]
+    known = [side.text for side in sides if side is not None]
+    return Condition(" and ".join(f"({text})" for text in known)) if known else None
+
+
+def _member(column: pl.Expr, values: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:
+    field = _field(column, fields)
+    if field is None or negated or not values.meta.is_literal():
+        return None
+    items = pl.select(values).to_series()
+    if items.dtype.is_nested():
+        items = items.explode()
+    items = items.drop_nulls()
+    if not 0 < len(items) <= _MOST_VALUES:
+        return None
+    tests = [_compared(field, "=", items.slice(place, 1)) for place in range(len(items))]
+    known = [test.text for test in tests if test is not None]
+    return Condition(" or ".join(known)) if len(known) == len(tests) else None
+
+
+#: Longer lists are left to polars.
+_MOST_VALUES = 1000
