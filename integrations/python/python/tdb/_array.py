@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _columns, _write
+from . import _columns, _native, _write
 from ._errors import UsageError
 from ._expr import Aggregate, Condition
+from ._metadata import Metadata
 from ._native import Array as NativeArray
-from ._read import Groups, Ranges, Read, Spec
+from ._read import Groups, Ranges, Read, Spec, ends_of
+from ._schema import Attribute, Enumeration, Schema, tables
 from ._types import numpy_type
 
 if TYPE_CHECKING:
@@ -47,6 +49,14 @@ class Fragment(NamedTuple):
     domain: tuple[tuple[Any, Any], ...] | None
 
 
+class Written(NamedTuple):
+    """The result of a write."""
+
+    #: The names of the new fragments.
+    fragments: tuple[str, ...]
+    cells: int
+
+
 class _Opening(NamedTuple):
     uri: str
     start: int | None
@@ -68,9 +78,12 @@ class Array:
         self._process = os.getpid()
         self._native = NativeArray.open(opening._asdict()) if native is None else native
         self._closed = False
+        self._stale = False
+        self._describe()
+
+    def _describe(self) -> None:
         self._enumerations: dict[str, tuple[npt.NDArray[Any], bool]] = {}
-        self.fields: tuple[Field, ...] = tuple(Field(*field) for field in self._native.fields)
-        self.is_dense: bool = self._native.is_dense
+        self._fields = tuple(Field(*field) for field in self._native.fields)
 
     @property
     def _handle(self) -> NativeArray:
@@ -80,7 +93,15 @@ class Array:
             # Threads and connections do not survive a fork.
             self._native = NativeArray.open(self._pinned()._asdict())
             self._process = os.getpid()
+        if self._stale:
+            self._stale = False
+            self._native = self._native.refreshed(self._opening.start, self._opening.end)
+            self._describe()
         return self._native
+
+    def _changed(self) -> None:
+        """Shows the change to the next read, unless the array was opened at another time."""
+        self._stale = self._opening.end is None
 
     def _pinned(self) -> _Opening:
         start, end = self._native.time
@@ -114,6 +135,18 @@ class Array:
         opening = self._opening
         native = self._handle.refreshed(opening.start, opening.end)
         return Array(opening, native)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the array is dense."""
+        return self._native.is_dense
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The dimensions, the attributes and the labels."""
+        if self._stale:
+            _ = self._handle
+        return self._fields
 
     @property
     def dimension_names(self) -> tuple[str, ...]:
@@ -228,9 +261,189 @@ class Array:
         """Returns the requests and bytes of the array since it was opened."""
         return self._handle.counters()
 
-    def _normalized(self, data: Any) -> list[tuple[str, Any, Any]]:
+    @property
+    def schema(self) -> Schema:
+        """The schema."""
+        return Schema.from_toml(self._handle.schema_text())
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata."""
+
+        def write(changes: list[Any]) -> None:
+            _native.write_metadata(self._handle, changes, None)
+            self._changed()
+
+        return Metadata(lambda: self._handle.metadata(), write)
+
+    def _normalized(
+        self, data: Any, *, lookup: bool = False, shape: tuple[int, ...] | None = None
+    ) -> list[tuple[str, Any, Any]]:
         """Converts the columns of a table to the forms of the native module."""
-        return _write.columns(data, {field.name: field for field in self.fields})
+        fields = {field.name: field for field in self.fields}
+        values = (lambda name: self._enumeration(name)[0]) if lookup else None
+        return _write.columns(data, fields, values, shape)
+
+    def write(
+        self,
+        data: Any,
+        *,
+        ranges: Mapping[str, Ranges] | None = None,
+        order: str | None = None,
+        duplicates: str | None = None,
+        at: int | None = None,
+    ) -> Written:
+        """Writes cells atomically.
+
+        ``data`` is a dictionary of columns, a data frame, a structured array, or a table of Arrow:
+        any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``. A sparse array needs all
+        dimensions and attributes, in any order of cells. A dense array needs all attributes, as
+        arrays with the shape of ``ranges``, by default of the whole array. The values of all
+        columns are checked first: an error names the column and the row, and nothing is written.
+
+        ``duplicates`` is ``refuse``, ``keep-last`` or ``keep``: the rule for cells with equal
+        coordinates in ``data``. ``at`` sets the time of the write in milliseconds since 1970.
+        """
+        settings = self._settings(ranges, order, duplicates, at)
+        if _write.is_arrow(data):
+            found = _native.write_arrow(self._handle, data, settings)
+        else:
+            columns = self._normalized(data, lookup=True, shape=self._write_shape(settings["ranges"]))
+            found = _native.write_columns(self._handle, columns, settings)
+        self._changed()
+        return Written(tuple(found[0]), found[1])
+
+    def _settings(
+        self, ranges: Mapping[str, Ranges] | None, order: str | None, duplicates: str | None, at: int | None
+    ) -> dict[str, Any]:
+        sides: list[tuple[str, Any]] = []
+        for name, given in (ranges or {}).items():
+            all_ends = ends_of(given)
+            if len(all_ends) != 1:
+                raise UsageError(f"dimension {name!r}: a write has one range per dimension", field=name)
+            sides.append((name, all_ends[0]))
+        return {"ranges": sides, "order": order, "duplicates": duplicates, "at": at, "budget": None}
+
+    def _write_shape(self, sides: list[tuple[str, Any]]) -> tuple[int, ...] | None:
+        if not self.is_dense:
+            return None
+        extents = {name: self._handle.extent(name, ends) for name, ends in sides}
+        return tuple(
+            extents.get(name, size) for name, size in zip(self.dimension_names, self.shape)
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Writes a subarray of a dense array, with the indices of NumPy.
+
+        Steps are not supported. A scalar is written to all cells. An array with several attributes
+        takes a dictionary of arrays.
+        """
+        if not self.is_dense:
+            raise UsageError(f"{self.uri}: a sparse array has no positions; use array.write(…)", path=self.uri)
+        box, inner = self._box(key)
+        if any(item not in (0, slice(None)) for item in inner):
+            raise IndexError(f"{self.uri}: cannot write with a step")
+        shape = tuple(high - low + 1 for low, high in box)
+        if min(shape) <= 0:
+            return
+        values: Any = value if isinstance(value, Mapping) else {self._only_attribute(): value}
+        dropped = tuple(size for size, item in zip(shape, inner) if item != 0)
+        columns = {name: self._filled(name, cells, shape, dropped) for name, cells in values.items()}
+        self.write(columns, ranges=dict(zip(self.dimension_names, box)))
+
+    def _filled(self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]) -> Any:
+        """Gives cells the shape of a subarray whose dimensions with an integer index are dropped."""
+        import numpy as np
+
+        if isinstance(cells, (list, tuple)):
+            field = self.field(name)
+            items: Any = cells
+            cells = np.asarray(items, dtype=object if field.values_per_cell is None else None)
+        if isinstance(cells, (str, bytes)) or not hasattr(cells, "dtype") or getattr(cells, "ndim", 1) == 0:
+            scalar: Any = cells
+            values = np.asarray(scalar)
+            if values.dtype.kind in "USO":
+                filled = np.empty(shape, dtype=object)
+                filled[...] = scalar
+                return filled
+            field = self.field(name)
+            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(("float", "int", "uint")):
+                converted = values.astype(numpy_type(field.datatype))
+                if converted == values:
+                    values = converted
+            return np.full(shape, values)
+        if cells.shape[: len(dropped)] == dropped:
+            return cells.reshape(shape + cells.shape[len(dropped) :])
+        return cells
+
+    def writer(
+        self,
+        *,
+        ranges: Mapping[str, Ranges] | None = None,
+        order: str | None = None,
+        duplicates: str | None = None,
+        at: int | None = None,
+    ) -> Writer:
+        """Starts a write of several batches, which become visible together.
+
+        Use the result in a ``with`` statement. A sparse array takes cells in any order, in a
+        fragment for each batch, or with ``order="global"`` cells in global order, in one fragment.
+        A dense array takes the cells of ``ranges`` in global order.
+        """
+        return Writer(self, self._settings(ranges, order, duplicates, at))
+
+    def delete(self, where: Condition | str, *, at: int | None = None) -> None:
+        """Deletes the cells of a sparse array that match a condition."""
+        _native.delete_cells(self._handle, str(where), at)
+        self._changed()
+
+    def delete_fragments(self, between: tuple[int | None, int | None]) -> int:
+        """Deletes the fragments of a time range, and returns their number."""
+        count = _native.delete_fragments(self._handle, *between)
+        self._changed()
+        return count
+
+    def evolve(
+        self,
+        *,
+        add: Sequence[Attribute] = (),
+        drop: Sequence[str] = (),
+        add_enumerations: Sequence[Enumeration] = (),
+        extend: Mapping[str, Sequence[Any]] | None = None,
+        drop_enumerations: Sequence[str] = (),
+        current_domain: Mapping[str, Ranges] | None = None,
+        at: int | None = None,
+    ) -> None:
+        """Changes the schema atomically.
+
+        ``extend`` adds values to enumerations. ``current_domain`` widens the current domain.
+        """
+        parts = [("attribute", attribute._table()) for attribute in add]  # pyright: ignore[reportPrivateUsage]
+        parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]  # pyright: ignore[reportPrivateUsage]
+        extended = [
+            (name, [self._enumeration_bytes(name, value) for value in values])
+            for name, values in (extend or {}).items()
+        ]
+        _native.evolve(
+            self._handle,
+            {
+                "add": tables(parts),
+                "drop": list(drop),
+                "extend": extended,
+                "drop_enumerations": list(drop_enumerations),
+                "current_domain": self._settings(current_domain, None, None, None)["ranges"],
+                "at": at,
+            },
+        )
+        self._changed()
+
+    def _enumeration_bytes(self, name: str, value: Any) -> bytes:
+        if isinstance(value, (str, bytes)):
+            return value.encode() if isinstance(value, str) else value
+        import numpy as np
+
+        known, _ = self._enumeration(name)
+        return np.asarray(value).astype(known.dtype).tobytes()
 
     def read(
         self,
@@ -390,6 +603,44 @@ class Array:
             f"<p><b>{escape(self.uri)}</b>: {kind} array</p>"
             f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         )
+
+
+class Writer:
+    """A write of several batches: see :meth:`Array.writer`."""
+
+    def __init__(self, array: Array, settings: dict[str, Any]) -> None:
+        self._array = array
+        self._settings = settings
+        self._native = _native.Writer(array._handle, settings)  # pyright: ignore[reportPrivateUsage]
+        #: The result, after the end.
+        self.written: Written | None = None
+
+    def write(self, data: Any) -> None:
+        """Adds cells. The forms of ``data`` are those of :meth:`Array.write`."""
+        if _write.is_arrow(data):
+            self._native.arrow(data)
+        else:
+            self._native.columns(self._array._normalized(data, lookup=True))  # pyright: ignore[reportPrivateUsage]
+
+    def commit(self) -> Written:
+        """Ends the write, and makes all batches visible."""
+        fragments, cells = self._native.commit()
+        self._array._changed()  # pyright: ignore[reportPrivateUsage]
+        self.written = Written(tuple(fragments), cells)
+        return self.written
+
+    def abandon(self) -> None:
+        """Ends the write. Nothing becomes visible."""
+        self._native.abandon()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is not None:
+            self.abandon()
+        elif self.written is None:
+            self.commit()
 
 
 def open(

@@ -222,17 +222,10 @@ class _Column:
 
         if isinstance(values, list):
             items: Any = values
-            values = np.empty(len(items), dtype=object) if self._is_text() else np.asarray(items)
-            if self._is_text():
-                values = np.asarray(items, dtype=object)
-        cell = values.shape[len(shape) :]
-        flat_shape = (int(np.prod(shape)), *cell)
-        if values.shape[: len(shape)] != shape and values.shape[:1] != (flat_shape[0],):
-            raise self.error(f"found the shape {values.shape}, expected {shape}")
+            values = np.asarray(items, dtype=object if self._is_text() else None)
         if values.shape[: len(shape)] != shape:
-            cell = values.shape[1:]
-            flat_shape = (flat_shape[0], *cell)
-        values = values.reshape(flat_shape)
+            raise self.error(f"found the shape {values.shape}, expected {shape}")
+        values = values.reshape((-1, *values.shape[len(shape) :]))
         return (values, None if valid is None else valid.reshape(-1))
 
     def _array(self, values: npt.NDArray[Any], valid: Any) -> tuple[Any, Any]:
