@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use pyo3_arrow::PyRecordBatchReader;
 use tdb_array::tdb_cells::ColumnBuffers;
 use tdb_array::tdb_schema::FieldType;
 use tdb_array::tdb_types::{ArrayType, Buffer};
-use tdb_array::{Array, Batch, Batches, Column, Monitor, Order, Query, QueryBox, WriteBatch};
+use tdb_array::{Array, Batch, Batches, Column, Monitor, Order, Query, QueryBox, QueryPart, WriteBatch};
 use tdb_arrow::{ArrowOptions, Conversion};
 
 use crate::aggregate;
@@ -301,6 +302,18 @@ impl NativeQuery {
             let rows = Mutex::new(self.rows(&Monitor::only_cancelling(), None)?);
             Ok(NativeBatches { rows, conversion: self.conversion()? })
         })
+    }
+
+    /// Splits the query into up to `parts` parts, as bytes for other processes.
+    fn split<'py>(&self, py: Python<'py>, parts: usize) -> Result<Vec<Bound<'py, PyBytes>>> {
+        let parts = briefly(py, || Ok(self.query.split(parts)?))?;
+        Ok(parts.iter().map(|part| PyBytes::new(py, &part.to_bytes())).collect())
+    }
+
+    /// Returns the query of a part of this query.
+    fn part(&self, py: Python<'_>, bytes: &[u8]) -> Result<Self> {
+        let query = briefly(py, || Ok(QueryPart::from_bytes(bytes).map_err(Failure::usage)?.query(self.query.array())?))?;
+        Ok(Self { query, limit: None, has_budget: self.has_budget, options: self.options.clone() })
     }
 
     /// Returns the plan: its text, the number of tiles, of bytes, and of fragments.

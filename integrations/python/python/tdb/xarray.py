@@ -20,6 +20,7 @@ from . import _types
 from ._array import Array, Field
 from ._array import open as open_array
 from ._errors import UsageError
+from ._plain import nullable, plain, supported
 
 __all__ = ["Backend"]
 
@@ -90,7 +91,7 @@ class _Axis(NamedTuple):
         dtype = np.dtype(_types.numpy_type(self.datatype))
         number = np.dtype(np.int64) if dtype.kind in "Mm" else dtype
         values = np.arange(self.size, dtype=np.uint64).astype(number) + np.asarray(self.first, number)
-        return _supported(values.view(dtype))
+        return supported(values.view(dtype))
 
     def chunks(self) -> int | tuple[int, ...]:
         """Returns the sizes of chunks that consist of whole tiles."""
@@ -194,7 +195,7 @@ class _Values(BackendArray):
             cells = np.empty((*shape, *self.shape[len(shape) :]), self.dtype)
         else:
             read = self._source.read([self._name], ranges=ranges)
-            cells = _plain(read.to_numpy()[self._name]).astype(self.dtype, copy=False)
+            cells = plain(read.to_numpy()[self._name]).astype(self.dtype, copy=False)
         return cells[(*inner, *key[len(shape) :])]
 
 
@@ -203,7 +204,7 @@ def _layout(array: Array, field: Field) -> tuple[np.dtype[Any], tuple[int, ...]]
     enumeration = array._enumeration_of(field.name)  # pyright: ignore[reportPrivateUsage]
     if enumeration is not None:
         # Unwritten cells have no position in the enumeration.
-        return (_nullable(_supported(enumeration[0][:0]).dtype), ())
+        return (nullable(supported(enumeration[0][:0]).dtype), ())
     count = field.values_per_cell
     is_bytes = field.datatype in _types.TEXTS | _types.BYTES
     if count is None:
@@ -212,36 +213,6 @@ def _layout(array: Array, field: Field) -> tuple[np.dtype[Any], tuple[int, ...]]
         kind = "S" if field.datatype in _types.TEXTS | {"char"} else "V"
         dtype = np.dtype(f"{kind}{count}")
     else:
-        dtype = _supported(np.empty(0, _types.numpy_type(field.datatype))).dtype
+        dtype = supported(np.empty(0, _types.numpy_type(field.datatype))).dtype
     inner = () if is_bytes or count == 1 else (count,)
-    return (_nullable(dtype) if field.nullable else dtype, inner)
-
-
-def _nullable(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Returns the type in which xarray represents null: NaN, NaT or ``None``."""
-    if dtype.kind in "fMm":
-        return dtype
-    if dtype.kind in "iu":
-        return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
-    return np.dtype(object)
-
-
-def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Replaces masked cells by NaN, NaT or ``None``."""
-    values = _supported(values)
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    plain = np.asarray(values.data).astype(_nullable(values.dtype))
-    missing: Any = {"f": np.nan, "M": "NaT", "m": "NaT"}.get(plain.dtype.kind)
-    plain[np.ma.getmaskarray(values)] = missing
-    return plain
-
-
-def _supported(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Converts dates and times to a unit of xarray."""
-    if values.dtype.kind not in "Mm":
-        return values
-    unit = np.datetime_data(values.dtype)[0]
-    if unit in ("s", "ms", "us", "ns"):
-        return values
-    return values.astype(f"{values.dtype.kind}8[{'s' if unit in 'YMWDhm' else 'ns'}]")
+    return (nullable(dtype) if field.nullable else dtype, inner)
