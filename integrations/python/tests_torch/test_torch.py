@@ -76,7 +76,7 @@ def test_workers_share_the_samples(
     # In a fresh interpreter, because TileDB-Py warns of every fork.
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    command = [sys.executable, script, method, "3", str(persistent), samples, points]
+    command = [sys.executable, script, method, "2", str(persistent), samples, points]
     lines = subprocess.check_output(command, text=True, timeout=300).splitlines()
     epochs = [[int(number) for number in line.split()] for line in lines]
     for (first, second, again), count, step in ((epochs[:3], ROWS, 6), (epochs[3:], CELLS, 1)):

@@ -19,7 +19,6 @@ def nullable(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Replaces masked cells by NaN, NaT or ``None``."""
-    values = supported(values)
     if not isinstance(values, np.ma.MaskedArray):
         return values
     plain = np.asarray(values.data).astype(nullable(values.dtype))

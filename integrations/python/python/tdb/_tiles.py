@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._errors import UsageError
 from ._native import Query
 from ._plain import plain
+from ._pushdown import replaced
 from ._read import Read, ends_of
 
 #: The largest number of parts of a read of cells. More parts shuffle better, and plan longer.
@@ -90,7 +91,7 @@ class TileBatches:
             return {column.name: plain(read._numpy(column, column.name)) for column in columns}  # pyright: ignore[reportPrivateUsage]
         owner, spec = read._owner, read._spec  # pyright: ignore[reportPrivateUsage]
         ranges = {**(spec.ranges or {}), owner.dimension_names[0]: unit}
-        cells = Read(owner, spec._replace(ranges=ranges)).to_numpy()
+        cells = replaced(read, ranges=ranges).to_numpy()
         return {name: plain(values) for name, values in cells.items()}
 
 

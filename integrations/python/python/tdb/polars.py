@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from . import _types
 from ._array import Array, Field
 from ._array import open as open_array
 from ._expr import Col, Condition
+from ._pushdown import MIRRORED, NEGATED, compared, is_comparable, joined
 from ._read import Ranges
 
 __all__ = ["condition", "scan"]
@@ -105,18 +104,14 @@ def _translated(expr: pl.Expr, fields: Mapping[str, Field], *, negated: bool) ->
         if not _is(expr, combined):
             continue
         left, right = (_translated(part, fields, negated=negated) for part in parts)
-        if left is None or right is None:
-            # One side of a conjunction holds for all rows of the conjunction.
-            some = right if left is None else left
-            return some if is_and != negated else None
-        return left & right if is_and != negated else left | right
+        return joined(left, right, both=is_and != negated)
     if _is(expr, first.is_in(second)):
         return _member(first, second, fields, negated=negated)
-    for operator, compared in _COMPARISONS.items():
-        if _is(expr, compared(first, second)):
+    for operator, comparison in _COMPARISONS.items():
+        if _is(expr, comparison(first, second)):
             if second.meta.is_column():
-                first, second, operator = second, first, _MIRRORED.get(operator, operator)
-            return _comparison(first, _NEGATED[operator] if negated else operator, second, fields)
+                first, second, operator = second, first, MIRRORED.get(operator, operator)
+            return _comparison(first, NEGATED[operator] if negated else operator, second, fields)
     return None
 
 
@@ -128,8 +123,6 @@ _COMPARISONS = {
     "=": pl.Expr.__eq__,
     "!=": pl.Expr.__ne__,
 }
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
 
 
 def _is(expr: pl.Expr, other: pl.Expr) -> bool:
@@ -137,21 +130,11 @@ def _is(expr: pl.Expr, other: pl.Expr) -> bool:
 
 
 def _field(expr: pl.Expr, fields: Mapping[str, Field]) -> Field | None:
-    """Returns the field of a column, if conditions compare its cells like polars."""
+    """Returns the field of a column, if conditions compare its cells."""
     if not expr.meta.is_column():
         return None
     field = fields.get(expr.meta.output_name())
-    if field is None or field.role == "label":
-        return None
-    kind = field.datatype
-    if field.enumeration is not None:
-        is_known = field.values_per_cell == 1
-    elif kind in _types.TEXTS:
-        is_known = field.values_per_cell is None
-    else:
-        is_number = kind in _types.NUMBERS or kind == "bool" or kind.startswith("datetime_")
-        is_known = is_number and field.values_per_cell == 1
-    return field if is_known else None
+    return field if field is not None and is_comparable(field) else None
 
 
 def _comparison(column: pl.Expr, operator: str, value: pl.Expr, fields: Mapping[str, Field]) -> Condition | None:
@@ -165,56 +148,12 @@ def _compared(field: Field, operator: str, values: pl.Series) -> Condition | Non
     """Compares a field with the only value of a series."""
     if len(values) != 1 or values[0] is None:
         return None
-    name, value = Col(field.name), values[0]
-    if field.enumeration is not None:
-        # Values of an ordered enumeration have another order than texts.
-        if not isinstance(value, str) or operator not in ("=", "!="):
-            return None
-    elif field.datatype.startswith("datetime_"):
-        return _date(field, operator, values)
-    elif field.datatype in _types.TEXTS:
-        if not isinstance(value, str):
-            return None
-    elif field.datatype == "bool":
-        if not isinstance(value, bool):
-            return None
-    elif isinstance(value, float):
-        if value != value or not field.datatype.startswith("float"):
-            return None
-    elif not isinstance(value, int) or isinstance(value, bool):
-        return None
-    found = _SIGNS[operator](name, value)
-    if field.datatype.startswith("float") and operator in (">", ">=") and field.role != "dimension":
+    is_date = values.dtype == pl.Date or values.dtype == pl.Datetime and values.dtype.time_zone is None  # type: ignore[attr-defined]
+    found = compared(field, operator, values.to_numpy()[0] if is_date else values[0])
+    if found is not None and field.datatype.startswith("float") and field.role != "dimension" and ">" in operator:
         # In polars, NaN is greater than all numbers.
-        return found | name.is_nan()
+        return found | Col(field.name).is_nan()
     return found
-
-
-_SIGNS = {
-    "<": Col.__lt__,
-    "<=": Col.__le__,
-    ">": Col.__gt__,
-    ">=": Col.__ge__,
-    "=": Col.__eq__,
-    "!=": Col.__ne__,
-}
-
-
-def _date(field: Field, operator: str, values: pl.Series) -> Condition | None:
-    unit = field.datatype.partition("_")[2]
-    # Arrow has no dates of these units, and polars has numbers.
-    if unit in ("ps", "fs", "as") or not values.dtype.is_(pl.Date) and not isinstance(values.dtype, pl.Datetime):
-        return None
-    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None:
-        return None
-    # Rounds down to the unit of the field, so that the condition includes both ends.
-    stamp = values.to_numpy()[0].astype(f"datetime64[{_types.UNITS[unit]}]")
-    operator = {"<": "<=", ">": ">="}.get(operator, operator)
-    if operator == "!=":
-        return None
-    # A number with its unit: dates as text cover periods.
-    number = f"{int(stamp.astype(np.int64))}{_types.UNITS[unit]}"
-    return _SIGNS[operator](Col(field.name), number)
 
 
 def _flag(expr: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:

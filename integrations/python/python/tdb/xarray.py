@@ -195,7 +195,7 @@ class _Values(BackendArray):
             cells = np.empty((*shape, *self.shape[len(shape) :]), self.dtype)
         else:
             read = self._source.read([self._name], ranges=ranges)
-            cells = plain(read.to_numpy()[self._name]).astype(self.dtype, copy=False)
+            cells = plain(supported(read.to_numpy()[self._name])).astype(self.dtype, copy=False)
         return cells[(*inner, *key[len(shape) :])]
 
 

@@ -1,0 +1,85 @@
+"""Comparisons of other libraries as conditions that hold for at least the same cells."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import _types
+from ._array import Field
+from ._expr import Col, Condition
+from ._read import Read
+
+COMPARISONS = {
+    "<": Col.__lt__,
+    "<=": Col.__le__,
+    ">": Col.__gt__,
+    ">=": Col.__ge__,
+    "=": Col.__eq__,
+    "!=": Col.__ne__,
+}
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
+# Units of dates that are numbers in Arrow.
+_FINE = ("datetime_ps", "datetime_fs", "datetime_as")
+
+
+def is_date(field: Field) -> bool:
+    """Whether the cells are dates in Arrow."""
+    return field.datatype.startswith("datetime_") and field.datatype not in _FINE
+
+
+def is_comparable(field: Field) -> bool:
+    """Whether conditions compare the cells as other libraries do."""
+    if field.role == "label":
+        return False
+    if field.enumeration is None and field.datatype in _types.TEXTS:
+        return field.values_per_cell is None
+    is_number = field.datatype in _types.NUMBERS or field.datatype == "bool" or is_date(field)
+    return field.values_per_cell == 1 and (is_number or field.enumeration is not None)
+
+
+def compared(field: Field, operator: str, value: Any) -> Condition | None:
+    """Compares a field with a value of Python, or a date of NumPy. NaN equals no value."""
+    if not is_comparable(field):
+        return None
+    if field.enumeration is not None:
+        # Values of an ordered enumeration have another order than texts.
+        is_fit = isinstance(value, str) and operator in ("=", "!=")
+    elif is_date(field):
+        return _date(field, operator, value) if isinstance(value, np.datetime64) else None
+    elif field.datatype in _types.TEXTS:
+        is_fit = isinstance(value, str)
+    elif isinstance(value, bool) or field.datatype == "bool":
+        is_fit = isinstance(value, bool) and field.datatype == "bool"
+    elif field.datatype.startswith("float"):
+        is_fit = isinstance(value, float) and not math.isnan(value)
+    else:
+        is_fit = isinstance(value, int)
+    return COMPARISONS[operator](Col(field.name), value) if is_fit else None
+
+
+def _date(field: Field, operator: str, value: np.datetime64) -> Condition | None:
+    if np.isnat(value) or operator == "!=":
+        return None
+    unit = _types.UNITS[field.datatype.partition("_")[2]]
+    # Rounds down to the unit of the field, so that the condition includes both ends.
+    number = int(value.astype(f"datetime64[{unit}]").astype(np.int64))
+    operator = {"<": "<=", ">": ">="}.get(operator, operator)
+    # A number with its unit: dates as text cover periods.
+    return COMPARISONS[operator](Col(field.name), f"{number}{unit}")
+
+
+def joined(left: Condition | None, right: Condition | None, *, both: bool) -> Condition | None:
+    """Combines two conditions, of which `None` has no translation."""
+    if left is None or right is None:
+        # One side of a conjunction holds for all cells of the conjunction.
+        return (right if left is None else left) if both else None
+    return left & right if both else left | right
+
+
+def replaced(read: Read, **parts: Any) -> Read:
+    """Returns a read with other parts."""
+    return Read(read._owner, read._spec._replace(**parts))  # pyright: ignore[reportPrivateUsage]
