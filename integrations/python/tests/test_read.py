@@ -287,7 +287,7 @@ def test_plans_and_statistics_read_no_cell(calls: str) -> None:
     assert "fragments" in str(plan)
     found = array.read().stats("qual", "depth")
     assert (found["qual"].min, found["qual"].max, found["qual"].cells) == (8.0, 55.25, 4)
-    assert (found["depth"].count, found["depth"].nulls) == (2, 2)
+    assert (found["depth"].values, found["depth"].nulls) == (2, 2)
     unknown = array.read(ranges={"chrom": "1"}).stats("qual")["qual"]
     assert unknown.max is None and unknown.unknown["max"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _columns, _native, _write
 from ._errors import UsageError
 from ._expr import Aggregate, Condition
+from ._libraries import is_list, is_mapping, is_tuple, numpy
 from ._metadata import Metadata
 from ._native import Array as NativeArray
 from ._read import Groups, Ranges, Read, Spec, ends_of
@@ -195,7 +196,7 @@ class Array:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the only attribute."""
-        import numpy as np
+        np = numpy()
 
         field = self.field(self._only_attribute())
         if field.values_per_cell is None or field.enumeration is not None:
@@ -281,8 +282,11 @@ class Array:
     ) -> list[tuple[str, Any, Any]]:
         """Converts the columns of a table to the forms of the native module."""
         fields = {field.name: field for field in self.fields}
-        values = (lambda name: self._enumeration(name)[0]) if lookup else None
-        return _write.columns(data, fields, values, shape)
+
+        def values(name: str) -> Any:
+            return self._enumeration(name)[0]
+
+        return _write.columns(data, fields, values if lookup else None, shape)
 
     def write(
         self,
@@ -346,19 +350,18 @@ class Array:
         shape = tuple(high - low + 1 for low, high in box)
         if min(shape) <= 0:
             return
-        values: Any = value if isinstance(value, Mapping) else {self._only_attribute(): value}
+        values = value if is_mapping(value) else {self._only_attribute(): value}
         dropped = tuple(size for size, item in zip(shape, inner) if item != 0)
         columns = {name: self._filled(name, cells, shape, dropped) for name, cells in values.items()}
         self.write(columns, ranges=dict(zip(self.dimension_names, box)))
 
     def _filled(self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]) -> Any:
         """Gives cells the shape of a subarray whose dimensions with an integer index are dropped."""
-        import numpy as np
+        np = numpy()
 
-        if isinstance(cells, (list, tuple)):
+        if is_list(cells) or is_tuple(cells):
             field = self.field(name)
-            items: Any = cells
-            cells = np.asarray(items, dtype=object if field.values_per_cell is None else None)
+            cells = np.asarray(cells, dtype=object if field.values_per_cell is None else None)
         if isinstance(cells, (str, bytes)) or not hasattr(cells, "dtype") or getattr(cells, "ndim", 1) == 0:
             scalar: Any = cells
             values = np.asarray(scalar)
@@ -418,8 +421,8 @@ class Array:
 
         ``extend`` adds values to enumerations. ``current_domain`` widens the current domain.
         """
-        parts = [("attribute", attribute._table()) for attribute in add]  # pyright: ignore[reportPrivateUsage]
-        parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]  # pyright: ignore[reportPrivateUsage]
+        parts = [("attribute", attribute._table()) for attribute in add]
+        parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]
         extended = [
             (name, [self._enumeration_bytes(name, value) for value in values])
             for name, values in (extend or {}).items()
@@ -440,7 +443,7 @@ class Array:
     def _enumeration_bytes(self, name: str, value: Any) -> bytes:
         if isinstance(value, (str, bytes)):
             return value.encode() if isinstance(value, str) else value
-        import numpy as np
+        np = numpy()
 
         known, _ = self._enumeration(name)
         return np.asarray(value).astype(known.dtype).tobytes()
@@ -484,7 +487,7 @@ class Array:
     def _box(self, key: Any) -> tuple[list[tuple[int, int]], tuple[Any, ...]]:
         """Resolves an index into coordinates, and the index of the cells that are read."""
         bounds = self._bounds()
-        keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
+        keys: list[Any] = list(key) if is_tuple(key) else [key]
         if any(item is Ellipsis for item in keys):
             place = next(place for place, item in enumerate(keys) if item is Ellipsis)
             missing = len(bounds) - len(keys) + 1
@@ -530,7 +533,7 @@ class Array:
         names = self.attribute_names
         shape = tuple(max(high - low + 1, 0) for low, high in box)
         if 0 in shape:
-            import numpy as np
+            np = numpy()
 
             # One cell has the types of all cells.
             one = self._read_box([(first, first) for first, _ in self._bounds()])
@@ -546,7 +549,7 @@ class Array:
         return self.read(ranges=ranges).to_numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        import numpy as np
+        np = numpy()
 
         self._only_attribute()
         if copy is False:
@@ -611,7 +614,7 @@ class Writer:
     def __init__(self, array: Array, settings: dict[str, Any]) -> None:
         self._array = array
         self._settings = settings
-        self._native = _native.Writer(array._handle, settings)  # pyright: ignore[reportPrivateUsage]
+        self._native = _native.Writer(array._handle, settings)
         #: The result, after the end.
         self.written: Written | None = None
 
@@ -620,12 +623,12 @@ class Writer:
         if _write.is_arrow(data):
             self._native.arrow(data)
         else:
-            self._native.columns(self._array._normalized(data, lookup=True))  # pyright: ignore[reportPrivateUsage]
+            self._native.columns(self._array._normalized(data, lookup=True))
 
     def commit(self) -> Written:
         """Ends the write, and makes all batches visible."""
         fragments, cells = self._native.commit()
-        self._array._changed()  # pyright: ignore[reportPrivateUsage]
+        self._array._changed()
         self.written = Written(tuple(fragments), cells)
         return self.written
 

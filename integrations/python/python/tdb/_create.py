@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from . import _native, _types, _write
 from ._array import Array, opening
 from ._errors import UsageError
+from ._libraries import is_mapping, numpy, pandas
 from ._schema import Attribute, Dimension, Enumeration, Filter, Schema
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 #: The number of cells in a tile of a new dense array.
@@ -86,11 +86,10 @@ def schema_from_numpy(
 
 
 def _named(data: Any) -> dict[str, Any]:
-    import numpy as np
+    np = numpy()
 
-    if isinstance(data, Mapping):
-        mapping: Mapping[str, Any] = data
-        return {name: np.asanyarray(array) for name, array in mapping.items()}
+    if is_mapping(data):
+        return {name: np.asanyarray(array) for name, array in data.items()}
     array = np.asanyarray(data)
     if array.dtype.names is not None:
         return {name: array[name] for name in array.dtype.names}
@@ -146,11 +145,11 @@ def _created(
 
 def discard(array: Array) -> None:
     """Removes an array that this module has created in vain."""
-    _native.remove(array._opening._asdict(), False)  # pyright: ignore[reportPrivateUsage]
+    _native.remove(array._opening._asdict(), False)
 
 
 def _object_attribute(
-    name: str, values: npt.NDArray[Any], filters: Sequence[Filter | str]
+    name: str, values: Any, filters: Sequence[Filter | str]
 ) -> tuple[Attribute, bool]:
     """Builds an attribute for objects: texts, bytes, or numbers of one type."""
     kinds: dict[type, int] = {}
@@ -159,7 +158,7 @@ def _object_attribute(
         if value is None or value != value:
             nullable = True
         else:
-            kinds.setdefault(type(value), cell)
+            kinds.setdefault(value.__class__, cell)
     if len(kinds) > 1:
         (first, _), (second, cell) = list(kinds.items())[:2]
         raise UsageError(
@@ -187,8 +186,8 @@ def schema_from_pandas(
     ``dimensions`` names columns or levels of the index, by default the levels of an index with
     names. Without dimensions, the array is dense with the dimension ``row``.
     """
-    import numpy as np
-    import pandas as pd
+    np = numpy()
+    pd = pandas()
 
     columns = _write.table(frame)
     if dimensions is None:
@@ -425,7 +424,7 @@ def from_csv(
         text = schema.to_toml()
     array = create(uri, text, key=key, storage_options=storage_options)
     try:
-        _native.import_rows(array._handle, rows, keep_last, None)  # pyright: ignore[reportPrivateUsage]
+        _native.import_rows(array._handle, rows, keep_last, None)
     except BaseException:
         discard(array)
         raise
