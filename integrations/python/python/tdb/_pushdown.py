@@ -82,4 +82,4 @@ def joined(left: Condition | None, right: Condition | None, *, both: bool) -> Co
 
 def replaced(read: Read, **parts: Any) -> Read:
     """Returns a read with other parts."""
-    return Read(read._owner, read._spec._replace(**parts))  # pyright: ignore[reportPrivateUsage]
+    return Read(read._owner, read._spec._replace(**parts))

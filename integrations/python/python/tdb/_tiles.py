@@ -38,7 +38,7 @@ class TileBatches:
     ) -> None:
         if batch_size < 1 or mixed < 1:
             raise UsageError("batch_size and mixed are at least 1")
-        if read._spec.limit is not None:  # pyright: ignore[reportPrivateUsage]
+        if read._spec.limit is not None:
             raise UsageError("a read with a limit has no tiles")
         self._read = read
         self._batch_size = batch_size
@@ -66,7 +66,7 @@ class TileBatches:
         rest: dict[str, npt.NDArray[Any]] = {}
         query: Query | None = None
         if isinstance(self._units[0], bytes):
-            query = self._read._query(table=True)  # pyright: ignore[reportPrivateUsage]
+            query = self._read._query(table=True)
         for start in range(0, len(mine), self._mixed):
             tiles = [self._tile(query, self._units[place]) for place in mine[start : start + self._mixed]]
             samples = {
@@ -88,8 +88,8 @@ class TileBatches:
         if isinstance(unit, bytes):
             assert query is not None
             columns = query.part(unit).columns()
-            return {column.name: plain(read._numpy(column, column.name)) for column in columns}  # pyright: ignore[reportPrivateUsage]
-        owner, spec = read._owner, read._spec  # pyright: ignore[reportPrivateUsage]
+            return {column.name: plain(read._numpy(column, column.name)) for column in columns}
+        owner, spec = read._owner, read._spec
         ranges = {**(spec.ranges or {}), owner.dimension_names[0]: unit}
         cells = replaced(read, ranges=ranges).to_numpy()
         return {name: plain(values) for name, values in cells.items()}
@@ -97,9 +97,9 @@ class TileBatches:
 
 def _slices(read: Read) -> list[tuple[int, int]]:
     """Returns the tiles of the first dimension, if the read is one subarray of a dense array."""
-    if read._shape is None:  # pyright: ignore[reportPrivateUsage]
+    if read._shape is None:
         return []
-    array, spec = read._owner, read._spec  # pyright: ignore[reportPrivateUsage]
+    array, spec = read._owner, read._spec
     dimension = array.schema.dimensions[0]
     ends = array.domain[0]
     assert ends is not None and dimension.domain is not None
@@ -116,4 +116,4 @@ def _slices(read: Read) -> list[tuple[int, int]]:
 
 
 def _parts(read: Read) -> list[bytes]:
-    return read._query(table=True).split(min(max(read.plan().tiles, 1), MOST_PARTS))  # pyright: ignore[reportPrivateUsage]
+    return read._query(table=True).split(min(max(read.plan().tiles, 1), MOST_PARTS))

@@ -44,7 +44,7 @@ class ReadDataset(ds.Dataset):
     # The methods of the base class use a dataset of C++ that does not exist here, except for those
     # that call `scanner`.
     def __init__(self, read: Read, filter: pc.Expression | None = None) -> None:
-        if read._spec.limit is not None:  # pyright: ignore[reportPrivateUsage]
+        if read._spec.limit is not None:
             raise UsageError("a dataset has no limit; use a limit of the query")
         self._read = read
         self._filter = filter
@@ -72,7 +72,7 @@ class ReadDataset(ds.Dataset):
 
     def _part(self, columns: Any, filter: pc.Expression | None) -> Read:
         """Returns the read of a scan."""
-        read, spec = self._read, self._read._spec  # pyright: ignore[reportPrivateUsage]
+        read, spec = self._read, self._read._spec
         if columns is not None:
             texts = [str(filter), *(map(str, columns.values()) if isinstance(columns, Mapping) else ())]
             named = set(() if isinstance(columns, Mapping) else columns)
@@ -81,7 +81,7 @@ class ReadDataset(ds.Dataset):
             found = [any(word.search(text) for text in texts) for word in words]
             needed = [name for name, is_found in zip(self._schema.names, found) if is_found or name in named]
             read = replaced(read, columns=needed or self._schema.names[:1])
-        where = None if filter is None else condition(filter, read._owner)  # pyright: ignore[reportPrivateUsage]
+        where = None if filter is None else condition(filter, read._owner)
         if where is not None:
             read = replaced(read, where=where if spec.where is None else where & spec.where)
         return read

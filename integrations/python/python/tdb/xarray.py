@@ -201,7 +201,7 @@ class _Values(BackendArray):
 
 def _layout(array: Array, field: Field) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Returns the type of the cells, and the shape of a cell."""
-    enumeration = array._enumeration_of(field.name)  # pyright: ignore[reportPrivateUsage]
+    enumeration = array._enumeration_of(field.name)
     if enumeration is not None:
         # Unwritten cells have no position in the enumeration.
         return (nullable(supported(enumeration[0][:0]).dtype), ())
