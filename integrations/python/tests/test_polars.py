@@ -190,7 +190,7 @@ def bytes_of(
 ) -> tuple[int, int]:
     """Returns the bytes that a query read, and its number of rows."""
     array = tdb.open(uri)
-    frame = use(tdb.polars.scan(array, budget=budget))
+    frame = use(tdb.polars.scan(array.read(budget=budget)))
     before = array.counters()["bytes_read"]
     rows = frame.collect(engine=engine).height
     return (array.counters()["bytes_read"] - before, rows)
@@ -230,7 +230,7 @@ def test_a_slice_reads_the_first_rows(cells: str) -> None:
 def test_batches_are_streamed(grid: str) -> None:
     array = tdb.open(grid)
     seen: list[int] = []
-    frame = tdb.polars.scan(array, budget=1 << 12)
+    frame = tdb.polars.scan(array.read(budget=1 << 12))
     frame.map_batches(lambda batch: seen.append(batch.height) or batch, streamable=True).select(  # type: ignore[func-returns-value]
         c("a").sum()
     ).collect(engine="streaming")
@@ -238,7 +238,9 @@ def test_batches_are_streamed(grid: str) -> None:
 
 
 def test_a_scan_has_the_selection_of_a_read(cells: str) -> None:
-    frame = tdb.polars.scan(cells, ranges={"pos": (10, 19)}, where="number > 12", order="row-major")
+    read = tdb.open(cells).read(["number", "text"], ranges={"pos": (10, 19)}, where="number > 12", order="row-major")
+    frame = tdb.polars.scan(read)
+    assert frame.collect_schema().names() == ["number", "text"]
     assert frame.select("number").collect().to_series().to_list() == list(range(13, 20))
     assert frame.filter(c("number") < 15).select("number").collect().to_series().to_list() == [13, 14]
     assert frame.filter(c("number") < 0).collect().is_empty()
@@ -279,3 +281,8 @@ def test_arrays_of_all_releases_are_scanned(fixture_array: Callable[[str], str],
 def test_a_missing_array_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(tdb.NotFoundError):
         tdb.polars.scan(tmp_path / "missing")
+
+
+def test_a_read_with_a_limit_is_an_error(cells: str) -> None:
+    with pytest.raises(tdb.UsageError, match="limit"):
+        tdb.polars.scan(tdb.open(cells).read(limit=3))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
 
 from . import _types
-from ._array import Field
+from ._array import Array, Field
+from ._array import open as open_array
+from ._errors import UsageError
 from ._expr import Col, Condition
 from ._read import Read
 
@@ -66,7 +69,8 @@ def _date(field: Field, operator: str, value: np.datetime64) -> Condition | None
         return None
     unit = _types.UNITS[field.datatype.partition("_")[2]]
     # Rounds down to the unit of the field, so that the condition includes both ends.
-    number = int(value.astype(f"datetime64[{unit}]").astype(np.int64))
+    stamp: Any = value.astype(f"datetime64[{unit}]")
+    number = int(stamp.astype(np.int64))
     operator = {"<": "<=", ">": ">="}.get(operator, operator)
     # A number with its unit: dates as text cover periods.
     return COMPARISONS[operator](Col(field.name), f"{number}{unit}")
@@ -80,6 +84,23 @@ def joined(left: Condition | None, right: Condition | None, *, both: bool) -> Co
     return left & right if both else left | right
 
 
+def read_of(source: Read | Array | str | os.PathLike[str]) -> Read:
+    """Returns the read of a scan."""
+    if not isinstance(source, Read):
+        return (source if isinstance(source, Array) else open_array(source)).read()
+    if source._spec.limit is not None:
+        raise UsageError("a scan has no limit; use a limit of the query")
+    return source
+
+
 def replaced(read: Read, **parts: Any) -> Read:
     """Returns a read with other parts."""
     return Read(read._owner, read._spec._replace(**parts))
+
+
+def restricted(read: Read, condition: Condition | None) -> Read:
+    """Returns a read with another condition, in addition to its own."""
+    where = read._spec.where
+    if condition is None:
+        return read
+    return replaced(read, where=condition if where is None else condition & where)

@@ -58,7 +58,7 @@ class TileBatches:
     def batches(self, shard: int = 0, shards: int = 1) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """Iterates over the batches of a shard. Each sample is in one shard of an epoch."""
         epoch = int(self._epoch[0])
-        places = np.arange(len(self._units))
+        places: Any = np.arange(len(self._units))
         if self._shuffle:
             np.random.default_rng((self._seed, epoch)).shuffle(places)
         mine = places[shard::shards]

@@ -19,10 +19,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from ._array import Array
-from ._array import open as open_array
-from ._errors import UsageError
 from ._expr import Condition
-from ._pushdown import NEGATED, compared, is_date, joined, replaced
+from ._pushdown import NEGATED, compared, is_date, joined, read_of, replaced, restricted
 from ._read import Read
 
 __all__ = ["ReadDataset", "condition", "dataset"]
@@ -33,9 +31,7 @@ def dataset(source: Read | Array | str | os.PathLike[str]) -> ReadDataset:
 
     The columns and the filter of a scan reach the array, and skip its tiles.
     """
-    if isinstance(source, Read):
-        return ReadDataset(source)
-    return ReadDataset((source if isinstance(source, Array) else open_array(source)).read())
+    return ReadDataset(read_of(source))
 
 
 class ReadDataset(ds.Dataset):
@@ -44,8 +40,6 @@ class ReadDataset(ds.Dataset):
     # The methods of the base class use a dataset of C++ that does not exist here, except for those
     # that call `scanner`.
     def __init__(self, read: Read, filter: pc.Expression | None = None) -> None:
-        if read._spec.limit is not None:
-            raise UsageError("a dataset has no limit; use a limit of the query")
         self._read = read
         self._filter = filter
         self._schema = _reader(replaced(read, limit=0)).schema
@@ -72,7 +66,7 @@ class ReadDataset(ds.Dataset):
 
     def _part(self, columns: Any, filter: pc.Expression | None) -> Read:
         """Returns the read of a scan."""
-        read, spec = self._read, self._read._spec
+        read = self._read
         if columns is not None:
             texts = [str(filter), *(map(str, columns.values()) if isinstance(columns, Mapping) else ())]
             named = set(() if isinstance(columns, Mapping) else columns)
@@ -81,10 +75,7 @@ class ReadDataset(ds.Dataset):
             found = [any(word.search(text) for text in texts) for word in words]
             needed = [name for name, is_found in zip(self._schema.names, found) if is_found or name in named]
             read = replaced(read, columns=needed or self._schema.names[:1])
-        where = None if filter is None else condition(filter, read._owner)
-        if where is not None:
-            read = replaced(read, where=where if spec.where is None else where & spec.where)
-        return read
+        return read if filter is None else restricted(read, condition(filter, read._owner))
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[Any]:
         """Returns the only fragment."""

@@ -16,63 +16,51 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from ._array import Array, Field
-from ._array import open as open_array
 from ._expr import Col, Condition
-from ._pushdown import MIRRORED, NEGATED, compared, is_comparable, joined
-from ._read import Ranges
+from ._pushdown import MIRRORED, NEGATED, compared, is_comparable, joined, read_of, replaced, restricted
+from ._read import Read
 
 __all__ = ["condition", "scan"]
 
 
-def scan(
-    source: Array | str | os.PathLike[str],
-    *,
-    ranges: Mapping[str, Ranges] | None = None,
-    where: Condition | str | None = None,
-    order: str | None = None,
-    budget: int | None = None,
-) -> pl.LazyFrame:
-    """Scans an array, or the array at a path or URL.
+def scan(source: Read | Array | str | os.PathLike[str]) -> pl.LazyFrame:
+    """Scans a read, an array, or the array at a path or URL.
 
     The selected columns, the first rows of a slice, and the parts of a filter that are conditions
-    of arrays reach the array, and skip its tiles. polars evaluates the whole filter again. The
-    other parameters are those of :meth:`tdb.Array.read`.
+    of arrays reach the array, and skip its tiles. polars evaluates the whole filter again.
     """
-    array = source if isinstance(source, Array) else open_array(source)
-    options = {"ranges": ranges, "where": where, "order": order, "budget": budget}
-    schema = array.read(limit=0, **options).to_polars().schema
+    read = read_of(source)
+    schema: pl.Schema = replaced(read, limit=0).to_polars().schema
     return register_io_source(
-        partial(_frames, array, schema, options),
+        partial(_frames, read, schema),
         schema=schema,
         explain_name="tdb",
-        explain_detail=array.uri,
+        explain_detail=read._owner.uri,
     )
 
 
 def _frames(
-    array: Array,
+    read: Read,
     schema: pl.Schema,
-    options: dict[str, Any],
     columns: list[str] | None,
     predicate: pl.Expr | None,
     rows: int | None,
     batch_rows: int | None,
 ) -> Iterator[pl.DataFrame]:
-    if rows is None and predicate is not None:
-        found = condition(predicate, array)
-        if found is not None:
-            where = options["where"]
-            options = {**options, "where": found if where is None else found & where}
-    if rows is not None and batch_rows is not None:
-        batch_rows = max(min(rows, batch_rows), 1)
-    read = array.read(columns, limit=rows, **options)
-    none = True
+    if columns is not None:
+        read = replaced(read, columns=columns)
+    # polars limits the rows before it filters them.
+    if rows is not None:
+        read = replaced(read, limit=rows)
+        batch_rows = max(min(rows, batch_rows or rows), 1)
+    elif predicate is not None:
+        read = restricted(read, condition(predicate, read._owner))
+    is_empty = True
     for batch in read.batches(batch_rows):
-        none = False
+        is_empty = False
         frame = pl.DataFrame(batch)
-        # polars limits the rows before it filters them.
         yield frame if predicate is None else frame.filter(predicate)
-    if none:
+    if is_empty:
         yield pl.DataFrame(schema={name: schema[name] for name in columns or schema})
 
 
@@ -148,8 +136,10 @@ def _compared(field: Field, operator: str, values: pl.Series) -> Condition | Non
     """Compares a field with the only value of a series."""
     if len(values) != 1 or values[0] is None:
         return None
-    is_date = values.dtype == pl.Date or values.dtype == pl.Datetime and values.dtype.time_zone is None  # type: ignore[attr-defined]
-    found = compared(field, operator, values.to_numpy()[0] if is_date else values[0])
+    kind = values.dtype
+    is_date = kind == pl.Date or isinstance(kind, pl.Datetime) and kind.time_zone is None
+    value: Any = values.to_numpy()[0] if is_date else values[0]
+    found = compared(field, operator, value)
     if found is not None and field.datatype.startswith("float") and field.role != "dimension" and ">" in operator:
         # In polars, NaN is greater than all numbers.
         return found | Col(field.name).is_nan()

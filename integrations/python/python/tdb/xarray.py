@@ -90,7 +90,7 @@ class _Axis(NamedTuple):
     def coordinates(self) -> npt.NDArray[Any]:
         dtype = np.dtype(_types.numpy_type(self.datatype))
         number = np.dtype(np.int64) if dtype.kind in "Mm" else dtype
-        values = np.arange(self.size, dtype=np.uint64).astype(number) + np.asarray(self.first, number)
+        values: Any = np.arange(self.size, dtype=np.uint64).astype(number) + np.asarray(self.first, number)
         return supported(values.view(dtype))
 
     def chunks(self) -> int | tuple[int, ...]:
@@ -133,7 +133,7 @@ def dataset(
 
 
 def _axes(array: Array, *, nonempty: bool) -> list[_Axis]:
-    ends: Iterable[Any] | None = array.non_empty_domain if nonempty else array.domain
+    ends: Any = array.non_empty_domain if nonempty else array.domain
     if ends is None:
         raise UsageError(f"{array.uri}: the array has no cells; open it without nonempty", path=array.uri)
     axes: list[_Axis] = []
