@@ -15,8 +15,8 @@ from . import _native
 from ._array import Array, opening
 from ._schema import Filter, Filters, tables
 
-Uri: TypeAlias = "str | os.PathLike[str]"
-Progress: TypeAlias = "Callable[[int, int | None], object] | Any"
+Uri: TypeAlias = str | os.PathLike[str]
+Progress: TypeAlias = Callable[[int, int | None], object] | Any
 
 
 class FragmentStep(NamedTuple):

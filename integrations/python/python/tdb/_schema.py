@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
 
 from . import _native, _types
 from ._errors import UsageError
@@ -36,18 +36,39 @@ class Filter:
         return {"filter": self.name, **self.options} if self.options else self.name
 
 
-class Filters(tuple["Filter", ...]):
+class Filters(Sequence[Filter]):
     """A list of filters, which writers apply in order, with the size of a chunk in bytes."""
 
-    max_chunk_size: int | None
+    __slots__ = ("_filters", "max_chunk_size")
 
-    def __new__(cls, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None) -> Filters:
-        found = super().__new__(cls, (Filter(item) if isinstance(item, str) else item for item in filters))
-        found.max_chunk_size = max_chunk_size
-        return found
+    def __init__(self, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None) -> None:
+        self._filters = [Filter(item) if isinstance(item, str) else item for item in filters]
+        self.max_chunk_size = max_chunk_size
+
+    @overload
+    def __getitem__(self, index: int) -> Filter: ...
+    @overload
+    def __getitem__(self, index: slice) -> Filters: ...
+    def __getitem__(self, index: int | slice) -> Filter | Filters:
+        if isinstance(index, slice):
+            return Filters(self._filters[index], self.max_chunk_size)
+        return self._filters[index]
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Filters) and self._table() == other._table()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._filters))
+
+    def __repr__(self) -> str:
+        chunk = "" if self.max_chunk_size is None else f", max_chunk_size={self.max_chunk_size}"
+        return f"Filters({self._filters!r}{chunk})"
 
     def _table(self) -> Any:
-        filters = [item._table() for item in self]
+        filters = [item._table() for item in self._filters]
         if self.max_chunk_size is None:
             return filters
         return {"max_chunk_size": self.max_chunk_size, "filters": filters}
