@@ -108,6 +108,13 @@ def test_names_like_filters_are_fields(tmp_path: Path) -> None:
             assert data.to_table(columns=["x"], filter=filter).equals(everything.filter(filter).select(["x"]))
 
 
+def test_deep_filters_are_left_to_pyarrow(cells: str) -> None:
+    filter = f("number") == 0
+    for place in range(1, 400):
+        filter = (filter | (f("number") == place)) & (f("number") >= 0)
+    assert tdb.arrow.dataset(cells).count_rows(filter=filter) == 400
+
+
 def test_a_dataset_has_the_methods_of_pyarrow(cells: str) -> None:
     data = tdb.arrow.dataset(tdb.open(cells).read(["number", "text"], ranges={"pos": (0, 99)}))
     assert isinstance(data, ds.Dataset) and data.schema.names == ["number", "text"]

@@ -227,6 +227,16 @@ def test_a_slice_reads_the_first_rows(cells: str) -> None:
     assert frame.filter(late).select(pl.len()).collect().item() == CELLS - 2
 
 
+@pytest.mark.parametrize("count", [5, 120, 1000])
+def test_deep_filters_are_left_to_polars(cells: str, count: int) -> None:
+    predicate = c("number") == 0
+    for place in range(1, count):
+        # Alternates, so that the optimizer does not flatten the filter.
+        predicate = (predicate | (c("number") == place)) & (c("number") >= 0)
+    found = tdb.polars.scan(cells).filter(predicate).select(pl.len())
+    assert found.collect().item() == count
+
+
 def test_batches_are_streamed(grid: str) -> None:
     array = tdb.open(grid)
     seen: list[int] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def compared(field: Field, operator: str, value: Any) -> Condition | None:
         # Values of an ordered enumeration have another order than texts.
         is_fit = isinstance(value, str) and operator in ("=", "!=")
     elif is_date(field):
-        return _date(field, operator, value) if isinstance(value, np.datetime64) else None
+        return _date(field, operator, value) if getattr(value, "dtype", np.dtype(object)).kind == "M" else None
     elif field.datatype in _types.TEXTS:
         is_fit = isinstance(value, str)
     elif isinstance(value, bool) or field.datatype == "bool":
@@ -64,7 +65,7 @@ def compared(field: Field, operator: str, value: Any) -> Condition | None:
     return COMPARISONS[operator](Col(field.name), value) if is_fit else None
 
 
-def _date(field: Field, operator: str, value: np.datetime64) -> Condition | None:
+def _date(field: Field, operator: str, value: Any) -> Condition | None:
     if np.isnat(value) or operator == "!=":
         return None
     unit = _types.UNITS[field.datatype.partition("_")[2]]
@@ -98,9 +99,16 @@ def replaced(read: Read, **parts: Any) -> Read:
     return Read(read._owner, read._spec._replace(**parts))
 
 
-def restricted(read: Read, condition: Condition | None) -> Read:
+def restricted(read: Read, translated: Callable[[], Condition | None]) -> Read:
     """Returns a read with another condition, in addition to its own."""
     where = read._spec.where
-    if condition is None:
+    try:
+        condition = translated()
+        if condition is None:
+            return read
+        found = replaced(read, where=condition if where is None else condition & where)
+        found._query(table=True)
+    except (RecursionError, UsageError):
+        # The filter is nested too deeply.
         return read
-    return replaced(read, where=condition if where is None else condition & where)
+    return found

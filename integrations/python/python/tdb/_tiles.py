@@ -61,7 +61,7 @@ class TileBatches:
         places: Any = np.arange(len(self._units))
         if self._shuffle:
             np.random.default_rng((self._seed, epoch)).shuffle(places)
-        mine = places[shard::shards]
+        mine: list[int] = places[shard::shards].tolist()
         random = np.random.default_rng((self._seed, epoch, shard)) if self._shuffle else None
         rest: dict[str, npt.NDArray[Any]] = {}
         query: Query | None = None

@@ -5,6 +5,10 @@
 >>> duckdb.sql("SELECT avg(qual) FROM calls WHERE pos < 500")            # doctest: +SKIP
 """
 
+# pyarrow has no stubs.
+# pyright: reportUntypedBaseClass=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownParameterType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import json
@@ -75,7 +79,7 @@ class ReadDataset(ds.Dataset):
             found = [any(word.search(text) for text in texts) for word in words]
             needed = [name for name, is_found in zip(self._schema.names, found) if is_found or name in named]
             read = replaced(read, columns=needed or self._schema.names[:1])
-        return read if filter is None else restricted(read, condition(filter, read._owner))
+        return read if filter is None else restricted(read, lambda: condition(filter, read._owner))
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Iterator[Any]:
         """Returns the only fragment."""
@@ -180,7 +184,8 @@ class _Parser:
             self._expects(", ")
             inner, translate = self.test()
             self._expects(", null[bool])")
-            return (pc.if_else(valid, inner, pa.scalar(None, pa.bool_())), translate)
+            chosen = pc.if_else(valid, inner, pa.scalar(None, pa.bool_()))  # pyright: ignore[reportAttributeAccessIssue]
+            return (chosen, translate)
         if self._accepts("is_in("):
             return self._membership()
         raise _Unknown

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -54,7 +54,8 @@ def _frames(
         read = replaced(read, limit=rows)
         batch_rows = max(min(rows, batch_rows or rows), 1)
     elif predicate is not None:
-        read = restricted(read, condition(predicate, read._owner))
+        array = read._owner
+        read = restricted(read, lambda: condition(predicate, array))
     is_empty = True
     for batch in read.batches(batch_rows):
         is_empty = False
@@ -69,6 +70,8 @@ def condition(predicate: pl.Expr, array: Array) -> Condition | None:
 
     Returns ``None`` if no part of the filter has a translation.
     """
+    if len(predicate.meta.root_names()) > _MOST_COLUMNS:
+        return None
     return _translated(predicate, {field.name: field for field in array.fields}, negated=False)
 
 
@@ -167,13 +170,11 @@ def _between(
     expr: pl.Expr, parts: list[pl.Expr], fields: Mapping[str, Field], *, negated: bool
 ) -> Condition | None:
     value, low, high = parts
-    # An open end is a row more.
-    ends = ("both", "left", "right", "none")
+    ends: tuple[Literal["both", "left", "right", "none"], ...] = ("both", "left", "right", "none")
     if negated or not any(_is(expr, value.is_between(low, high, closed=closed)) for closed in ends):
         return None
-    sides = [_comparison(value, ">=", low, fields), _comparison(value, "<=", high, fields)]
-    known = [side.text for side in sides if side is not None]
-    return Condition(" and ".join(f"({text})" for text in known)) if known else None
+    # Includes both ends, whichever are closed.
+    return joined(_comparison(value, ">=", low, fields), _comparison(value, "<=", high, fields), both=True)
 
 
 def _member(column: pl.Expr, values: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:
@@ -191,5 +192,6 @@ def _member(column: pl.Expr, values: pl.Expr, fields: Mapping[str, Field], *, ne
     return Condition(" or ".join(known)) if len(known) == len(tests) else None
 
 
-#: Longer lists are left to polars.
+#: Longer lists and filters are left to polars.
 _MOST_VALUES = 1000
+_MOST_COLUMNS = 256

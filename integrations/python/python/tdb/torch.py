@@ -5,6 +5,10 @@
 >>> loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=2)           # doctest: +SKIP
 """
 
+# The environment of the type checker has no PyTorch.
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator
