@@ -37,6 +37,8 @@ TRANSLATED = [
     ~(f("number") < 1900),
     ~((f("number") < 1900) | (f("number") > 1950)),
     (f("number") > 1900) & f("number").is_valid(),
+    (f("number") > 1900) & f("depth").is_null(),
+    f("number").isin(pa.array(range(20), pa.int64())),
     ((f("number") > 1900) & (f("pos") < pa.scalar(1950, pa.uint32()))) | (f("number") == 3),
     f("number").isin(pa.array([3, 1999], pa.int64())),
     (f("number") > 1900) & f("text").isin(pa.array(["t1901", "x"], pa.large_string())),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import tdb
 import tdb.torch
 import torch
+from test_neighbours_page import examples
 from test_tiles import CELLS, ROWS, points, samples
 from torch.utils.data import DataLoader
 
@@ -82,6 +84,14 @@ def test_workers_share_the_samples(
     for (first, second, again), count, step in ((epochs[:3], ROWS, 6), (epochs[3:], CELLS, 1)):
         assert sorted(first) == sorted(second) == list(range(0, count * step, step))
         assert first == again and first != second
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    create, example = examples()[0], examples()[-1]
+    script = f"{create}\nif __name__ == '__main__':\n{textwrap.indent(example, '    ')}    print(*shapes, sep='\\n')\n"
+    (tmp_path / "script.py").write_text(script)
+    shown = subprocess.check_output([sys.executable, "script.py"], text=True, timeout=300, cwd=tmp_path)
+    assert shown.splitlines().count("torch.Size([64, 1000])") == 14
 
 
 def test_a_model_learns(samples: str) -> None:

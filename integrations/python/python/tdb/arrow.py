@@ -178,6 +178,8 @@ class _Parser:
             return (~inner, lambda negated: translate(not negated))
         if self._accepts("is_valid("):
             return (self._field(")").is_valid(), lambda _: None)
+        if self._accepts("is_null("):
+            return (self._field(", {nan_is_null=false})").is_null(), lambda _: None)
         if self._accepts("if_else("):
             # DuckDB selects the values of a list this way.
             valid, _ = self.test()

@@ -31,12 +31,7 @@ def scan(source: Read | Array | str | os.PathLike[str]) -> pl.LazyFrame:
     """
     read = read_of(source)
     schema: pl.Schema = replaced(read, limit=0).to_polars().schema
-    return register_io_source(
-        partial(_frames, read, schema),
-        schema=schema,
-        explain_name="tdb",
-        explain_detail=read._owner.uri,
-    )
+    return register_io_source(partial(_frames, read, schema), schema=schema)
 
 
 def _frames(
