@@ -15,12 +15,16 @@ import tdb
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("page", ["docs/guides/python.md", "README.md", "integrations/python/README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/guides/python.md", "README.md", "integrations/python/README.md"]
+)
 def test_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if page != "docs/guides/python.md":
         example = tdb.Schema(
-            [tdb.Dimension("pos", "uint32", (1, 1000), 10)], [tdb.Attribute("qual", "float32")], sparse=True
+            [tdb.Dimension("pos", "uint32", (1, 1000), 10)],
+            [tdb.Attribute("qual", "float32")],
+            sparse=True,
         )
         os.makedirs("path/to")
         tdb.create("path/to/array", example).write({"pos": [1, 2], "qual": [10.0, 40.0]})

@@ -31,7 +31,9 @@ def fragmented(uri: str, fragments: int = 3, cells: int = 100) -> tdb.Array:
 
 
 def dump(array: tdb.Array) -> dict[str, list[Any]]:
-    return {name: column.tolist() for name, column in array.read(order="row-major").to_numpy().items()}
+    return {
+        name: column.tolist() for name, column in array.read(order="row-major").to_numpy().items()
+    }
 
 
 @pytest.fixture
@@ -168,7 +170,9 @@ def test_copies_moves_and_removals(uri: str, tmp_path: Path) -> None:
 def test_migrations(uri: str, tmp_path: Path) -> None:
     before = dump(fragmented(uri))
     out = str(tmp_path / "out")
-    done = tdb.migrate(uri, to=21, out=out, filters={"a": [tdb.Filter("gzip", level=9)]}, capacity=50)
+    done = tdb.migrate(
+        uri, to=21, out=out, filters={"a": [tdb.Filter("gzip", level=9)]}, capacity=50
+    )
     assert done.cells == 300
     array = tdb.open(out)
     assert dump(array) == before

@@ -312,19 +312,27 @@ class Array:
         if _write.is_arrow(data):
             found = _native.write_arrow(self._handle, data, settings)
         else:
-            columns = self._normalized(data, lookup=True, shape=self._write_shape(settings["ranges"]))
+            columns = self._normalized(
+                data, lookup=True, shape=self._write_shape(settings["ranges"])
+            )
             found = _native.write_columns(self._handle, columns, settings)
         self._changed()
         return Written(tuple(found[0]), found[1])
 
     def _settings(
-        self, ranges: Mapping[str, Ranges] | None, order: str | None, duplicates: str | None, at: int | None
+        self,
+        ranges: Mapping[str, Ranges] | None,
+        order: str | None,
+        duplicates: str | None,
+        at: int | None,
     ) -> dict[str, Any]:
         sides: list[tuple[str, Any]] = []
         for name, given in (ranges or {}).items():
             all_ends = ends_of(given)
             if len(all_ends) != 1:
-                raise UsageError(f"dimension {name!r}: a write has one range per dimension", field=name)
+                raise UsageError(
+                    f"dimension {name!r}: a write has one range per dimension", field=name
+                )
             sides.append((name, all_ends[0]))
         return {"ranges": sides, "order": order, "duplicates": duplicates, "at": at, "budget": None}
 
@@ -343,7 +351,9 @@ class Array:
         takes a dictionary of arrays.
         """
         if not self.is_dense:
-            raise UsageError(f"{self.uri}: a sparse array has no positions; use array.write(…)", path=self.uri)
+            raise UsageError(
+                f"{self.uri}: a sparse array has no positions; use array.write(…)", path=self.uri
+            )
         box, inner = self._box(key)
         if any(item not in (0, slice(None)) for item in inner):
             raise IndexError(f"{self.uri}: cannot write with a step")
@@ -352,17 +362,25 @@ class Array:
             return
         values = value if is_mapping(value) else {self._only_attribute(): value}
         dropped = tuple(size for size, item in zip(shape, inner) if item != 0)
-        columns = {name: self._filled(name, cells, shape, dropped) for name, cells in values.items()}
+        columns = {
+            name: self._filled(name, cells, shape, dropped) for name, cells in values.items()
+        }
         self.write(columns, ranges=dict(zip(self.dimension_names, box)))
 
-    def _filled(self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]) -> Any:
+    def _filled(
+        self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]
+    ) -> Any:
         """Gives cells the shape of a subarray whose dimensions with an integer index are dropped."""
         np = numpy()
 
         if is_list(cells) or is_tuple(cells):
             field = self.field(name)
             cells = np.asarray(cells, dtype=object if field.values_per_cell is None else None)
-        if isinstance(cells, (str, bytes)) or not hasattr(cells, "dtype") or getattr(cells, "ndim", 1) == 0:
+        if (
+            isinstance(cells, (str, bytes))
+            or not hasattr(cells, "dtype")
+            or getattr(cells, "ndim", 1) == 0
+        ):
             scalar: Any = cells
             values = np.asarray(scalar)
             if values.dtype.kind in "USO":
@@ -370,7 +388,9 @@ class Array:
                 filled[...] = scalar
                 return filled
             field = self.field(name)
-            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(("float", "int", "uint")):
+            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(
+                ("float", "int", "uint")
+            ):
                 converted = values.astype(numpy_type(field.datatype))
                 if converted == values:
                     values = converted
@@ -473,7 +493,9 @@ class Array:
         others with ``fill``. ``order`` is ``row-major``, ``col-major``, ``global`` or
         ``unordered``. ``budget`` limits the memory of the read in bytes.
         """
-        spec = Spec(columns, ranges, points, boxes, where, order, limit, budget, fill, strings_as_bytes)
+        spec = Spec(
+            columns, ranges, points, boxes, where, order, limit, budget, fill, strings_as_bytes
+        )
         return Read(self, spec)
 
     def aggregate(self, *aggregates: Aggregate) -> dict[str, Any]:
@@ -508,7 +530,9 @@ class Array:
             elif hasattr(item, "__index__") and not isinstance(item, bool):
                 low = high = item.__index__() + (size if item.__index__() < 0 else 0)
                 if not 0 <= low < size:
-                    raise IndexError(f"{self.uri}: index {item} is out of range for {size} coordinates")
+                    raise IndexError(
+                        f"{self.uri}: index {item} is out of range for {size} coordinates"
+                    )
                 inner.append(0)
             else:
                 raise IndexError(
@@ -527,7 +551,8 @@ class Array:
         """
         if not self.is_dense:
             raise UsageError(
-                f"{self.uri}: a sparse array has no positions; use array.read(ranges=…)", path=self.uri
+                f"{self.uri}: a sparse array has no positions; use array.read(ranges=…)",
+                path=self.uri,
             )
         box, inner = self._box(key)
         names = self.attribute_names
@@ -537,7 +562,10 @@ class Array:
 
             # One cell has the types of all cells.
             one = self._read_box([(first, first) for first, _ in self._bounds()])
-            arrays = {name: np.empty(shape + cells.shape[len(shape) :], cells.dtype) for name, cells in one.items()}
+            arrays = {
+                name: np.empty(shape + cells.shape[len(shape) :], cells.dtype)
+                for name, cells in one.items()
+            }
         else:
             arrays = self._read_box(box)
         if any(item != slice(None) for item in inner):
@@ -677,5 +705,8 @@ def opening(
         raise UsageError("give at or between, not both")
     start, end = (None, at) if between is None else between
     # `True` is `true` in the options of stores.
-    options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (storage_options or {}).items()}
+    options = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in (storage_options or {}).items()
+    }
     return _Opening(os.fspath(uri), start, end, key, threads, options)

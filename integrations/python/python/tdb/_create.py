@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 _TILE_CELLS = 1 << 18
 
 _DIMENSION_TYPES = frozenset(
-    [*_types.NUMBERS, *(f"datetime_{unit}" for unit in _types.UNITS), *(f"time_{unit}" for unit in _types.UNITS)]
+    [
+        *_types.NUMBERS,
+        *(f"datetime_{unit}" for unit in _types.UNITS),
+        *(f"time_{unit}" for unit in _types.UNITS),
+    ]
 )
 
 
@@ -60,7 +64,9 @@ def schema_from_numpy(
     (shape,) = set(shapes.values())
     if not shape or 0 in shape:
         raise UsageError(f"an array of the shape {shape} has no cells to create an array for")
-    names = [f"dim_{place}" for place in range(len(shape))] if dimensions is None else list(dimensions)
+    names = (
+        [f"dim_{place}" for place in range(len(shape))] if dimensions is None else list(dimensions)
+    )
     if len(names) != len(shape):
         raise UsageError(f"found {len(names)} names for {len(shape)} dimensions")
     extents = _tile_of(shape) if tile is None else list(tile)
@@ -73,7 +79,9 @@ def schema_from_numpy(
         else:
             datatype, count = _types.datatype_of(array.dtype, name)
             nullable = hasattr(array, "mask")
-            attribute = Attribute(name, datatype, values_per_cell=count, nullable=nullable, filters=filters)
+            attribute = Attribute(
+                name, datatype, values_per_cell=count, nullable=nullable, filters=filters
+            )
         attributes.append(attribute)
     return Schema(
         [
@@ -168,7 +176,9 @@ def _object_attribute(
         )
     kind = next(iter(kinds), str)
     if kind not in (str, bytes, bool, int, float):
-        raise UsageError(f"column {name!r}: arrays do not support {kind.__name__} objects", field=name)
+        raise UsageError(
+            f"column {name!r}: arrays do not support {kind.__name__} objects", field=name
+        )
     return (Attribute(name, kind, nullable=nullable, filters=filters), nullable)
 
 
@@ -200,14 +210,17 @@ def schema_from_pandas(
         dtype: Any = column.dtype
         if getattr(dtype, "tz", None) is not None:
             raise UsageError(
-                f"column {name!r}: {dtype} has a time zone; convert it to UTC, and remove the zone", field=name
+                f"column {name!r}: {dtype} has a time zone; convert it to UTC, and remove the zone",
+                field=name,
             )
         if isinstance(dtype, pd.CategoricalDtype):
             values = list(dtype.categories)
             enumerations.append(Enumeration(name, values, ordered=bool(dtype.ordered)))
             size = "int8" if len(values) < 128 else "int16" if len(values) < 2**15 else "int32"
             nullable = bool(column.isna().any())
-            attributes.append(Attribute(name, size, enumeration=name, nullable=nullable, filters=filters))
+            attributes.append(
+                Attribute(name, size, enumeration=name, nullable=nullable, filters=filters)
+            )
         elif isinstance(dtype, np.dtype) and dtype.kind != "O":
             datatype, count = _types.datatype_of(dtype, name)
             attributes.append(Attribute(name, datatype, values_per_cell=count, filters=filters))
@@ -218,7 +231,9 @@ def schema_from_pandas(
             objects = np.where(np.asarray(column.isna()), None, np.asarray(column.astype(object)))
             attributes.append(_object_attribute(name, objects, filters)[0])
     types = {name: _dimension_type(name, columns) for name in dimensions}
-    return _table_schema(types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates)
+    return _table_schema(
+        types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates
+    )
 
 
 def _dimension_type(name: str, columns: Mapping[str, Any]) -> str:
@@ -323,7 +338,10 @@ def schema_from_arrow(
     for name in dimensions:
         attribute = known.pop(name, None)
         if attribute is None:
-            raise UsageError(f"no column is named {name!r}; the columns are {', '.join(map(repr, known))}", field=name)
+            raise UsageError(
+                f"no column is named {name!r}; the columns are {', '.join(map(repr, known))}",
+                field=name,
+            )
         is_text = attribute.dtype in _types.TEXTS or attribute.enumeration is not None
         types[name] = "string_ascii" if is_text else attribute.dtype
     for attribute in known.values():
@@ -331,7 +349,9 @@ def schema_from_arrow(
     used = {attribute.enumeration for attribute in known.values()}
     enumerations = [enumeration for enumeration in parts.enumerations if enumeration.name in used]
     count = getattr(table, "num_rows", 0) if rows is None else rows
-    return _table_schema(types, list(known.values()), enumerations, count, domains, tiles, allows_duplicates)
+    return _table_schema(
+        types, list(known.values()), enumerations, count, domains, tiles, allows_duplicates
+    )
 
 
 def from_arrow(

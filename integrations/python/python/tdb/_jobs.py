@@ -177,7 +177,9 @@ def _calls(progress: Progress | None) -> Callable[[int, int | None], object] | N
     return update
 
 
-def _parts(uri: Uri | Array, key: bytes | None, storage_options: Mapping[str, Any] | None) -> dict[str, Any]:
+def _parts(
+    uri: Uri | Array, key: bytes | None, storage_options: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Describes the array or group of a job."""
     if isinstance(uri, Array):
         return uri._opening._asdict()
@@ -252,7 +254,9 @@ def vacuum(
     replaced, or ``all`` of them.
     """
     parts = _parts(uri, key, storage_options)
-    done, kept = _native.change_files(parts, "vacuum", what, delete_files, plan, take_over, _calls(progress))
+    done, kept = _native.change_files(
+        parts, "vacuum", what, delete_files, plan, take_over, _calls(progress)
+    )
     return Vacuum(tuple(FileStep(*step) for step in done), tuple(Retained(*file) for file in kept))
 
 
@@ -310,7 +314,10 @@ def advise(
 ) -> list[Advice]:
     """Suggests how to make an array smaller or faster."""
     found = _native.advise(_parts(uri, key, storage_options), _calls(progress))
-    return [Advice(kind, level, field, what, tuple(commands)) for kind, level, field, what, commands in found]
+    return [
+        Advice(kind, level, field, what, tuple(commands))
+        for kind, level, field, what, commands in found
+    ]
 
 
 def report(
@@ -392,7 +399,10 @@ def migrate(
         "to": to,
         "capacity": capacity,
         "filters": tables(
-            ("attribute", {"name": field, "datatype": "uint8", "filters": Filters(pipeline)._table()})
+            (
+                "attribute",
+                {"name": field, "datatype": "uint8", "filters": Filters(pipeline)._table()},
+            )
             for field, pipeline in (filters or {}).items()
         ),
         "flatten": flatten,

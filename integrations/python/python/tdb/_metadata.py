@@ -21,7 +21,9 @@ class Metadata(MutableMapping[str, Any]):
     Each change writes a file. :meth:`update` writes one file for all its keys.
     """
 
-    def __init__(self, read: Callable[[], list[Entry]], write: Callable[[list[Change]], None]) -> None:
+    def __init__(
+        self, read: Callable[[], list[Entry]], write: Callable[[list[Change]], None]
+    ) -> None:
         self._read = read
         self._write = write
 
@@ -83,7 +85,9 @@ def _encoded(key: str, value: Any) -> tuple[str, bytes]:
         datatype, count = _types.datatype_of(array.dtype, key)
         if count == 1 and array.ndim < 2:
             return (datatype, array.astype(array.dtype.newbyteorder("<")).tobytes())
-        raise UsageError(f"metadata key {key!r}: cannot store an array of {array.dtype} with {array.ndim} dimensions")
+        raise UsageError(
+            f"metadata key {key!r}: cannot store an array of {array.dtype} with {array.ndim} dimensions"
+        )
     items: list[Any] = [*value] if is_list(value) or is_tuple(value) else [value]
     kinds: set[type] = {type(item) for item in items}
     try:

@@ -4,39 +4,39 @@ from typing import Any, final
 __all__ = [
     "Array",
     "Batch",
+    "Batches",
+    "Column",
+    "Group",
+    "Memory",
+    "Query",
+    "Writer",
+    "advise",
+    "attributes_of_arrow",
+    "change_files",
     "complete_schema",
+    "consolidate_fragments",
+    "copy",
     "create_array",
     "create_group",
     "delete_cells",
     "delete_fragments",
-    "evolve",
-    "object_type",
-    "write_metadata",
-    "Column",
-    "Group",
-    "attributes_of_arrow",
-    "import_rows",
-    "open_parquet",
-    "schema_of_rows",
-    "advise",
-    "change_files",
-    "consolidate_fragments",
-    "copy",
     "diff",
     "doctor",
+    "evolve",
+    "import_rows",
     "migrate",
+    "object_type",
+    "open_parquet",
+    "parse_toml",
     "rebuild",
     "relocate",
     "remove",
     "report",
+    "schema_of_rows",
     "verify",
-    "Memory",
-    "Batches",
-    "Query",
-    "parse_toml",
-    "Writer",
     "write_arrow",
     "write_columns",
+    "write_metadata",
 ]
 
 _Opening = Mapping[str, Any]
@@ -71,7 +71,9 @@ class Column:
 class Batch:
     def __len__(self) -> int: ...
     def columns(self) -> list[Column]: ...
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
@@ -95,7 +97,9 @@ class Query:
     def plan(self) -> tuple[str, int, int, int]: ...
     def statistics(self, fields: Sequence[str]) -> list[list[tuple[Any, str | None]]]: ...
     def aggregate(self, aggregates: Sequence[_Aggregate]) -> tuple[list[Column], list[str]]: ...
-    def group_by(self, keys: Sequence[str], aggregates: Sequence[_Aggregate]) -> tuple[list[Column], list[str]]: ...
+    def group_by(
+        self, keys: Sequence[str], aggregates: Sequence[_Aggregate]
+    ) -> tuple[list[Column], list[str]]: ...
 
 @final
 class Array:
@@ -130,7 +134,9 @@ class Group:
     def place(self, key: str) -> str | None: ...
     def metadata(self) -> list[_Entry]: ...
     def write_metadata(self, changes: Sequence[_Change], at: int | None) -> None: ...
-    def change(self, added: Sequence[tuple[str, bool, str | None]], removed: Sequence[str], at: int | None) -> None: ...
+    def change(
+        self, added: Sequence[tuple[str, bool, str | None]], removed: Sequence[str], at: int | None
+    ) -> None: ...
     def walk(self) -> list[tuple[int, str, str, str | None]]: ...
 
 @final
@@ -150,7 +156,9 @@ def delete_cells(array: Array, condition: str, at: int | None) -> None: ...
 def delete_fragments(array: Array, start: int | None, end: int | None) -> int: ...
 def evolve(array: Array, evolution: _Settings) -> None: ...
 def write_metadata(array: Array, changes: Sequence[_Change], at: int | None) -> None: ...
-def write_columns(array: Array, columns: Sequence[_Given], settings: _Settings) -> tuple[list[str], int]: ...
+def write_columns(
+    array: Array, columns: Sequence[_Given], settings: _Settings
+) -> tuple[list[str], int]: ...
 def write_arrow(array: Array, data: object, settings: _Settings) -> tuple[list[str], int]: ...
 def attributes_of_arrow(data: object) -> str: ...
 def open_parquet(path: str) -> _Stream: ...
@@ -175,9 +183,16 @@ def doctor(
     opening: _Opening, fix: bool, only: Sequence[str] | None, take_over: bool, progress: _Progress
 ) -> tuple[list[tuple[str, str, str, str, str, int]], str | None]: ...
 def rebuild(
-    opening: _Opening, fragment: str, salvage: bool, plan: bool, take_over: bool, progress: _Progress
+    opening: _Opening,
+    fragment: str,
+    salvage: bool,
+    plan: bool,
+    take_over: bool,
+    progress: _Progress,
 ) -> tuple[int, int, str | None]: ...
-def advise(opening: _Opening, progress: _Progress) -> list[tuple[str, str, str | None, str, list[str]]]: ...
+def advise(
+    opening: _Opening, progress: _Progress
+) -> list[tuple[str, str, str | None, str, list[str]]]: ...
 def report(opening: _Opening, progress: _Progress) -> str: ...
 def diff(
     first: Array, second: Array, physical: bool, limit: int

@@ -191,12 +191,16 @@ class Read(Table):
             points = array._normalized(spec.points)
         boxes = None
         if spec.boxes is not None:
-            boxes = [[(name, _single(name, ends)) for name, ends in box.items()] for box in spec.boxes]
+            boxes = [
+                [(name, _single(name, ends)) for name, ends in box.items()] for box in spec.boxes
+            ]
         return array._handle.query(
             {
                 "columns": None if columns is None else list(columns),
                 "ranges": [(name, ends_of(ranges)) for name, ranges in (spec.ranges or {}).items()],
-                "points": None if points is None else [(name, values) for name, values, _ in points],
+                "points": None
+                if points is None
+                else [(name, values) for name, values, _ in points],
                 "boxes": boxes,
                 "condition": None if spec.where is None else str(spec.where),
                 "order": spec.order,
@@ -225,7 +229,9 @@ class Read(Table):
         """
         shape = self._shape
         columns = self._query(table=False).columns()
-        arrays: dict[str, Any] = {column.name: self._numpy(column, column.name) for column in columns}
+        arrays: dict[str, Any] = {
+            column.name: self._numpy(column, column.name) for column in columns
+        }
         if shape is None:
             return arrays
         order = "F" if self._spec.order == "col-major" else "C"
@@ -280,7 +286,11 @@ class Read(Table):
         return Groups(self, keys)
 
     def __repr__(self) -> str:
-        given = {name: value for name, value in self._spec._asdict().items() if value not in (None, False)}
+        given = {
+            name: value
+            for name, value in self._spec._asdict().items()
+            if value not in (None, False)
+        }
         parts = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"<tdb.Read of {self._owner.uri}{': ' if parts else ''}{parts}>"
 
@@ -395,7 +405,9 @@ def ends_of(ranges: Ranges) -> list[tuple[Any, Any]]:
             return [(value, value) for value in ranges]
         return [(ranges.start, ranges.stop - 1)]
     if isinstance(ranges, slice):
-        raise UsageError("a slice is no range; write (first, last), both included, or range(start, stop)")
+        raise UsageError(
+            "a slice is no range; write (first, last), both included, or range(start, stop)"
+        )
     shape = getattr(ranges, "shape", ())
     if shape:
         return [(coordinate(value), coordinate(value)) for value in ranges]
@@ -408,4 +420,3 @@ def _single(name: str, ranges: Ranges) -> tuple[Any, Any]:
     if len(ends) != 1:
         raise UsageError(f"dimension {name!r}: a box has one range per dimension", field=name)
     return ends[0]
-

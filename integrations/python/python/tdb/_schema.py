@@ -23,7 +23,10 @@ class Filter:
         self.options: dict[str, Any] = options
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Filter) and (self.name, self.options) == (other.name, other.options)
+        return isinstance(other, Filter) and (self.name, self.options) == (
+            other.name,
+            other.options,
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, *self.options.items()))
@@ -41,7 +44,9 @@ class Filters(Sequence[Filter]):
 
     __slots__ = ("_filters", "max_chunk_size")
 
-    def __init__(self, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None) -> None:
+    def __init__(
+        self, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None
+    ) -> None:
         self._filters = [Filter(item) if isinstance(item, str) else item for item in filters]
         self.max_chunk_size = max_chunk_size
 
@@ -81,7 +86,9 @@ class Filters(Sequence[Filter]):
         return cls(
             Filter(item)
             if isinstance(item, str)
-            else Filter(item["filter"], **{key: value for key, value in item.items() if key != "filter"})
+            else Filter(
+                item["filter"], **{key: value for key, value in item.items() if key != "filter"}
+            )
             for item in items
         )
 
@@ -98,7 +105,7 @@ class Dimension:
     tile.
     """
 
-    __slots__ = ("current_domain", "dtype", "domain", "filters", "name", "tile")
+    __slots__ = ("current_domain", "domain", "dtype", "filters", "name", "tile")
 
     def __init__(
         self,
@@ -158,7 +165,17 @@ class Attribute:
     variable length. ``fill`` is the value of unwritten cells.
     """
 
-    __slots__ = ("dtype", "enumeration", "fill", "fill_valid", "filters", "name", "nullable", "order", "values_per_cell")
+    __slots__ = (
+        "dtype",
+        "enumeration",
+        "fill",
+        "fill_valid",
+        "filters",
+        "name",
+        "nullable",
+        "order",
+        "values_per_cell",
+    )
 
     def __init__(
         self,
@@ -237,14 +254,18 @@ class Enumeration:
         values_per_value: int | str | None = None,
     ) -> None:
         self.name = name
-        self.values: list[Any] = [value.item() if hasattr(value, "dtype") else value for value in values]
+        self.values: list[Any] = [
+            value.item() if hasattr(value, "dtype") else value for value in values
+        ]
         first: Any = self.values[0] if self.values else ""
         self.dtype, default = _datatype(type(first) if dtype is None else dtype, name)
         self.values_per_value = default if values_per_value is None else values_per_value
         self.ordered = ordered
 
     def __repr__(self) -> str:
-        return f"Enumeration({self.name!r}, {self.values!r}{', ordered=True' if self.ordered else ''})"
+        return (
+            f"Enumeration({self.name!r}, {self.values!r}{', ordered=True' if self.ordered else ''})"
+        )
 
     def _table(self) -> dict[str, Any]:
         return {
@@ -252,7 +273,10 @@ class Enumeration:
             "datatype": self.dtype,
             "values_per_value": None if self.values_per_value == 1 else self.values_per_value,
             "ordered": self.ordered or None,
-            "values": [value if isinstance(value, dict) else _constant(value, self.dtype) for value in self.values],
+            "values": [
+                value if isinstance(value, dict) else _constant(value, self.dtype)
+                for value in self.values
+            ],
         }
 
     @classmethod
@@ -301,7 +325,9 @@ class Schema:
         self.settings: dict[str, Any] = settings
 
     def __repr__(self) -> str:
-        return f"Schema({'sparse' if self.sparse else 'dense'}, {self.dimensions}, {self.attributes})"
+        return (
+            f"Schema({'sparse' if self.sparse else 'dense'}, {self.dimensions}, {self.attributes})"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -377,7 +403,9 @@ def _constant(value: Any, datatype: str) -> Any:
     """Converts a value of NumPy, or a date."""
     unit = _types.unit_of(datatype)
     dtype = getattr(value, "dtype", None)
-    if unit is not None and (hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")):
+    if unit is not None and (
+        hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")
+    ):
         np = numpy()
 
         kind = np.datetime64 if unit[0] == "M" else np.timedelta64

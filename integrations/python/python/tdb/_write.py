@@ -25,7 +25,9 @@ _TEXTS = _types.TEXTS | {"char"}
 
 def is_arrow(data: object) -> bool:
     """Whether the data is a table of Arrow, and no data frame of pandas."""
-    return not _is_pandas(data) and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"))
+    return not _is_pandas(data) and (
+        hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    )
 
 
 def _is_pandas(data: object) -> bool:
@@ -35,7 +37,11 @@ def _is_pandas(data: object) -> bool:
 def table(data: Any) -> dict[str, Any]:
     """Returns the columns of a dictionary, a data frame or a structured array, by name."""
     if _is_pandas(data):
-        levels = [data.index] if data.index.nlevels == 1 else [data.index.get_level_values(n) for n in data.index.names]
+        levels = (
+            [data.index]
+            if data.index.nlevels == 1
+            else [data.index.get_level_values(n) for n in data.index.names]
+        )
         index = {str(level.name): level for level in levels if level.name is not None}
         return {**index, **{str(name): data[name] for name in data.columns}}
     if is_mapping(data):
@@ -162,7 +168,9 @@ class _Column:
         kind: Any = getattr(dtype, "numpy_dtype", None)
         if kind is None or kind.kind == "O":
             return (np.where(missing, None, np.asarray(values.astype(object))), None)
-        array = values.to_numpy(dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None)
+        array = values.to_numpy(
+            dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None
+        )
         return (array, None if not missing.any() else ~missing)
 
     def _positions(self, values: Any, valid: Any, known: Any) -> tuple[Any, Any]:
@@ -182,7 +190,9 @@ class _Column:
             place = places.get(item)
             if place is None:
                 enumeration = self.field.enumeration
-                raise self.cell_error(cell, f"{item!r} is not in enumeration {enumeration!r}; extend it first")
+                raise self.cell_error(
+                    cell, f"{item!r} is not in enumeration {enumeration!r}; extend it first"
+                )
             found.append(place)
         return (found, None)
 
@@ -198,11 +208,16 @@ class _Column:
             if dtype.kind in "Mm":
                 return int(self._times(value.reshape(1))[0])
             return value.item()
-        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in ("NAType", "NaTType"):
+        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in (
+            "NAType",
+            "NaTType",
+        ):
             return None
         if hasattr(value, "isoformat"):
             if getattr(value, "tzinfo", None) is not None:
-                raise self.cell_error(cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone")
+                raise self.cell_error(
+                    cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone"
+                )
             return date_text(value)
         return value
 
@@ -227,7 +242,7 @@ class _Column:
         if values.dtype.kind in "USTV":
             raise self.error(f"found {values.dtype}, expected {self.datatype}")
         expected = 1 if self.count == 1 else 2
-        if values.ndim != expected or (self.count or 1) > 1 and values.shape[1] != self.count:
+        if values.ndim != expected or ((self.count or 1) > 1 and values.shape[1] != self.count):
             per_cell = "one value" if self.count == 1 else f"{self.count or 'lists of'} values"
             raise self.error(f"found the shape {values.shape}, expected {per_cell} per cell")
         no_time = None
@@ -236,7 +251,9 @@ class _Column:
                 no_time = np.isnat(values)
             flat = self._times(values.reshape(-1))
         else:
-            flat = self._numbers(values.reshape(-1), None if valid is None or values.ndim > 1 else valid)
+            flat = self._numbers(
+                values.reshape(-1), None if valid is None or values.ndim > 1 else valid
+            )
         flat = np.ascontiguousarray(flat)
         if no_time is not None and no_time.any():
             valid = np.ascontiguousarray(~no_time).view(np.uint8)
@@ -256,8 +273,13 @@ class _Column:
             if joined.dtype.kind in "Mm":
                 flat = self._times(joined)
             else:
-                flat = self._numbers(joined, None, np.repeat(np.arange(len(items)), lengths[1:].astype(np.int64)))
-            return (("lists", np.ascontiguousarray(flat), np.cumsum(lengths, dtype=np.uint64)), valid)
+                flat = self._numbers(
+                    joined, None, np.repeat(np.arange(len(items)), lengths[1:].astype(np.int64))
+                )
+            return (
+                ("lists", np.ascontiguousarray(flat), np.cumsum(lengths, dtype=np.uint64)),
+                valid,
+            )
         if valid is not None:
             items = [item if keep else None for item, keep in zip(items, valid)]
         return (self._list(items), None)
@@ -278,7 +300,9 @@ class _Column:
         if self.count is not None:
             width = values.dtype.itemsize // (4 if values.dtype.kind == "U" else 1)
             encoded: Any = values if values.dtype.kind == "S" else np.char.encode(values, "utf-8")
-            too_long = np.flatnonzero(np.char.str_len(encoded) > self.count) if width else np.arange(0)
+            too_long = (
+                np.flatnonzero(np.char.str_len(encoded) > self.count) if width else np.arange(0)
+            )
             if len(too_long):
                 cell = int(too_long[0])
                 raise self.cell_error(cell, f"{values[cell]!r} has more than {self.count} bytes")
@@ -304,21 +328,25 @@ class _Column:
             return values.view(np.int64)
         converted = values.astype(target)
         back = converted.astype(values.dtype)
-        self._reject((back != values) & ~np.isnat(values), values, f"is not a whole number of {self.datatype}")
+        self._reject(
+            (back != values) & ~np.isnat(values),
+            values,
+            f"is not a whole number of {self.datatype}",
+        )
         return converted.view(np.int64)
 
-    def _numbers(
-        self, values: Any, valid: Any, cells: Any = None
-    ) -> Any:
+    def _numbers(self, values: Any, valid: Any, cells: Any = None) -> Any:
         """Converts numbers to the type of the field, if it can represent each of them."""
         np = numpy()
 
-        target = np.dtype("int64" if _types.unit_of(self.datatype) else _types.numpy_type(self.datatype))
+        target = np.dtype(
+            "int64" if _types.unit_of(self.datatype) else _types.numpy_type(self.datatype)
+        )
         found = values.dtype
         if found == target and found.isnative:
             return values.view(np.uint8) if target.kind == "b" else values
         what = f"is not a valid {self.datatype}"
-        if found.kind not in "biuf" or found.kind == "f" and target.kind != "f":
+        if found.kind not in "biuf" or (found.kind == "f" and target.kind != "f"):
             raise self.error(f"found {found}, expected {self.datatype}")
         if target.kind == "b":
             target = np.dtype(np.uint8)
@@ -338,9 +366,7 @@ class _Column:
         self._reject(wrong, values, what, cells)
         return converted
 
-    def _reject(
-        self, wrong: Any, values: Any, what: str, cells: Any = None
-    ) -> None:
+    def _reject(self, wrong: Any, values: Any, what: str, cells: Any = None) -> None:
         if not wrong.any():
             return
         place = int(wrong.argmax())
