@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 import subprocess
 import sys
@@ -84,6 +85,10 @@ def test_workers_share_the_samples(
     for (first, second, again), count, step in ((epochs[:3], ROWS, 6), (epochs[3:], CELLS, 1)):
         assert sorted(first) == sorted(second) == list(range(0, count * step, step))
         assert first == again and first != second
+
+
+def test_doctests() -> None:
+    assert doctest.testmod(tdb.torch).failed == 0
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

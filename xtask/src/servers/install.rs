@@ -22,6 +22,9 @@ const SPELLING: &[&str] = &["typos==1.52.0"];
 const PACKAGE: &[&str] = &[
     "maturin==1.16.0",
     "pytest==9.2.0",
+    "dask==2026.8.0",
+    "datafusion==55.0.0",
+    "duckdb==2.0.1",
     "hypothesis==6.170.17",
     "numpy==2.4.6",
     "pandas==2.3.3",
@@ -30,6 +33,7 @@ const PACKAGE: &[&str] = &[
     "pyarrow==26.0.1",
     "tiledb==0.36.1",
     "tqdm==4.70.1",
+    "xarray==2026.9.0",
     "mypy==2.4.1",
     "pyright==1.1.414",
 ];
