@@ -312,7 +312,8 @@ impl NativeQuery {
 
     /// Returns the query of a part of this query.
     fn part(&self, py: Python<'_>, bytes: &[u8]) -> Result<Self> {
-        let query = briefly(py, || Ok(QueryPart::from_bytes(bytes).map_err(Failure::usage)?.query(self.query.array())?))?;
+        let query =
+            briefly(py, || Ok(QueryPart::from_bytes(bytes).map_err(Failure::usage)?.query(self.query.array())?))?;
         Ok(Self { query, limit: None, has_budget: self.has_budget, options: self.options.clone() })
     }
 

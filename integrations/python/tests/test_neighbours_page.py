@@ -18,5 +18,9 @@ def test_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     # The folder tests_torch runs the example of PyTorch.
-    ran = [exec(compile(example, PAGE, "exec"), names) for example in examples() if "torch" not in example]
+    ran = [
+        exec(compile(example, PAGE, "exec"), names)
+        for example in examples()
+        if "torch" not in example
+    ]
     assert len(ran) >= 6

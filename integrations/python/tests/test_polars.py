@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import operator
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 import tdb
 import tdb.polars
 import tiledb
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 CELLS = 2000
@@ -36,7 +39,9 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> str:
         *(tiledb.Attr(name, dtype=f"datetime64[{unit}]") for name, unit in DATES.items()),
     ]
     filters = tiledb.Enumeration("filters", True, values=["z", "a", "m"])
-    schema = tiledb.ArraySchema(domain=domain, attrs=attributes, sparse=True, capacity=100, enums=[filters])
+    schema = tiledb.ArraySchema(
+        domain=domain, attrs=attributes, sparse=True, capacity=100, enums=[filters]
+    )
     tiledb.Array.create(uri, schema)
     places = np.arange(CELLS)
     floats = (places / 4).astype(np.float32)
@@ -46,7 +51,9 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> str:
     data = {
         "number": places,
         "float": floats,
-        "depth": pd.array([None if place % 5 == 0 else place // 2 for place in places], dtype="Int16"),
+        "depth": pd.array(
+            [None if place % 5 == 0 else place // 2 for place in places], dtype="Int16"
+        ),
         "flag": places % 3 == 0,
         "text": np.array([f"t{place:04}" for place in places]),
         "filter": (places * 3 // CELLS).astype(np.int8),
@@ -156,7 +163,9 @@ UNTRANSLATED = [
 def test_a_condition_selects_the_rows_of_the_filter(cells: str, predicate: pl.Expr) -> None:
     array = tdb.open(cells)
     everything = array.read().to_polars()
-    assert_frame_equal(tdb.polars.scan(array).filter(predicate).collect(), everything.filter(predicate))
+    assert_frame_equal(
+        tdb.polars.scan(array).filter(predicate).collect(), everything.filter(predicate)
+    )
     seen: list[pl.Expr] = []
 
     def source(columns: Any, predicate: pl.Expr | None, *_: Any) -> Any:
@@ -171,13 +180,36 @@ def test_a_condition_selects_the_rows_of_the_filter(cells: str, predicate: pl.Ex
     assert condition is not None
     kept = array.read(where=condition).to_polars()
     assert_frame_equal(kept.filter(predicate), everything.filter(predicate))
-    assert len(kept) < len(everything) or predicate.meta.undo_aliases().meta.root_names() == ["filter"]
+    assert len(kept) < len(everything) or predicate.meta.undo_aliases().meta.root_names() == [
+        "filter"
+    ]
 
 
 @pytest.mark.parametrize("predicate", UNTRANSLATED, ids=str)
 def test_polars_filters_the_rest(cells: str, predicate: pl.Expr) -> None:
     array = tdb.open(cells)
     assert tdb.polars.condition(predicate, array) is None
+    expected = array.read().to_polars().filter(predicate)
+    assert_frame_equal(tdb.polars.scan(array).filter(predicate).collect(), expected)
+
+
+def combined(atoms: list[Any]) -> st.SearchStrategy[Any]:
+    """Returns combinations of filters by AND, OR and NOT."""
+    return st.recursive(
+        st.sampled_from(atoms),
+        lambda inner: st.one_of(
+            st.builds(operator.and_, inner, inner),
+            st.builds(operator.or_, inner, inner),
+            st.builds(operator.invert, inner),
+        ),
+        max_leaves=6,
+    )
+
+
+@given(predicate=combined(TRANSLATED + UNTRANSLATED))
+@settings(max_examples=200, deadline=None)
+def test_combined_filters_select_the_rows_of_polars(cells: str, predicate: pl.Expr) -> None:
+    array = tdb.open(cells)
     expected = array.read().to_polars().filter(predicate)
     assert_frame_equal(tdb.polars.scan(array).filter(predicate).collect(), expected)
 
@@ -201,8 +233,15 @@ def test_filters_and_columns_skip_tiles(cells: str, grid: str, engine: Any) -> N
     columns = ["number", "text", "ns"]
     total, rows = bytes_of(cells, lambda frame: frame.select(columns), engine)
     assert rows == CELLS
-    for predicate in (c("number") > 1950, c("pos") > 1950, c("text") > "t1950", c("ns") > datetime.datetime(1976, 6, 1)):
-        some, rows = bytes_of(cells, lambda frame: frame.filter(predicate).select(columns), engine)
+    for predicate in (
+        c("number") > 1950,
+        c("pos") > 1950,
+        c("text") > "t1950",
+        c("ns") > datetime.datetime(1976, 6, 1),
+    ):
+        some, rows = bytes_of(
+            cells, lambda frame, where=predicate: frame.filter(where).select(columns), engine
+        )
         assert 0 < rows < 100
         assert some < total / 2, predicate
     one, _ = bytes_of(cells, lambda frame: frame.select("number"), engine)
@@ -220,8 +259,12 @@ def test_a_slice_reads_the_first_rows(cells: str) -> None:
     even = c("number") % 2 == 0
     late = c("number") > 1
     for predicate in (even, late):
-        assert_frame_equal(frame.head(5).filter(predicate).collect(), everything.head(5).filter(predicate))
-        assert_frame_equal(frame.filter(predicate).head(5).collect(), everything.filter(predicate).head(5))
+        assert_frame_equal(
+            frame.head(5).filter(predicate).collect(), everything.head(5).filter(predicate)
+        )
+        assert_frame_equal(
+            frame.filter(predicate).head(5).collect(), everything.filter(predicate).head(5)
+        )
     assert_frame_equal(frame.tail(3).collect(), everything.tail(3))
     assert frame.select(pl.len()).collect().item() == CELLS
     assert frame.filter(late).select(pl.len()).collect().item() == CELLS - 2
@@ -248,11 +291,16 @@ def test_batches_are_streamed(grid: str) -> None:
 
 
 def test_a_scan_has_the_selection_of_a_read(cells: str) -> None:
-    read = tdb.open(cells).read(["number", "text"], ranges={"pos": (10, 19)}, where="number > 12", order="row-major")
+    read = tdb.open(cells).read(
+        ["number", "text"], ranges={"pos": (10, 19)}, where="number > 12", order="row-major"
+    )
     frame = tdb.polars.scan(read)
     assert frame.collect_schema().names() == ["number", "text"]
     assert frame.select("number").collect().to_series().to_list() == list(range(13, 20))
-    assert frame.filter(c("number") < 15).select("number").collect().to_series().to_list() == [13, 14]
+    assert frame.filter(c("number") < 15).select("number").collect().to_series().to_list() == [
+        13,
+        14,
+    ]
     assert frame.filter(c("number") < 0).collect().is_empty()
     assert frame.filter(c("number") < 0).collect().schema == frame.collect_schema()
 
@@ -262,14 +310,23 @@ def test_a_scan_joins_and_groups_like_a_frame(cells: str) -> None:
 
     def counts(frame: pl.LazyFrame) -> pl.DataFrame:
         other = frame.filter(c("flag")).select("pos", double=c("number") * 2)
-        return frame.join(other, on="pos").group_by("filter").agg(c("double").sum()).sort("double").collect()
+        return (
+            frame.join(other, on="pos")
+            .group_by("filter")
+            .agg(c("double").sum())
+            .sort("double")
+            .collect()
+        )
 
     assert_frame_equal(counts(frame), counts(everything.lazy()))
 
 
 def test_the_source_of_a_scan_is_pickled(cells: str) -> None:
     frame = pickle.loads(pickle.dumps(tdb.polars.scan(cells)))
-    assert frame.filter(c("number") > 1997).select("number").collect().to_series().to_list() == [1998, 1999]
+    assert frame.filter(c("number") > 1997).select("number").collect().to_series().to_list() == [
+        1998,
+        1999,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -291,6 +348,14 @@ def test_arrays_of_all_releases_are_scanned(fixture_array: Callable[[str], str],
 def test_a_missing_array_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(tdb.NotFoundError):
         tdb.polars.scan(tmp_path / "missing")
+
+
+def test_a_filter_of_fill_values_is_left_to_polars(grid: str) -> None:
+    read = tdb.open(grid).read(["a"], where="a < 100", fill=True)
+    everything = read.to_polars()
+    for predicate in (c("a") < 5, c("a") > 95):
+        found = tdb.polars.scan(read).filter(predicate).collect()
+        assert_frame_equal(found, everything.filter(predicate))
 
 
 def test_a_read_with_a_limit_is_an_error(cells: str) -> None:

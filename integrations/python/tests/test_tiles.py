@@ -26,7 +26,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> str:
         tiledb.Dim("sample", domain=(5, ROWS + 4), tile=32, dtype=np.int32),
         tiledb.Dim("value", domain=(0, 5), tile=4, dtype=np.int32),
     )
-    schema = tiledb.ArraySchema(domain, [tiledb.Attr("x", dtype=np.float32), tiledb.Attr("n", dtype=np.int64)])
+    schema = tiledb.ArraySchema(
+        domain, [tiledb.Attr("x", dtype=np.float32), tiledb.Attr("n", dtype=np.int64)]
+    )
     tiledb.Array.create(uri, schema)
     numbers = np.arange(ROWS * 6).reshape(ROWS, 6)
     with tiledb.open(uri, "w") as array:
@@ -65,8 +67,13 @@ def numbers(batches: list[dict[str, npt.NDArray[Any]]]) -> npt.NDArray[np.int64]
 
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize("shards", [1, 3, 8, 100])
-def test_each_sample_is_in_one_batch_of_one_shard(samples: str, points: str, shards: int, shuffle: bool) -> None:
-    for read, count, step in ((tdb.open(samples).read(), ROWS, 6), (tdb.open(points).read(["n"]), CELLS, 1)):
+def test_each_sample_is_in_one_batch_of_one_shard(
+    samples: str, points: str, shards: int, shuffle: bool
+) -> None:
+    for read, count, step in (
+        (tdb.open(samples).read(), ROWS, 6),
+        (tdb.open(points).read(["n"]), CELLS, 1),
+    ):
         data = TileBatches(read, batch_size=50, shuffle=shuffle, mixed=4)
         found = [list(data.batches(shard, shards)) for shard in range(shards)]
         seen = numbers([batch for batches in found for batch in batches])

@@ -110,7 +110,9 @@ def test_indices_select_the_cells_of_numpy(grid: str, key: dict[str, Any]) -> No
     loaded = xr.open_dataset(grid, engine="tdb").load()
     xr.testing.assert_identical(lazy.isel(key).load(), loaded.isel(key))
     part = {"y": slice(2, 99), "x": slice(4, 30, 2)}
-    xr.testing.assert_identical(lazy.isel(part).isel(y=slice(5, 9)).load(), loaded.isel(part).isel(y=slice(5, 9)))
+    xr.testing.assert_identical(
+        lazy.isel(part).isel(y=slice(5, 9)).load(), loaded.isel(part).isel(y=slice(5, 9))
+    )
 
 
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
@@ -120,7 +122,9 @@ def test_dask_computes_by_tiles(grid: str, scheduler: str) -> None:
     assert data.rgb.chunks == ((16,) * 6 + (4,), (16, 16, 16, 2), (3,))
     with dask.config.set(scheduler=scheduler):
         assert data.a.isel(y=slice(0, 40)).sum().compute().item() == 1999 * 1000
-        np.testing.assert_array_equal(data.a.mean("y").compute(), np.arange(5000).reshape(100, 50).mean(0))
+        np.testing.assert_array_equal(
+            data.a.mean("y").compute(), np.arange(5000).reshape(100, 50).mean(0)
+        )
 
 
 def test_datasets_are_pickled(grid: str) -> None:
@@ -130,7 +134,9 @@ def test_datasets_are_pickled(grid: str) -> None:
 
 
 def test_a_path_without_engine_is_recognized(grid: str) -> None:
-    xr.testing.assert_identical(xr.open_dataset(grid).load(), xr.open_dataset(Path(grid), engine="tdb").load())
+    xr.testing.assert_identical(
+        xr.open_dataset(grid).load(), xr.open_dataset(Path(grid), engine="tdb").load()
+    )
 
 
 def test_a_closed_dataset_is_an_error(grid: str) -> None:
@@ -145,7 +151,9 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A dense array by day of which a part is written, twice."""
     uri = str(tmp_path_factory.mktemp("series") / "array")
     first, last = np.datetime64("1900-01-01"), np.datetime64("9999-12-31")
-    dimension = tiledb.Dim("day", domain=(first, last), tile=np.timedelta64(7, "D"), dtype="datetime64[D]")
+    dimension = tiledb.Dim(
+        "day", domain=(first, last), tile=np.timedelta64(7, "D"), dtype="datetime64[D]"
+    )
     schema = tiledb.ArraySchema(tiledb.Domain(dimension), [tiledb.Attr("rain", dtype=np.float64)])
     tiledb.Array.create(uri, schema)
     for time, start in ((1000, "2024-01-01"), (2000, "2024-01-31")):
@@ -176,7 +184,9 @@ def test_a_dataset_shows_a_point_in_time(series: str) -> None:
         xr.open_dataset(series, engine="tdb", nonempty=True, at=500)
 
 
-def test_arrays_that_do_not_fit_are_errors(tmp_path: Path, fixture_array: Callable[[str], str]) -> None:
+def test_arrays_that_do_not_fit_are_errors(
+    tmp_path: Path, fixture_array: Callable[[str], str]
+) -> None:
     with pytest.raises(tdb.UsageError, match="dense"):
         xr.open_dataset(fixture_array("v22-by-2.30.0-sparse-2d"), engine="tdb")
     uri = str(tmp_path / "array")
@@ -216,8 +226,10 @@ def test_arrays_of_all_releases_are_opened(fixture_array: Callable[[str], str], 
         assert found.dtype == found.values.dtype
         if found.dtype.kind == "O":
             # dask replaces `None` by NaN.
-            for one, other in zip(found.values.ravel(), chunked[attribute].values.ravel(), strict=True):
-                assert np.array_equal(one, other) or one is None and pd.isna(other)
+            for one, other in zip(
+                found.values.ravel(), chunked[attribute].values.ravel(), strict=True
+            ):
+                assert np.array_equal(one, other) or (one is None and pd.isna(other))
             continue
         np.testing.assert_array_equal(found, chunked[attribute])
         if found.dtype.kind in "iuf" and not isinstance(plain, np.ma.MaskedArray):

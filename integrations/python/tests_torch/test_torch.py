@@ -95,7 +95,9 @@ def test_the_example_runs(tmp_path: Path) -> None:
     create, example = examples()[0], examples()[-1]
     script = f"{create}\nif __name__ == '__main__':\n{textwrap.indent(example, '    ')}    print(*shapes, sep='\\n')\n"
     (tmp_path / "script.py").write_text(script)
-    shown = subprocess.check_output([sys.executable, "script.py"], text=True, timeout=300, cwd=tmp_path)
+    shown = subprocess.check_output(
+        [sys.executable, "script.py"], text=True, timeout=300, cwd=tmp_path
+    )
     assert shown.splitlines().count("torch.Size([64, 1000])") == 14
 
 

@@ -53,7 +53,11 @@ def compared(field: Field, operator: str, value: Any) -> Condition | None:
         # Values of an ordered enumeration have another order than texts.
         is_fit = isinstance(value, str) and operator in ("=", "!=")
     elif is_date(field):
-        return _date(field, operator, value) if getattr(value, "dtype", np.dtype(object)).kind == "M" else None
+        return (
+            _date(field, operator, value)
+            if getattr(value, "dtype", np.dtype(object)).kind == "M"
+            else None
+        )
     elif field.datatype in _types.TEXTS:
         is_fit = isinstance(value, str)
     elif isinstance(value, bool) or field.datatype == "bool":
@@ -102,6 +106,9 @@ def replaced(read: Read, **parts: Any) -> Read:
 def restricted(read: Read, translated: Callable[[], Condition | None]) -> Read:
     """Returns a read with another condition, in addition to its own."""
     where = read._spec.where
+    if read._spec.fill:
+        # Cells that do not match would get fill values, which the filter may select.
+        return read
     try:
         condition = translated()
         if condition is None:

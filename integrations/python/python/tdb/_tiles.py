@@ -68,9 +68,13 @@ class TileBatches:
         if isinstance(self._units[0], bytes):
             query = self._read._query(table=True)
         for start in range(0, len(mine), self._mixed):
-            tiles = [self._tile(query, self._units[place]) for place in mine[start : start + self._mixed]]
+            tiles = [
+                self._tile(query, self._units[place]) for place in mine[start : start + self._mixed]
+            ]
             samples = {
-                name: np.concatenate([*([rest[name]] if rest else []), *(tile[name] for tile in tiles)])
+                name: np.concatenate(
+                    [*([rest[name]] if rest else []), *(tile[name] for tile in tiles)]
+                )
                 for name in tiles[0]
             }
             count = len(next(iter(samples.values())))
@@ -83,7 +87,9 @@ class TileBatches:
         if rest and not self._drop_last and len(next(iter(rest.values()))):
             yield rest
 
-    def _tile(self, query: Query | None, unit: tuple[int, int] | bytes) -> dict[str, npt.NDArray[Any]]:
+    def _tile(
+        self, query: Query | None, unit: tuple[int, int] | bytes
+    ) -> dict[str, npt.NDArray[Any]]:
         read = self._read
         if isinstance(unit, bytes):
             assert query is not None
@@ -108,7 +114,9 @@ def _slices(read: Read) -> list[tuple[int, int]]:
         ((first, last),) = ends_of(given)
         ends = (ends[0] if first is None else first, ends[1] if last is None else last)
         if not all(isinstance(end, int) for end in ends):
-            raise UsageError(f"dimension {dimension.name!r}: give its range as integers", field=dimension.name)
+            raise UsageError(
+                f"dimension {dimension.name!r}: give its range as integers", field=dimension.name
+            )
     first, last = ends
     tile = dimension.tile or last - first + 1
     start = first - (first - dimension.domain[0]) % tile

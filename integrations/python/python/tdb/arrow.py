@@ -61,7 +61,9 @@ class ReadDataset(ds.Dataset):
         """A condition of all rows: true."""
         return pc.scalar(True)
 
-    def scanner(self, columns: Any = None, filter: pc.Expression | None = None, **_: Any) -> ds.Scanner:
+    def scanner(
+        self, columns: Any = None, filter: pc.Expression | None = None, **_: Any
+    ) -> ds.Scanner:
         """Starts a scan. Options of threads and batches have no effect."""
         filters = [part for part in (self._filter, filter) if part is not None]
         both = filters[0] & filters[1] if len(filters) == 2 else next(iter(filters), None)
@@ -72,12 +74,19 @@ class ReadDataset(ds.Dataset):
         """Returns the read of a scan."""
         read = self._read
         if columns is not None:
-            texts = [str(filter), *(map(str, columns.values()) if isinstance(columns, Mapping) else ())]
+            texts = [
+                str(filter),
+                *(map(str, columns.values()) if isinstance(columns, Mapping) else ()),
+            ]
             named = set(() if isinstance(columns, Mapping) else columns)
             # A filter does not list its fields: a word in its text may be one.
             words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in self._schema.names]
             found = [any(word.search(text) for text in texts) for word in words]
-            needed = [name for name, is_found in zip(self._schema.names, found) if is_found or name in named]
+            needed = [
+                name
+                for name, is_found in zip(self._schema.names, found)
+                if is_found or name in named
+            ]
             read = replaced(read, columns=needed or self._schema.names[:1])
         return read if filter is None else restricted(read, lambda: condition(filter, read._owner))
 
@@ -141,7 +150,9 @@ _OPERATORS: dict[str, Callable[[Any, Any], pc.Expression]] = {
 }
 _OPERATOR = re.compile(r" (==|!=|<=|>=|<|>) ")
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"|([-+.:\w]+(?: [0-9:.]+)?)')
-_VALUES = re.compile(r", \{value_set=[\w\[\]]+:\[\n(.*?)\n\], null_matching_behavior=MATCH\}\)", re.DOTALL)
+_VALUES = re.compile(
+    r", \{value_set=[\w\[\]]+:\[\n(.*?)\n\], null_matching_behavior=MATCH\}\)", re.DOTALL
+)
 
 
 class _Parser:
@@ -218,7 +229,9 @@ class _Parser:
         self._expects(")")
         return (
             left & right if is_and else left | right,
-            lambda negated: joined(left_condition(negated), right_condition(negated), both=is_and != negated),
+            lambda negated: joined(
+                left_condition(negated), right_condition(negated), both=is_and != negated
+            ),
         )
 
     def _comparison(self) -> _Test | None:
@@ -228,7 +241,10 @@ class _Parser:
         sign = self._matches(_OPERATOR)[1]
         value = self._value(name, self._matches(_LITERAL))
         self._expects(")")
-        return (_OPERATORS[sign](pc.field(name), value), lambda negated: self._compared(name, sign, value, negated))
+        return (
+            _OPERATORS[sign](pc.field(name), value),
+            lambda negated: self._compared(name, sign, value, negated),
+        )
 
     def _membership(self) -> _Test:
         name = self._name(_VALUES)
@@ -243,7 +259,9 @@ class _Parser:
         def translate(negated: bool) -> Condition | None:
             tests = [self._compared(name, "==", value, negated) for value in values]
             known = [test.text for test in tests if test is not None]
-            return Condition(" or ".join(known)) if len(known) == len(values) and not negated else None
+            return (
+                Condition(" or ".join(known)) if len(known) == len(values) and not negated else None
+            )
 
         return (pc.field(name).isin(pa.array(values, values[0].type)), translate)
 
@@ -264,5 +282,7 @@ class _Parser:
             # NaN is neither less nor greater.
             return None
         sign = "=" if sign == "==" else sign
-        plain = pa.array([value]).to_numpy(zero_copy_only=False)[0] if is_date(field) else value.as_py()
+        plain = (
+            pa.array([value]).to_numpy(zero_copy_only=False)[0] if is_date(field) else value.as_py()
+        )
         return compared(field, NEGATED[sign] if negated else sign, plain)

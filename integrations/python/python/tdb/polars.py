@@ -17,7 +17,16 @@ from polars.io.plugins import register_io_source
 
 from ._array import Array, Field
 from ._expr import Col, Condition
-from ._pushdown import MIRRORED, NEGATED, compared, is_comparable, joined, read_of, replaced, restricted
+from ._pushdown import (
+    MIRRORED,
+    NEGATED,
+    compared,
+    is_comparable,
+    joined,
+    read_of,
+    replaced,
+    restricted,
+)
 from ._read import Read
 
 __all__ = ["condition", "scan"]
@@ -123,7 +132,9 @@ def _field(expr: pl.Expr, fields: Mapping[str, Field]) -> Field | None:
     return field if field is not None and is_comparable(field) else None
 
 
-def _comparison(column: pl.Expr, operator: str, value: pl.Expr, fields: Mapping[str, Field]) -> Condition | None:
+def _comparison(
+    column: pl.Expr, operator: str, value: pl.Expr, fields: Mapping[str, Field]
+) -> Condition | None:
     field = _field(column, fields)
     if field is None or not value.meta.is_literal():
         return None
@@ -135,10 +146,15 @@ def _compared(field: Field, operator: str, values: pl.Series) -> Condition | Non
     if len(values) != 1 or values[0] is None:
         return None
     kind = values.dtype
-    is_date = kind == pl.Date or isinstance(kind, pl.Datetime) and kind.time_zone is None
+    is_date = kind == pl.Date or (isinstance(kind, pl.Datetime) and kind.time_zone is None)
     value: Any = values.to_numpy()[0] if is_date else values[0]
     found = compared(field, operator, value)
-    if found is not None and field.datatype.startswith("float") and field.role != "dimension" and ">" in operator:
+    if (
+        found is not None
+        and field.datatype.startswith("float")
+        and field.role != "dimension"
+        and ">" in operator
+    ):
         # In polars, NaN is greater than all numbers.
         return found | Col(field.name).is_nan()
     return found
@@ -169,10 +185,14 @@ def _between(
     if negated or not any(_is(expr, value.is_between(low, high, closed=closed)) for closed in ends):
         return None
     # Includes both ends, whichever are closed.
-    return joined(_comparison(value, ">=", low, fields), _comparison(value, "<=", high, fields), both=True)
+    return joined(
+        _comparison(value, ">=", low, fields), _comparison(value, "<=", high, fields), both=True
+    )
 
 
-def _member(column: pl.Expr, values: pl.Expr, fields: Mapping[str, Field], *, negated: bool) -> Condition | None:
+def _member(
+    column: pl.Expr, values: pl.Expr, fields: Mapping[str, Field], *, negated: bool
+) -> Condition | None:
     field = _field(column, fields)
     if field is None or negated or not values.meta.is_literal():
         return None

@@ -48,11 +48,18 @@ class Dataset(TileBatches, IterableDataset[dict[str, Any]]):
         world_size: int | None = None,
     ) -> None:
         super().__init__(
-            read, batch_size=batch_size, shuffle=shuffle, seed=seed, mixed=mixed, drop_last=drop_last
+            read,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            seed=seed,
+            mixed=mixed,
+            drop_last=drop_last,
         )
         grouped = distributed.is_available() and distributed.is_initialized()
         self._rank = (distributed.get_rank() if grouped else 0) if rank is None else rank
-        self._world_size = (distributed.get_world_size() if grouped else 1) if world_size is None else world_size
+        self._world_size = (
+            (distributed.get_world_size() if grouped else 1) if world_size is None else world_size
+        )
         # Workers that persist see the epochs of this process.
         self._epoch = cast(Any, torch.zeros(1, dtype=torch.int64).share_memory_())
 

@@ -61,7 +61,9 @@ class Backend(BackendEntrypoint):
         """
         if isinstance(filename_or_obj, Array):
             return dataset(filename_or_obj, drop_variables, nonempty=nonempty)
-        array = open_array(filename_or_obj, at=at, between=between, key=key, storage_options=storage_options)
+        array = open_array(
+            filename_or_obj, at=at, between=between, key=key, storage_options=storage_options
+        )
         found = dataset(array, drop_variables, nonempty=nonempty)
         found.set_close(array.close)
         return found
@@ -71,7 +73,9 @@ class Backend(BackendEntrypoint):
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         path: str = os.fspath(filename_or_obj)
-        return any(os.path.exists(os.path.join(path, name)) for name in ("__schema", "__array_schema.tdb"))
+        return any(
+            os.path.exists(os.path.join(path, name)) for name in ("__schema", "__array_schema.tdb")
+        )
 
 
 class _Axis(NamedTuple):
@@ -90,7 +94,9 @@ class _Axis(NamedTuple):
     def coordinates(self) -> npt.NDArray[Any]:
         dtype = np.dtype(_types.numpy_type(self.datatype))
         number = np.dtype(np.int64) if dtype.kind in "Mm" else dtype
-        values: Any = np.arange(self.size, dtype=np.uint64).astype(number) + np.asarray(self.first, number)
+        values: Any = np.arange(self.size, dtype=np.uint64).astype(number) + np.asarray(
+            self.first, number
+        )
         return supported(values.view(dtype))
 
     def chunks(self) -> int | tuple[int, ...]:
@@ -108,7 +114,8 @@ def dataset(
     """Returns an open array as a dataset."""
     if not array.is_dense:
         raise UsageError(
-            f"{array.uri}: xarray needs a dense array; use tdb.open(uri).read().to_pandas()", path=array.uri
+            f"{array.uri}: xarray needs a dense array; use tdb.open(uri).read().to_pandas()",
+            path=array.uri,
         )
     axes = _axes(array, nonempty=nonempty)
     dropped = {drop_variables} if isinstance(drop_variables, str) else {*(drop_variables or ())}
@@ -127,7 +134,9 @@ def dataset(
         values = _Values(array, field, axes)
         dims = [*names, *([f"{field.name}_value"] if len(values.shape) > len(names) else [])]
         lazy = indexing.LazilyIndexedArray(values)
-        encoding = {"preferred_chunks": dict(zip(dims, [*chunks.values(), *values.shape[len(names) :]]))}
+        encoding = {
+            "preferred_chunks": dict(zip(dims, [*chunks.values(), *values.shape[len(names) :]]))
+        }
         variables[field.name] = Variable(dims, lazy, own.get(field.name), encoding)
     return Dataset(variables, coordinates, attributes)
 
@@ -135,7 +144,9 @@ def dataset(
 def _axes(array: Array, *, nonempty: bool) -> list[_Axis]:
     ends: Any = array.non_empty_domain if nonempty else array.domain
     if ends is None:
-        raise UsageError(f"{array.uri}: the array has no cells; open it without nonempty", path=array.uri)
+        raise UsageError(
+            f"{array.uri}: the array has no cells; open it without nonempty", path=array.uri
+        )
     axes: list[_Axis] = []
     for dimension, (first, last) in zip(array.schema.dimensions, ends):
         size = last - first + 1
@@ -147,7 +158,9 @@ def _axes(array: Array, *, nonempty: bool) -> list[_Axis]:
                 field=dimension.name,
             )
         origin = first if dimension.domain is None else dimension.domain[0]
-        axes.append(_Axis(dimension.name, dimension.dtype, first, last, origin, dimension.tile or size))
+        axes.append(
+            _Axis(dimension.name, dimension.dtype, first, last, origin, dimension.tile or size)
+        )
     return axes
 
 
@@ -186,7 +199,11 @@ class _Values(BackendArray):
         shape: list[int] = []
         inner: list[int | slice] = []
         for axis, item in zip(self._axes, key):
-            span = range(axis.size)[item] if isinstance(item, slice) else range(int(item), int(item) + 1)
+            span = (
+                range(axis.size)[item]
+                if isinstance(item, slice)
+                else range(int(item), int(item) + 1)
+            )
             low, high = (min(span), max(span)) if span else (0, -1)
             ranges[axis.name] = (axis.first + low, axis.first + high)
             shape.append(high - low + 1)
