@@ -78,6 +78,7 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 c = pl.col
+MIDDLE = datetime.date(1970, 3, 15)
 DAY = datetime.date(1970, 3, 1)
 TIME = datetime.datetime(1970, 3, 1, 7, 30)
 BEFORE = datetime.datetime(1969, 12, 1, 7, 30, 5, 999)
@@ -131,6 +132,8 @@ TRANSLATED = [
     c("month") > DAY,
     c("month") < DAY,
     c("month") == DAY,
+    c("month") < MIDDLE,
+    ~(c("month") >= MIDDLE),
     c("sec") >= TIME,
     c("ms") < TIME,
     c("ms") < BEFORE,

@@ -108,6 +108,15 @@ def test_the_order_depends_on_seed_and_epoch_alone(samples: str, points: str) ->
         assert order(1, 5) == order(1, 5)
 
 
+def test_each_epoch_mixes_the_samples_of_a_tile_anew(samples: str) -> None:
+    data = TileBatches(tdb.open(samples).read(["n"], ranges={"sample": (5, 36)}))
+    orders: list[list[int]] = []
+    for epoch in (0, 1):
+        data.set_epoch(epoch)
+        orders.append(numbers(list(data.batches())).tolist())
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
+
+
 def test_samples_are_mixed_across_tiles(samples: str) -> None:
     data = TileBatches(tdb.open(samples).read(["n"]), batch_size=32, mixed=16)
     for batch in list(data.batches())[:-1]:
