@@ -7,7 +7,7 @@ use std::process::Command;
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{run, workspace};
-use crate::servers::python_tools;
+use crate::servers::{newer_python_tools, python_tools};
 
 /// The largest wheel, in bytes.
 const LARGEST_WHEEL: u64 = 12_000_000;
@@ -17,6 +17,9 @@ const SETTINGS: &str = "integrations/python/pyproject.toml";
 
 /// The modules that `stubtest` does not import.
 const ALLOWED: &str = "integrations/python/stubtest.allow";
+
+/// The tests that run with both major releases of pandas.
+const OF_PANDAS: &[&str] = &["integrations/python/tests/test_arrow.py", "integrations/python/tests/test_read.py"];
 
 /// Reads an array without any other package.
 const SMOKE: &str = "
@@ -40,19 +43,16 @@ print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
 /// Builds the wheel with the profile of tests, installs it in an empty environment, and runs the
 /// tests of the package, `stubtest` and pyright.
 pub fn package() -> Outcome {
-    let tools = match python_tools() {
-        Ok(tools) => tools,
-        Err(error) => return Outcome::Skipped(error.to_string()),
+    let (tools, newer) = match (python_tools(), newer_python_tools()) {
+        (Ok(tools), Ok(newer)) => (tools, newer),
+        (Err(error), _) | (_, Err(error)) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
         let wheel = built(&tools, "dev")?;
         in_empty_environment(&wheel)?;
-        let mut pip = Command::new(tools.join("python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);
-        run(&mut pip, &[])?;
         let python = tools.join("python");
-        let tests = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS, "integrations/python/tests"];
-        run(Command::new(tools.join("pytest")).args(tests), &[])?;
+        tested(&tools, &wheel, &["integrations/python/tests"])?;
+        tested(&newer, &wheel, OF_PANDAS)?;
         let stubs = ["tdb", "--mypy-config-file", SETTINGS, "--allowlist", ALLOWED];
         run(Command::new(tools.join("stubtest")).args(stubs), &[])?;
         run(Command::new(tools.join("pyright")).args(["--project", SETTINGS, "--pythonpath"]).arg(python), &[])
@@ -77,6 +77,15 @@ pub fn wheel() -> Outcome {
         run(Command::new(python).args(["-c", IMPORT_TIME]), &[])
     };
     checked().into()
+}
+
+/// Installs a wheel in an environment, and runs tests.
+fn tested(tools: &Path, wheel: &Path, tests: &[&str]) -> Result {
+    let mut pip = Command::new(tools.join("python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(wheel);
+    run(&mut pip, &[])?;
+    let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
+    run(Command::new(tools.join("pytest")).args(options).args(tests), &[])
 }
 
 /// Builds a wheel, and returns its path.

@@ -38,6 +38,9 @@ const PACKAGE: &[&str] = &[
     "pyright==1.1.414",
 ];
 
+/// The other major release of pandas that the package supports.
+const NEWER_PANDAS: &str = "pandas==3.1.1";
+
 /// Installs the Python packages unless they are installed.
 pub fn with_pip() -> Result {
     pip("python", PYTHON)
@@ -53,6 +56,14 @@ pub fn spell_checker() -> Result<PathBuf> {
 pub fn python_tools() -> Result<PathBuf> {
     pip("package", PACKAGE)?;
     Ok(folder().join("package/bin"))
+}
+
+/// Installs the packages of the tests of the Python package, with the newer pandas, and returns the
+/// folder of their programs.
+pub fn newer_python_tools() -> Result<PathBuf> {
+    let others = PACKAGE.iter().copied().filter(|package| !package.starts_with("pandas"));
+    pip("package-newer", &others.chain([NEWER_PANDAS]).collect::<Vec<_>>())?;
+    Ok(folder().join("package-newer/bin"))
 }
 
 fn pip(name: &str, packages: &[&str]) -> Result {
