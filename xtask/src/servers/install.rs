@@ -18,6 +18,30 @@ const PYTHON: &[&str] = &[
 const NODE: &[&str] = &["azurite@3.35.0"];
 const SPELLING: &[&str] = &["typos==1.52.0"];
 
+/// Builds and checks of the Python package. The tests passed with these versions.
+const PACKAGE: &[&str] = &[
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "dask==2026.8.0",
+    "datafusion==55.0.0",
+    "duckdb==2.0.1",
+    "hypothesis==6.170.17",
+    "numpy==2.4.6",
+    "pandas==2.3.3",
+    "pandas-stubs==3.1.0.261029",
+    "polars==2.1.0",
+    "pyarrow==26.0.1",
+    "tiledb==0.36.1",
+    "moto[server,s3]==5.2.5",
+    "tqdm==4.70.1",
+    "xarray==2026.9.0",
+    "mypy==2.4.1",
+    "pyright==1.1.414",
+];
+
+/// The other major release of pandas that the package supports.
+const NEWER_PANDAS: &str = "pandas==3.1.1";
+
 /// Installs the Python packages unless they are installed.
 pub fn with_pip() -> Result {
     pip("python", PYTHON)
@@ -27,6 +51,20 @@ pub fn with_pip() -> Result {
 pub fn spell_checker() -> Result<PathBuf> {
     pip("spelling", SPELLING)?;
     Ok(folder().join("spelling/bin").join(format!("typos{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Installs the tools of the Python package, and returns the folder of their programs.
+pub fn python_tools() -> Result<PathBuf> {
+    pip("package", PACKAGE)?;
+    Ok(folder().join("package/bin"))
+}
+
+/// Installs the packages of the tests of the Python package, with the newer pandas, and returns the
+/// folder of their programs.
+pub fn newer_python_tools() -> Result<PathBuf> {
+    let others = PACKAGE.iter().copied().filter(|package| !package.starts_with("pandas"));
+    pip("package-newer", &others.chain([NEWER_PANDAS]).collect::<Vec<_>>())?;
+    Ok(folder().join("package-newer/bin"))
 }
 
 fn pip(name: &str, packages: &[&str]) -> Result {

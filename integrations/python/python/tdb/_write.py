@@ -1,0 +1,380 @@
+"""Columns to write, checked and in the forms of the native module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import _types
+from ._errors import UsageError
+from ._expr import date_text
+from ._libraries import is_iterable, is_list, is_mapping, is_tuple, numpy, pandas
+
+if TYPE_CHECKING:
+    from ._array import Field
+
+#: The name, the values and the validity of a column.
+Prepared = tuple[str, Any, Any]
+
+#: Returns the values of an enumeration.
+Lookup = Callable[[str], Any]
+
+# The values per cell of texts, for which texts of NumPy are written.
+_TEXTS = _types.TEXTS | {"char"}
+
+
+def is_arrow(data: object) -> bool:
+    """Whether the data is a table of Arrow, and no data frame of pandas."""
+    return not _is_pandas(data) and (
+        hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    )
+
+
+def _is_pandas(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas"
+
+
+def table(data: Any) -> dict[str, Any]:
+    """Returns the columns of a dictionary, a data frame or a structured array, by name."""
+    if _is_pandas(data):
+        levels = (
+            [data.index]
+            if data.index.nlevels == 1
+            else [data.index.get_level_values(n) for n in data.index.names]
+        )
+        index = {str(level.name): level for level in levels if level.name is not None}
+        return {**index, **{str(name): data[name] for name in data.columns}}
+    if is_mapping(data):
+        return dict(data)
+    names = getattr(getattr(data, "dtype", None), "names", None)
+    if names is not None:
+        return {name: data[name] for name in names}
+    raise UsageError(
+        f"cannot take columns from {type(data).__name__}; expected a dictionary, a data frame, or an Arrow table"
+    )
+
+
+def columns(
+    data: Any,
+    fields: Mapping[str, Field],
+    lookup: Lookup | None = None,
+    shape: tuple[int, ...] | None = None,
+) -> list[Prepared]:
+    """Checks the columns of a table. Nothing is written before all of them are checked.
+
+    ``shape`` is the shape of the cells of a dense array.
+    """
+    prepared: list[Prepared] = []
+    for name, values in table(data).items():
+        field = fields.get(name)
+        if field is None:
+            known = ", ".join(repr(known) for known in fields)
+            raise UsageError(f"unknown field {name!r}; the array has {known}", field=name)
+        prepared.append((name, *_Column(field, lookup).prepared(values, shape)))
+    lengths = {name: _length(fields[name], values) for name, values, _ in prepared}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise UsageError(f"the columns differ in length: {found}")
+    return prepared
+
+
+def _length(field: Field, values: Any) -> int:
+    if is_tuple(values):
+        form, flat, extra = values
+        return len(extra) - 1 if form == "lists" else len(flat) // max(extra, 1)
+    if is_list(values):
+        return len(values)
+    return len(values) // (field.values_per_cell or 1)
+
+
+class _Column:
+    """The conversion of a column for a field."""
+
+    def __init__(self, field: Field, lookup: Lookup | None) -> None:
+        self.field = field
+        self.lookup = lookup
+        self.datatype = field.datatype
+        self.count = field.values_per_cell
+
+    def error(self, what: str) -> UsageError:
+        return UsageError(f"column {self.field.name!r}: {what}", field=self.field.name)
+
+    def cell_error(self, cell: int, what: str) -> UsageError:
+        name = self.field.name
+        return UsageError(f"cell {cell}, field {name!r}: {what}", field=name, cell=cell)
+
+    def prepared(self, values: Any, shape: tuple[int, ...] | None) -> tuple[Any, Any]:
+        values, valid = self._unmasked(values)
+        if self.field.enumeration is not None and self.count == 1 and self.lookup is not None:
+            values, valid = self._positions(values, valid, self.lookup(self.field.enumeration))
+        if is_list(values):
+            if shape is None:
+                return (self._list(values), None)
+            values = numpy().asarray(values, dtype=object if self._is_text() else None)
+        if shape is not None:
+            values, valid = self._shaped(values, valid, shape)
+        if values.ndim == 0:
+            raise self.error("expected one value per cell, found a single value")
+        return self._array(values, valid)
+
+    def _is_text(self) -> bool:
+        return self.datatype in _TEXTS or (self.datatype in _types.BYTES and self.count != 1)
+
+    def _unmasked(self, values: Any) -> tuple[Any, Any]:
+        """Splits a column into values and validity."""
+        if _is_pandas(values):
+            return self._pandas(values)
+        for method in ("to_pylist", "to_list"):
+            if not hasattr(values, "dtype") or type(values).__module__.startswith("polars"):
+                convert = getattr(values, method, None)
+                if convert is not None:
+                    return (convert(), None)
+        if is_list(values) or is_tuple(values):
+            return ([*values], None)
+        mask = getattr(values, "mask", None)
+        if mask is not None and hasattr(values, "filled"):
+            np = numpy()
+
+            return (np.asarray(values.data), ~np.ma.getmaskarray(values))
+        if hasattr(values, "dtype"):
+            return (values, None)
+        if hasattr(values, "__array__"):
+            np = numpy()
+
+            return (np.asarray(values), None)
+        if isinstance(values, (str, bytes)) or not is_iterable(values):
+            raise self.error(f"expected one value per cell, found {type(values).__name__}")
+        return ([*values], None)
+
+    def _pandas(self, values: Any) -> tuple[Any, Any]:
+        np = numpy()
+        pd = pandas()
+
+        dtype: Any = values.dtype
+        if getattr(dtype, "tz", None) is not None:
+            raise self.error(f"{dtype} has a time zone; convert it to UTC, and remove the zone")
+        if isinstance(dtype, pd.CategoricalDtype):
+            return ([None if value is np.nan else value for value in values.astype(object)], None)
+        if isinstance(dtype, np.dtype):
+            array: Any = values.to_numpy()
+            if array.dtype.kind == "O" and self._is_text():
+                # pandas has NaN for missing texts.
+                array = np.where(pd.isna(array), None, array)
+            return (array, None)
+        missing = np.asarray(values.isna())
+        if self._is_text():
+            objects = np.asarray(values.astype(object))
+            return (np.where(missing, None, objects), None)
+        kind: Any = getattr(dtype, "numpy_dtype", None)
+        if kind is None or kind.kind == "O":
+            return (np.where(missing, None, np.asarray(values.astype(object))), None)
+        array = values.to_numpy(
+            dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None
+        )
+        return (array, None if not missing.any() else ~missing)
+
+    def _positions(self, values: Any, valid: Any, known: Any) -> tuple[Any, Any]:
+        """Looks up values of an enumeration. Integers are positions in an enumeration of texts."""
+        kind = getattr(getattr(values, "dtype", None), "kind", None)
+        if kind in ("i", "u") and known.dtype.kind in "OS":
+            return (values, valid)
+        items = values if is_list(values) else values.tolist()
+        if items and known.dtype.kind in "OS" and all(type(item) is int for item in items):
+            return (items, valid)
+        places = {value: place for place, value in enumerate(known.tolist())}
+        found: list[Any] = []
+        for cell, item in enumerate(items):
+            if item is None or (valid is not None and not valid.reshape(-1)[cell]):
+                found.append(None)
+                continue
+            place = places.get(item)
+            if place is None:
+                enumeration = self.field.enumeration
+                raise self.cell_error(
+                    cell, f"{item!r} is not in enumeration {enumeration!r}; extend it first"
+                )
+            found.append(place)
+        return (found, None)
+
+    def _list(self, values: list[Any]) -> list[Any]:
+        return [self._item(cell, value) for cell, value in enumerate(values)]
+
+    def _item(self, cell: int, value: Any) -> Any:
+        """Converts dates of Python, NumPy and pandas."""
+        if value is None or isinstance(value, (int, float, str, bytes)):
+            return value
+        dtype = getattr(value, "dtype", None)
+        if dtype is not None and getattr(value, "ndim", 0) == 0:
+            if dtype.kind in "Mm":
+                return int(self._times(value.reshape(1))[0])
+            return value.item()
+        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in (
+            "NAType",
+            "NaTType",
+        ):
+            return None
+        if hasattr(value, "isoformat"):
+            if getattr(value, "tzinfo", None) is not None:
+                raise self.cell_error(
+                    cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone"
+                )
+            return date_text(value)
+        return value
+
+    def _shaped(self, values: Any, valid: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """Checks the shape of the cells of a dense array, and flattens it."""
+        if values.shape[: len(shape)] != shape:
+            raise self.error(f"found the shape {values.shape}, expected {shape}")
+        values = values.reshape((-1, *values.shape[len(shape) :]))
+        return (values, None if valid is None else valid.reshape(-1))
+
+    def _array(self, values: Any, valid: Any) -> tuple[Any, Any]:
+        np = numpy()
+
+        if valid is not None:
+            if valid.ndim > 1:
+                valid = valid.all(axis=tuple(range(1, valid.ndim)))
+            valid = np.ascontiguousarray(valid, dtype=np.bool_).view(np.uint8)
+        if self._is_text():
+            return (self._texts(values), valid)
+        if values.dtype.kind == "O":
+            return self._objects(values, valid)
+        if values.dtype.kind in "USTV":
+            raise self.error(f"found {values.dtype}, expected {self.datatype}")
+        expected = 1 if self.count == 1 else 2
+        if values.ndim != expected or ((self.count or 1) > 1 and values.shape[1] != self.count):
+            per_cell = "one value" if self.count == 1 else f"{self.count or 'lists of'} values"
+            raise self.error(f"found the shape {values.shape}, expected {per_cell} per cell")
+        no_time = None
+        if values.dtype.kind in "Mm":
+            if self.field.nullable and valid is None:
+                no_time = np.isnat(values)
+            flat = self._times(values.reshape(-1))
+        else:
+            flat = self._numbers(
+                values.reshape(-1), None if valid is None or values.ndim > 1 else valid
+            )
+        flat = np.ascontiguousarray(flat)
+        if no_time is not None and no_time.any():
+            valid = np.ascontiguousarray(~no_time).view(np.uint8)
+        if self.count is None:
+            offsets = np.arange(len(values) + 1, dtype=np.uint64) * np.uint64(values.shape[1])
+            return (("lists", flat, offsets), valid)
+        return (flat, valid)
+
+    def _objects(self, values: Any, valid: Any) -> tuple[Any, Any]:
+        """Converts objects: lists of variable length, or numbers one by one."""
+        np = numpy()
+
+        items: list[Any] = values.tolist() if values.ndim > 1 else list(values)
+        if self.count is None and items and all(hasattr(item, "dtype") for item in items):
+            lengths = np.array([0, *(len(item) for item in items)], dtype=np.uint64)
+            joined = np.concatenate([np.asarray(item) for item in items])
+            if joined.dtype.kind in "Mm":
+                flat = self._times(joined)
+            else:
+                flat = self._numbers(
+                    joined, None, np.repeat(np.arange(len(items)), lengths[1:].astype(np.int64))
+                )
+            return (
+                ("lists", np.ascontiguousarray(flat), np.cumsum(lengths, dtype=np.uint64)),
+                valid,
+            )
+        if valid is not None:
+            items = [item if keep else None for item, keep in zip(items, valid)]
+        return (self._list(items), None)
+
+    def _texts(self, values: Any) -> Any:
+        np = numpy()
+
+        if values.ndim != 1:
+            raise self.error(f"found the shape {values.shape}, expected one text per cell")
+        if values.dtype.kind in ("O", "T"):
+            return self._list(list(values))
+        if values.dtype.kind == "V":
+            if self.count is None or self.count == values.dtype.itemsize:
+                return self._list([item.tobytes() for item in values])
+            raise self.error(f"found {values.dtype}, expected {self.count} bytes per cell")
+        if values.dtype.kind not in "SU":
+            raise self.error(f"found {values.dtype}, expected texts")
+        if self.count is not None:
+            width = values.dtype.itemsize // (4 if values.dtype.kind == "U" else 1)
+            encoded: Any = values if values.dtype.kind == "S" else np.char.encode(values, "utf-8")
+            too_long = (
+                np.flatnonzero(np.char.str_len(encoded) > self.count) if width else np.arange(0)
+            )
+            if len(too_long):
+                cell = int(too_long[0])
+                raise self.cell_error(cell, f"{values[cell]!r} has more than {self.count} bytes")
+            return np.ascontiguousarray(encoded.astype(f"S{self.count}")).view(np.uint8)
+        if values.dtype.itemsize == 0 or len(values) == 0:
+            return self._list(values.tolist())
+        if values.dtype.kind == "S":
+            return ("fixed", np.ascontiguousarray(values).view(np.uint8), values.dtype.itemsize)
+        native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+        return ("unicode", native.view(np.uint32), values.dtype.itemsize // 4)
+
+    def _times(self, values: Any) -> Any:
+        """Converts dates and times to the unit of the field."""
+        np = numpy()
+
+        unit = _types.unit_of(self.datatype)
+        if unit is None or unit[0] != values.dtype.kind:
+            raise self.error(f"found {values.dtype}, expected {self.datatype}")
+        target = np.dtype(f"{unit[0]}8[{unit[1]}]")
+        if self.field.role == "dimension":
+            self._reject(np.isnat(values), values, "is not a coordinate")
+        if values.dtype == target:
+            return values.view(np.int64)
+        converted = values.astype(target)
+        back = converted.astype(values.dtype)
+        self._reject(
+            (back != values) & ~np.isnat(values),
+            values,
+            f"is not a whole number of {self.datatype}",
+        )
+        return converted.view(np.int64)
+
+    def _numbers(self, values: Any, valid: Any, cells: Any = None) -> Any:
+        """Converts numbers to the type of the field, if it can represent each of them."""
+        np = numpy()
+
+        target = np.dtype(
+            "int64" if _types.unit_of(self.datatype) else _types.numpy_type(self.datatype)
+        )
+        found = values.dtype
+        if found == target and found.isnative:
+            return values.view(np.uint8) if target.kind == "b" else values
+        what = f"is not a valid {self.datatype}"
+        if found.kind not in "biuf" or (found.kind == "f" and target.kind != "f"):
+            raise self.error(f"found {found}, expected {self.datatype}")
+        if target.kind == "b":
+            target = np.dtype(np.uint8)
+            self._reject((values != 0) & (values != 1), values, what, cells)
+        with np.errstate(all="ignore"):
+            converted = values.astype(target)
+            wrong = converted != values
+            if found.kind == "f":
+                wrong &= ~np.isnan(values)
+            elif target.kind in "iu" and found.kind in "iu":
+                # A comparison of signed with unsigned numbers rounds.
+                wrong = (converted.astype(found) != values) | ((converted < 0) != (values < 0))
+            elif target.kind == "f":
+                wrong = converted.astype(found) != values
+        if valid is not None:
+            wrong &= valid.astype(np.bool_)
+        self._reject(wrong, values, what, cells)
+        return converted
+
+    def _reject(self, wrong: Any, values: Any, what: str, cells: Any = None) -> None:
+        if not wrong.any():
+            return
+        place = int(wrong.argmax())
+        cell = place // (self.count or 1) if cells is None else int(cells[place])
+        raise self.cell_error(cell, f"{values[place]} {what}")
+
+
+def _pandas_module() -> Any:
+    import sys
+
+    return sys.modules.get("pandas")
