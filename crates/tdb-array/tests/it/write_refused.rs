@@ -303,7 +303,8 @@ fn cells_are_valid_by_default() {
 /// A format without timestamps of cells would date all cells like the fragment.
 #[test]
 fn fragments_with_timestamps_of_cells_are_not_copied_to_older_formats() {
-    let from = Array::open(fixtures::named("v22-by-2.30.0-sparse-consolidated").array_dir()).unwrap();
+    let fixture = fixtures::named("v22-by-2.30.0-sparse-consolidated");
+    let from = Array::open(fixture.array_dir()).unwrap();
     let fragment = from.fragments().unwrap().iter().find(|one| one.footer().header().has_timestamps).unwrap();
     let copy_to = |version: u32| {
         let schema = from.schema();
