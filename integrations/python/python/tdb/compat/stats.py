@@ -1,0 +1,44 @@
+"""Statistics."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_enabled = False
+
+
+def stats_enable() -> None:
+    """Enables statistics."""
+    global _enabled
+    _enabled = True
+
+
+def stats_disable() -> None:
+    """Disables statistics."""
+    global _enabled
+    _enabled = False
+
+
+def stats_reset() -> None:
+    """Statistics belong to arrays; nothing to reset."""
+
+
+def stats_dump(
+    version: bool = True, print_out: bool = True, include_python: bool = True, json: bool = False, verbose: bool = True
+) -> Any:
+    """Global statistics of the C++ library."""
+    raise NotImplementedError("statistics belong to arrays: use Query.get_stats")
+
+
+def context_stats(as_json: bool = False) -> str:
+    """Returns the statistics of a context."""
+    return json.dumps({"timers": {}, "counters": {}}) if as_json else "statistics belong to arrays: use Query.get_stats"
+
+
+def array_stats(native: Any, as_json: bool = False) -> str:
+    """Returns the requests of an array."""
+    counters: dict[str, int] = native.counters()
+    if as_json:
+        return json.dumps({"counters": counters})
+    return "\n".join(f"{name}: {number}" for name, number in counters.items())
