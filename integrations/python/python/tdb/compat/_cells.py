@@ -32,6 +32,11 @@ def from_column(column: Column) -> tuple[Array, Array | None]:
     """Returns the cells of a column, and which of them are valid."""
     datatype = by_engine_name(column.datatype)
     count = column.values_per_cell
+    if count is None and datatype.name == "GEOM_WKB":
+        texts = call(column.texts, True)
+        valid = np.array([text is not None for text in texts], dtype=bool)
+        cells = objects([np.frombuffer(text or b"", dtype=np.int8) for text in texts])
+        return cells, None if valid.all() else valid
     if count is None and is_text(datatype):
         binary = datatype.name != "STRING_UTF8"
         texts = call(column.texts, binary)

@@ -41,6 +41,8 @@ class Selected:
     dims: list[str]
     condition: Any = None
     order: str | None = None
+    #: Return positions in enumerations instead of values.
+    positions: bool = False
 
 
 class Cells:
@@ -51,13 +53,16 @@ class Cells:
         self.columns = columns
         self.shape = shape
 
-    def decoded(self) -> OrderedDict[str, Any]:
-        """Returns the fields: positions in enumerations become values, and null is masked."""
+    def decoded(self, positions: bool = False) -> OrderedDict[str, Any]:
+        """Returns the fields: null is masked, and positions in enumerations become values.
+
+        Results of queries keep the ``positions``.
+        """
         found: OrderedDict[str, Any] = OrderedDict()
         schema = self.array.schema
         for name, (values, valid) in self.columns.items():
             attr = schema.attr(name) if schema.has_attr(name) else None
-            if attr is not None and attr.enum_label is not None:
+            if attr is not None and attr.enum_label is not None and not positions:
                 values, valid = self._enumerated(attr, values, valid)
             elif attr is not None and attr.isnullable and valid is None:
                 valid = np.ones(values.shape, dtype=bool)
@@ -95,6 +100,10 @@ def columns_of(
         parts.append((name, [engine_range(dim, item) for item in items]))
     for name, items in labels:
         parts.append((name, [_label_range(item) for item in items]))
+    order = engine_order(selected.order, array)
+    if order == "global" and selected.order is None and any(len(items) > 1 for _, items in parts):
+        # The engine has no global order for several ranges.
+        order = {"row-major": "row-major", "col-major": "col-major"}.get(schema.cell_order, "unordered")
     condition = None
     if selected.condition is not None:
         from .query_condition import condition_text
@@ -105,7 +114,7 @@ def columns_of(
         columns=names,
         ranges=parts,
         condition=condition,
-        order=engine_order(selected.order, array),
+        order=order,
         fill=True,
     )
     columns = _engine.call(query.columns)

@@ -46,6 +46,8 @@ class Axis:
         kind = dim.dtype.kind
         if isinstance(item, np.ndarray) and item.ndim == 0:
             item = item[()]
+        if type(item).__module__.startswith("pyarrow"):
+            item = item.to_pylist()
         if isinstance(item, (list, np.ndarray, tuple)):
             if not sparse:
                 raise IndexError(f"invalid index type: {type(item)!r}")
@@ -71,6 +73,11 @@ class Axis:
             self.ranges = None if limits is None else [limits]
             return
         first, last = dim.domain if limits is None else limits
+        if limits is not None and limits != dim.domain:
+            # Explicit ends beyond the current domain are errors, those beyond the domain are not.
+            wide = dim.domain
+            self._of_slice(start if start is not None else first, stop if stop is not None or dim.dtype.kind not in "iu" else int(last) + 1, *wide)
+            return
         self._of_slice(start, stop, first, last)
 
     def _text(self, item: Any) -> Any:

@@ -87,7 +87,7 @@ def default_fill(datatype: lt.DataType, ncells: int) -> bytes:
     physical = physical_dtype(datatype)
     if name == "CHAR":
         one = b"\x80"
-    elif is_text(datatype):
+    elif is_text(datatype) or name == "BOOL":
         one = b"\x00"
     elif physical.kind == "f":
         one = np.array(np.nan, dtype=physical).tobytes()

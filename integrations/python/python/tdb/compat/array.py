@@ -334,8 +334,10 @@ class Array:
         consolidate(self._uri, key=key, config=config, ctx=self._ctx, fragment_uris=fragment_uris, timestamp=timestamp)
 
     def upgrade_version(self, config: Config | None = None) -> None:
-        """Rewrites the schema in the newest format version."""
-        raise NotImplementedError("run `tdb migrate` to upgrade the format version of an array")
+        """Migrates the array to the newest format version, in place."""
+        opening = _engine.opening(_path(self._uri), None, None, self._key, storage_options(self._ctx, self._uri))
+        settings = {"to": None, "capacity": None, "filters": [], "flatten": False, "budget": None, "remove_old": True}
+        call(_native.migrate, opening, None, settings, None)
 
     def dump(self) -> None:
         """Prints the schema."""
@@ -382,10 +384,15 @@ class Array:
         return axes(schema.domain, key, schema.sparse, limits)
 
     def subarray(
-        self, selection: Any, attrs: Any = None, coords: bool | None = None, order: str | None = None
+        self,
+        selection: Any,
+        attrs: Any = None,
+        coords: bool | None = None,
+        order: str | None = None,
+        cond: Any = None,
     ) -> Any:
         """Reads a selection of fields."""
-        options: dict[str, Any] = {"attrs": attrs, "order": order}
+        options: dict[str, Any] = {"attrs": attrs, "order": order, "cond": cond}
         if coords is not None:
             options["coords"] = coords
         return self.query(**options)[selection]
@@ -464,10 +471,7 @@ class Array:
         for name in data:
             if not schema.has_attr(name):
                 raise TileDBError(f"Attribute does not exist: '{name}'")
-        if self._view is not None:
-            attrs: list[Attr] = [schema.attr(self._view)]
-        else:
-            attrs = list(schema)
+        attrs: list[Attr] = list(schema)
         missing = [attr.name for attr in attrs if attr.name not in data]
         if missing:
             raise TileDBError(f"must provide a value for each attribute; missing: {', '.join(map(repr, missing))}")
@@ -555,7 +559,7 @@ class DenseArray(Array):
         if any(axis.empty for axis in selection):
             return self._empty(selection, selected)
         ranges = [(axis.dim.name, axis.ranges or []) for axis in selection if axis.ranges is not None]
-        cells = read_dense(self, selected, ranges).decoded()
+        cells = read_dense(self, selected, ranges).decoded(selected.positions)
         if selected.order == "G":
             return cells
         inner = tuple(0 if axis.drop else slice(None, None, axis.step) for axis in selection)
@@ -607,6 +611,13 @@ class DenseArray(Array):
         single = not isinstance(value, Mapping)
         if single and schema.nattr == 1 or single and self._view is not None:
             value = self._broadcast(value, shape, drops)
+        if single and self._view is not None and schema.nattr > 1:
+            # A fragment has all attributes: the others keep their values.
+            with DenseArray(self._uri, "r", key=self._key, ctx=self._ctx) as current:
+                names = [attr.name for attr in schema if attr.name != self._view]
+                spanned = [(dim.name, [item]) for dim, item in zip(schema.domain, ranges)]
+                kept = read_dense(current, Selected(names, [], positions=True), spanned).decoded(True)
+            value, single = {**kept, self._view: value}, False
         if not single:
             value = {name: self._ordered(cells, schema) for name, cells in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         try:
@@ -708,7 +719,9 @@ class SparseArray(Array):
             ranges: list[tuple[str, list[Range]]] = [(selection[0].dim.name, [])]
         else:
             ranges = [(axis.dim.name, axis.ranges) for axis in selection if axis.ranges is not None]
-        return read(self, selected, ranges).decoded()
+        found = read(self, selected, ranges).decoded(selected.positions)
+        dims = [name for name in selected.dims if name in found]
+        return OrderedDict((name, found[name]) for name in [*(name for name in found if name not in dims), *dims])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._setitem_impl(key, value, {})
@@ -718,7 +731,7 @@ class SparseArray(Array):
         schema = self.schema
         items: tuple[Any, ...] = selection if isinstance(selection, tuple) else (selection,)
         if any(isinstance(item, slice) or item is Ellipsis for item in items):
-            raise TypeError("sparse arrays take coordinates, not slices")
+            raise TileDBError("sparse arrays take coordinates, not slices")
         if len(items) != schema.ndim:
             raise IndexError(f"expected coordinates of {schema.ndim} dimensions, found {len(items)}")
         columns = [_cells.coordinates(dim, item) for dim, item in zip(schema.domain, items)]

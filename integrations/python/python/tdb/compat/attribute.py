@@ -184,6 +184,14 @@ class Attr:
             self._fill = bytes(value)
         elif dtype.kind == "M" and isinstance(value, np.timedelta64):
             self._fill = np.array([value.astype(np.int64)]).tobytes()
+        elif dtype.kind == "c":
+            # Two numbers, a record of them, or complex numbers.
+            if isinstance(value, tuple):
+                self._fill = np.array(value, dtype=np.dtype(f"f{dtype.itemsize // 2}")).tobytes()
+            elif isinstance(value, np.ndarray) and value.dtype.kind == "V":
+                self._fill = value.tobytes()
+            else:
+                self._fill = np.array([value] if not isinstance(value, np.ndarray) else value, dtype=dtype).tobytes()
         else:
             self._fill = np.array([value] if not isinstance(value, np.ndarray) else value, dtype=dtype).tobytes()
 

@@ -191,7 +191,9 @@ class Dim:
         """Describes a label of this dimension."""
         from .dimension_label import DimLabelSchema
 
-        return DimLabelSchema(order, self.dtype if dtype is None else dtype, self.dtype, tile, filters)
+        return DimLabelSchema(
+            order, self.dtype if dtype is None else dtype, self.dtype, self._tile if tile is None else tile, filters
+        )
 
     def __len__(self) -> int:
         return self.size

@@ -37,12 +37,13 @@ class DimLabelSchema:
         self._order = order
         special = isinstance(label_dtype, str) and label_dtype == "ascii"
         found = DataType.from_numpy(label_dtype)
-        is_text = special or found.np_dtype.kind == "S"
+        # The engine stores labels of text as ASCII.
+        is_text = special or found.np_dtype.kind in "SU"
         self._datatype = lt.DataType["STRING_ASCII"] if is_text else found.tiledb_type
         self._ncells = lt.VAR_NUM if is_text else found.ncells
         self._dim_dtype = np.dtype(dim_dtype)
         self._tile = dim_tile
-        self._filters = filter_list(label_filters)
+        self._filters: FilterList | None = None if label_filters is None else filter_list(label_filters)
 
     @property
     def label_order(self) -> str:
@@ -65,7 +66,7 @@ class DimLabelSchema:
         return self._tile
 
     @property
-    def label_filters(self) -> FilterList:
+    def label_filters(self) -> FilterList | None:
         """The filters of the labels."""
         return self._filters
 
@@ -81,7 +82,7 @@ class DimLabelSchema:
                 "datatype": _text.name_of(self._datatype),
                 "order": self._order,
                 "tile_extent": tile,
-                "filters": self._filters._spec() if len(self._filters) else None,  # pyright: ignore[reportPrivateUsage]
+                "filters": self._filters._spec() if self._filters else None,  # pyright: ignore[reportPrivateUsage]
             },
         )
 
@@ -130,6 +131,11 @@ class DimLabel:
     @property
     def isvar(self) -> bool:
         """Whether labels have variable length."""
+        return self._table["datatype"] == "string_ascii"
+
+    @property
+    def isascii(self) -> bool:
+        """Whether labels are ASCII texts."""
         return self._table["datatype"] == "string_ascii"
 
     @property

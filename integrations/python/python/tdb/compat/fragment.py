@@ -100,7 +100,9 @@ class FragmentInfoList:
     def mbrs(self) -> Any:
         """The minimum bounding rectangles of the tiles."""
         if self._mbrs is None:
-            raise AttributeError("retrieving minimum bounding rectangles needs include_mbrs=True")
+            raise AttributeError(
+                "retrieving minimum bounding rectangles is disabled; use array_fragments(uri, include_mbrs=True)"
+            )
         return self._mbrs
 
     def __iter__(self) -> Iterator[FragmentInfo]:
@@ -180,9 +182,9 @@ class PyFragmentInfo:
         value = getattr(self._list, name.removeprefix("get_"))
         return lambda: value
 
-    def dump(self) -> None:
-        """Prints the fragments."""
-        print(repr(self._list))
+    def dump(self) -> str:
+        """Returns the fragments as text."""
+        return f"- Fragment num: {len(self._list)}\n" + "".join(f"- {found!r}\n" for found in self._list)
 
 
 def array_fragments(uri: Any, include_mbrs: bool = False, ctx: Ctx | None = None) -> FragmentInfoList:

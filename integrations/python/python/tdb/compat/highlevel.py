@@ -57,7 +57,10 @@ def empty_like(uri: Any, arr: Any, config: Any = None, key: Any = None, tile: An
     elif isinstance(arr, Array):
         schema = arr.schema
     else:
-        schema = schema_like(arr, tile=tile, ctx=ctx)
+        if isinstance(arr, tuple):
+            schema = schema_like(shape=arr, dtype=dtype, tile=tile, ctx=ctx)
+        else:
+            schema = schema_like(arr, tile=tile, ctx=ctx)
     Array.create(uri, schema, key=key, ctx=ctx)
     return open(uri, mode="w", key=key, ctx=ctx)
 
@@ -136,6 +139,8 @@ def from_numpy(uri: Any, array: Any, config: Any = None, ctx: Ctx | None = None,
     mode = kw.pop("mode", "ingest")
     timestamp = kw.pop("timestamp", None)
     start_idx, append_dim = kw.pop("start_idx", None), kw.pop("append_dim", 0)
+    if kw.get("sparse"):
+        raise TileDBError("from_numpy only supports dense arrays")
     if mode not in ("ingest", "schema_only", "append"):
         raise TileDBError(f"Invalid mode specified ('{mode}')")
     if mode != "append":

@@ -55,6 +55,12 @@ def _pack_number(value: Any) -> _Packed:
 
 
 def _pack_array(array: Any) -> _Packed:
+    if array.dtype.kind in "SU" and array.dtype.itemsize > (4 if array.dtype.kind == "U" else 1):
+        if array.size == 1 and not array.ndim:
+            item: Any = array[()]
+            return ("string_utf8", item.encode()) if isinstance(item, str) else ("blob", bytes(item))
+        if array.size != 1:
+            raise TypeError(f"Unsupported item type '{array.dtype}': arrays of texts have one character per text")
     if array.dtype.kind == "U":
         return ("string_utf8", array.astype(array.dtype.newbyteorder("<")).tobytes())
     if array.dtype.kind == "S":

@@ -139,6 +139,20 @@ class _Indexer:
         if kind in "iu":
             first = None if first is None else int(first)
             last = None if last is None else int(last)
+            low, high = dim.domain if limit is None else limit
+            if self.array.schema.sparse:
+                if first is not None and last is not None and (first > high or last < low or first > last):
+                    raise TileDBError(
+                        f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
+                        f" [{low}, {high}]"
+                    )
+                first = None if first is None else max(first, low)
+                last = None if last is None else min(last, high)
+                if first is not None and first > high or last is not None and last < low:
+                    raise TileDBError(
+                        f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
+                        f" [{low}, {high}]"
+                    )
         elif kind == "f":
             first = None if first is None else dim.dtype.type(first)
             last = None if last is None else dim.dtype.type(last)
@@ -220,8 +234,9 @@ class LabelIndexer(_Indexer):
     def __init__(self, query: Query, labels: Sequence[str]) -> None:
         super().__init__(query)
         self.labels = [labels] if isinstance(labels, str) else list(labels)
-        for name in self.labels:
-            self.array.schema.dim_label(name)
+        places = [self.array.schema.dim_label(name).dim_index for name in self.labels]
+        if len(set(places)) != len(places):
+            raise TileDBError("Cannot set more than one label per dimension")
 
     def __getitem__(self, idx: Any) -> Any:
         self.array._check_readable()  # pyright: ignore[reportPrivateUsage]
@@ -240,6 +255,13 @@ class LabelIndexer(_Indexer):
             if not found:
                 continue
             (labels if names[place] else ranges).append((names[place] or dim.name, list(found)))
+        if self.query._aggregates is not None:  # pyright: ignore[reportPrivateUsage]
+            from .subarray import Subarray
+
+            subarray = Subarray(self.array)
+            subarray._labels = dict(labels)  # pyright: ignore[reportPrivateUsage]
+            found_ranges, _ = subarray._resolved()._parts()  # pyright: ignore[reportPrivateUsage]
+            return self.query._aggregated([*ranges, *found_ranges])  # pyright: ignore[reportPrivateUsage]
         return label_cells(self.query, self._selected(), ranges, labels).decoded()
 
     def _selected(self) -> Selected:
@@ -256,18 +278,25 @@ def label_cells(
     """Reads ranges of labels."""
     array = query.array
     schema = array.schema
-    columns = columns_of(array, Selected(selected.attrs, [name for name in selected.dims], selected.condition, selected.order), list(ranges), list(labels))
-    if schema.sparse:
-        return Cells(array, columns, None)
-    if schema.ndim == 1:
-        return Cells(array, columns, None)
     dims = [dim.name for dim in schema.domain]
-    with_dims = columns_of(array, Selected([], dims, None, selected.order), list(ranges), list(labels))
-    shape = tuple(len(np.unique(with_dims[name][0])) for name in dims)
+    columns = columns_of(
+        array,
+        Selected(selected.attrs, selected.dims, selected.condition, selected.order),
+        list(ranges),
+        list(labels),
+    )
+    if schema.sparse or schema.ndim == 1:
+        return Cells(array, columns, None)
+    # Labels have one value per coordinate of their dimension, other fields one per cell.
+    coordinates = columns_of(array, Selected([], dims, None, selected.order), list(ranges), list(labels))
+    axes = [np.unique(coordinates[name][0]) for name in dims]
+    shape = tuple(len(axis) for axis in axes)
     found: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
     for name, (values, valid) in columns.items():
-        if schema.has_dim_label(name) and values.size != int(np.prod(shape)):
-            found[name] = (values, valid)
+        if schema.has_dim_label(name):
+            place = schema.dim_label(name).dim_index
+            firsts = tuple(slice(None) if axis == place else 0 for axis in range(schema.ndim))
+            found[name] = (values.reshape(shape)[firsts] if values.size == np.prod(shape) else values, None)
             continue
         found[name] = (values.reshape(shape), None if valid is None else valid.reshape(shape))
     return Cells(array, found, shape)
@@ -313,6 +342,8 @@ class DataFrameIndexer(_Indexer):
                         "attributes with more than one value. Use `query(use_arrow=False)`."
                     )
         cells = self._cells(ranges)
+        if ranges is None and query.return_arrow:
+            return frame_of(self.array, cells, query).to_pandas()
         return frame_of(self.array, cells, query)
 
 

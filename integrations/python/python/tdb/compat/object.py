@@ -22,9 +22,9 @@ def object_type(uri: Any, ctx: Ctx | None = None) -> str | None:
     return _engine.object_kind(path, None, storage_options(context(ctx), path))
 
 
-def array_exists(uri: Any, isdense: bool = False, issparse: bool = False) -> bool:
+def array_exists(uri: Any, isdense: bool = False, issparse: bool = False, ctx: Ctx | None = None) -> bool:
     """Whether an array exists, of the given kind."""
-    if object_type(uri) != "array":
+    if object_type(uri, ctx) != "array":
         return False
     if not (isdense or issparse):
         return True
@@ -61,7 +61,14 @@ def ls(path: Any, func: Callable[[str, str], Any], ctx: Ctx | None = None) -> No
     """Calls a function for each array and group of a folder."""
     for child, kind in _children(_path(path)):
         if kind is not None:
-            func(f"file://{child}" if os.path.isabs(child) else child, kind)
+            _visit(func, f"file://{child}" if os.path.isabs(child) else child, kind)
+
+
+def _visit(func: Callable[[str, str], Any], path: str, kind: str) -> None:
+    try:
+        func(path, kind)
+    except Exception as error:
+        raise TileDBError(f"{type(error).__name__}: {error}") from error
 
 
 def walk(path: Any, func: Callable[[str, str], Any], order: str = "preorder", ctx: Ctx | None = None) -> None:
@@ -70,8 +77,8 @@ def walk(path: Any, func: Callable[[str, str], Any], order: str = "preorder", ct
         raise ValueError(f"unknown order {order!r}; expected 'preorder' or 'postorder'")
     for child, kind in _children(_path(path)):
         if kind is not None and order == "preorder":
-            func(child, kind)
+            _visit(func, child, kind)
         if kind != "array":
             walk(child, func, order, ctx)
         if kind is not None and order == "postorder":
-            func(child, kind)
+            _visit(func, child, kind)

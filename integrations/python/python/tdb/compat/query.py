@@ -49,6 +49,8 @@ class Query:
         schema = array.schema
         if attr_cond is not None:
             raise TileDBError("`attr_cond` is no longer supported. Use `cond`")
+        if array.mode == "d" and not schema.sparse:
+            raise TileDBError("Delete mode is not supported for queries on Dense Arrays")
         if return_incomplete and not schema.sparse:
             raise TileDBError("Incomplete queries are only supported for sparse arrays at this time")
         if return_arrow and use_arrow is False:
@@ -56,7 +58,7 @@ class Query:
         if order not in (None, "C", "F", "G", "U"):
             raise ValueError("order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), 'G', or 'U' (TILEDB_UNORDERED)")
         if isinstance(attrs, str):
-            attrs = [attrs]
+            attrs = [attrs] if attrs or schema.has_attr("") else []
         if attrs is not None:
             for name in attrs:
                 if not schema.has_attr(name):
@@ -80,10 +82,11 @@ class Query:
         self.return_arrow = return_arrow
         self.return_incomplete = return_incomplete
         self._aggregates: dict[str, tuple[str, ...]] | None = None
+        self._by_default = False
         self._ran = False
         self._subarray: Any = None
 
-    def _selected(self, default_coords: bool) -> Selected:
+    def _selected(self, default_coords: bool, positions: bool = False) -> Selected:
         schema = self.array.schema
         if self.attrs is not None:
             attrs = list(self.attrs)
@@ -100,7 +103,7 @@ class Query:
             dims = list(self.dims)
         else:
             dims = names if default_coords else []
-        return Selected(attrs, dims, self.cond, self.order)
+        return Selected(attrs, dims, self.cond, self.order, positions)
 
     def __getitem__(self, key: Any) -> Any:
         array = self.array
@@ -112,7 +115,7 @@ class Query:
             ranges = [(axis.dim.name, axis.ranges) for axis in selection if axis.ranges is not None]
             return self._aggregated(ranges)
         self._ran = True
-        selected = self._selected(array.schema.sparse)
+        selected = self._selected(array.schema.sparse, positions=True)
         found = array._read_key(key, selected)  # pyright: ignore[reportPrivateUsage]
         plain = getattr(array, "_plain", None)
         return found if plain is None else plain(found)
@@ -151,7 +154,11 @@ class Query:
 
     def submit(self) -> Any:
         """Deletes the matching cells, if the array is open for deletes."""
+        if self.array.mode == "w":
+            raise TileDBError("Write mode is not supported for queries on Sparse Arrays")
         if self.array.mode == "d":
+            if self.cond is None:
+                raise TileDBError("Cannot initialize deletes; One condition is needed")
             self.array.delete_cells(self.cond)
             return None
         raise TileDBError("Cannot submit query; open the array in mode 'd' to delete cells")
@@ -161,7 +168,7 @@ class Query:
     def agg(self, aggs: Any) -> Query:
         """Computes aggregates of attributes instead of reading cells."""
         schema = self.array.schema
-        attrs = self._selected(False).attrs
+        attrs = self._selected(False).attrs or [attr.name for attr in schema]
         if isinstance(aggs, str) or not isinstance(aggs, Mapping):
             names: tuple[str, ...] = (aggs,) if isinstance(aggs, str) else tuple(aggs)
             chosen = {attr: names for attr in attrs}
@@ -179,6 +186,7 @@ class Query:
         query = Query.__new__(Query)
         query.__dict__.update(self.__dict__)
         query._aggregates = chosen
+        query._by_default = not isinstance(aggs, Mapping)
         return query
 
     def _aggregated(self, ranges: Any) -> Any:
@@ -188,6 +196,8 @@ class Query:
             for attr, names in self._aggregates.items()
         )
         if len(found) > 1:
+            return found
+        if len(self._selected(False).attrs) > 1 and self._by_default:
             return found
         only = next(iter(found.values()))
         return next(iter(only.values())) if len(only) == 1 else only
@@ -219,6 +229,8 @@ class Query:
             return len(values)
         if function == "null_count":
             return 0 if valid is None else int((~valid).sum())
+        if attr.isnullable and not len(present):
+            return float("nan") if attr.dtype.kind == "f" else None
         return _computed(function, present, attr.dtype, attr.isvar)
 
     def _read_subarray(self, subarray: Any) -> Any:
@@ -255,13 +267,8 @@ class Query:
 
 
 def _computed(function: str, values: Any, dtype: np.dtype[Any], is_var: bool) -> Any:
-    if dtype.kind in "SU" or is_var:
-        if function in ("sum", "mean"):
-            raise TileDBError(f"the aggregate {function} needs numbers, found {dtype}")
-        items = values.tolist()
-        if not items:
-            return None
-        return min(items) if function == "min" else max(items)
+    if dtype.kind not in "iufbmM" or is_var:
+        raise TileDBError(f"the aggregate {function} needs numbers, found {dtype}")
     if function == "sum":
         if dtype.kind == "f":
             return float(values.astype(np.float64).sum())

@@ -181,6 +181,10 @@ class _Translator:
         return f"{found.text} {word} {found.value(item)}"
 
     def _membership(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str:
+        if isinstance(left, ast.Attribute):
+            raise TileDBError(
+                f"TileDBError: cannot handle query condition left-hand side of type {type(left)}: {ast.dump(left)}"
+            )
         field = self._name(left)
         if field is None:
             raise TileDBError(f"Incorrect type for attribute name: `{ast.unparse(left)}`")
@@ -205,7 +209,7 @@ class _Translator:
             return node.id
         if isinstance(node, ast.Attribute):
             raise TileDBError(
-                f"Unhandled dot operator in {ast.unparse(node)} -- if your attribute name has a dot in it,"
+                f"TileDBError: Unhandled dot operator in {ast.dump(node)} -- if your attribute name has a dot in it,"
                 f" e.g. `orig.ident`, please wrap it with `attr(\"...\")`, e.g. `attr(\"orig.ident\")`"
             )
         inner = self._call(node, ("attr", "dim"))

@@ -28,7 +28,11 @@ def stats_dump(
     version: bool = True, print_out: bool = True, include_python: bool = True, json: bool = False, verbose: bool = True
 ) -> Any:
     """Global statistics of the C++ library."""
-    raise NotImplementedError("statistics belong to arrays: use Query.get_stats")
+    if not _enabled:
+        from ._engine import TileDBError
+
+        raise TileDBError("Statistics are not enabled. Call tiledb.stats_enable() first.")
+    raise NotImplementedError("the engine has no global statistics; use Query.get_stats")
 
 
 def context_stats(as_json: bool = False) -> str:

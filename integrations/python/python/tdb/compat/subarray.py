@@ -133,9 +133,12 @@ class Subarray:
             sizes.append(sum(int((last - first) / np.timedelta64(1, np.datetime_data(dim.dtype)[0])) + 1 if dim.dtype.kind == "M" else int(last) - int(first) + 1 for first, last in self._of(place)))
         return tuple(sizes)
 
-    def copy_ranges(self, ranges: Any) -> None:
-        """Adds ranges of all dimensions."""
-        self.add_ranges(ranges)
+    def copy_ranges(self, subarray: Subarray, dims: Sequence[Any]) -> None:
+        """Adds the ranges of another subarray for some dimensions."""
+        for dim in dims:
+            place = self._domain()._index(dim)
+            for item in subarray._ranges.get(place, []):
+                self.add_dim_range(place, item)
 
     def _parts(self) -> tuple[list[tuple[str, list[Range]]], list[tuple[str, list[Range]]]]:
         """Returns the ranges of dimensions, and of labels."""
@@ -144,6 +147,8 @@ class Subarray:
         return ranges, list(self._labels.items())
 
     def _single_ranges(self) -> list[Range]:
+        if self._labels:
+            raise TileDBError("Subarray: writes by ranges of labels are not supported")
         found = [self._of(place) for place in range(self._domain().ndim)]
         if any(len(items) != 1 for items in found):
             raise TileDBError("Subarray: a write needs one range per dimension")
