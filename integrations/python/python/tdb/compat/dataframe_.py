@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import glob
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,7 @@ from .datatypes import DataType
 from .dimension import Dim
 from .domain import Domain
 from .enumeration import Enumeration
-from .filter import (
-    BitWidthReductionFilter,
-    DoubleDeltaFilter,
-    FilterList,
-    ZstdFilter,
-    filter_list,
-)
+from .filter import FilterList, ZstdFilter, filter_list
 from .highlevel import open as open_array
 
 _INDEX, _REPR = "__pandas_index_dims", "__pandas_attribute_repr"
@@ -124,11 +119,35 @@ def _stored(array: Array, key: str) -> dict[str, Any]:
     return {} if text is None else json.loads(text)
 
 
-def _column(array: Array, name: str, values: Any, valid: Any) -> Any:
+def _dates(values: Any) -> Any:
+    """Converts days to dates of Python, as Arrow does."""
+    days = values.astype(np.int64)
+    if len(days) and (days.max() > np.iinfo(np.int32).max or days[~np.isnat(values)].min(initial=0) < np.iinfo(np.int32).min):
+        raise TileDBError(
+            "[TileDB-Arrow] Non-zero data detected in the memory buffer at position that will be overwritten:"
+            " dates in Arrow have 32 bits; use query(use_arrow=False)"
+        )
+    found: list[Any] = []
+    for value in values:
+        if np.isnat(value):
+            found.append(None)
+            continue
+        text = str(value)
+        year, month, day = text.rsplit("-", 2)
+        found.append(datetime.date(int(year), int(month), int(day)))
+    return _cells.objects(found)
+
+
+def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> Any:
     import pandas as pd
 
     schema = array.schema
     attr = schema.attr(name) if schema.has_attr(name) else None
+    field: Any = schema.domain.dim(name) if attr is None else attr
+    if arrow and field._tiledb_dtype.name == "STRING_ASCII":
+        values = _cells.objects([item.decode("utf-8", "surrogateescape") for item in values])
+    if arrow and attr is not None and values.dtype == np.dtype("M8[D]"):
+        values = _dates(values)
     if attr is not None and attr.enum_label is not None:
         enumeration = schema.enum(attr.enum_label)
         known = enumeration.values()
@@ -138,8 +157,8 @@ def _column(array: Array, name: str, values: Any, valid: Any) -> Any:
         codes = np.where(inside, values, -1)
         categories: Any = known.astype(object) if known.dtype.kind in "SU" else known
         return pd.Categorical.from_codes(codes.astype(np.int64), dtype=pd.CategoricalDtype(categories, enumeration.ordered))
-    if values.dtype.kind in "SV":
-        values = _cells.objects(list(values) if values.dtype.kind == "V" else values.tolist())
+    if values.dtype.kind == "S":
+        values = _cells.objects(values.tolist())
     if values.dtype.kind in "Mm":
         unit = np.datetime_data(values.dtype)[0]
         if unit not in ("s", "ms", "us", "ns"):
@@ -170,14 +189,14 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
         columns[name] = (flat, marks)
     if query.return_arrow:
         return _table(array, columns)
-    made = {name: _column(array, name, values, valid) for name, (values, valid) in columns.items()}
+    arrow = query.use_arrow is not False
+    made = {name: _column(array, name, values, valid, arrow) for name, (values, valid) in columns.items()}
     if not made:
         return pd.DataFrame()
     frame = pd.DataFrame(made)
     for name, shown in _stored(array, _REPR).items():
         if name in frame.columns and not isinstance(frame[name].dtype, pd.CategoricalDtype):
             frame[name] = frame[name].astype(shown)
-    dims = [dim.name for dim in array.schema.domain]
     stored = _stored(array, _INDEX) if query.index_col is True else {}
     names = [name for name in index_names(array, query.index_col) if name in frame.columns]
     if names:
@@ -187,9 +206,6 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
                 frame[name] = _converted(frame[name], shown)
         frame = frame.set_index(names)
         frame.index.names = [None if name == _ROWS else name for name in names]
-        if len(names) == 1 and names[0] == _ROWS and len(frame):
-            frame = _range_index(frame)
-    del dims
     return frame
 
 
@@ -197,17 +213,8 @@ def _converted(series: Any, dtype: str) -> Any:
     if dtype in ("<U0", "str") or dtype.startswith("<U"):
         return series.map(lambda item: item.decode() if isinstance(item, bytes) else item)
     if dtype.startswith("|S") or dtype == "bytes":
-        return series
+        return series.map(lambda item: item.encode() if isinstance(item, str) else item)
     return series.astype(dtype)
-
-
-def _range_index(frame: Any) -> Any:
-    import pandas as pd
-
-    first, last = int(frame.index[0]), int(frame.index[-1])
-    if last - first + 1 == len(frame) and bool((np.diff(np.asarray(frame.index)) == 1).all()):
-        frame.index = pd.RangeIndex(first, last + 1)
-    return frame
 
 
 def _table(array: Array, columns: Mapping[str, Any]) -> Any:
@@ -254,7 +261,7 @@ _OPTIONS = {
     "capacity": 0,
     "cell_order": "row-major",
     "column_types": None,
-    "coords_filters": None,
+    "coords_filters": True,
     "date_spec": None,
     "debug": None,
     "dim_filters": True,
@@ -274,6 +281,8 @@ _OPTIONS = {
     "varlen_types": None,
     "index_col": None,
     "max_rows": None,
+    #: The type of the default index.
+    "row_dtype": None,
 }
 
 
@@ -282,6 +291,9 @@ def _parsed(kwargs: dict[str, Any]) -> dict[str, Any]:
     if unknown:
         raise TypeError(f"unknown argument {unknown[0]!r}")
     found = {**_OPTIONS, **kwargs}
+    tile = found["tile"]
+    if tile is not None and not isinstance(tile, (int, np.integer, np.timedelta64, Mapping)):
+        raise ValueError(f"Argument `tile` must be an int or a dictionary of extents, found {tile!r}")
     if found["mode"] not in ("ingest", "schema_only", "append"):
         raise TileDBError(f"Invalid mode specified ('{found['mode']}')")
     return found
@@ -329,7 +341,8 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
     series = pd.Series(np.asarray(array)).astype(dtype)
     low, high = (series.min(), series.max()) if len(series) else (dtype.type(0), dtype.type(0))
     if dtype.kind == "M":
-        low, high = np.datetime64(low, "ns"), np.datetime64(high, "ns")
+        # Timestamps of pandas convert to datetime64 in microseconds.
+        low, high = (np.datetime64(getattr(end, "value", 0), "ns") for end in (low, high))
         span = int((high - low).astype(np.int64)) + 1
     elif dtype.kind in "iu":
         low, high = int(low), int(high)
@@ -359,6 +372,7 @@ def _prepared(frame: Any, options: dict[str, Any]) -> Any:
     import pandas as pd
 
     frame = frame.copy(deep=False)
+    frame.columns = [str(name) for name in frame.columns]
     fillna = options["fillna"]
     if fillna is not None:
         if isinstance(fillna, Mapping):
@@ -367,6 +381,10 @@ def _prepared(frame: Any, options: dict[str, Any]) -> Any:
                 frame[name] = frame[name].fillna(value)
         else:
             frame = frame.fillna(fillna)
+    for name, kind in (options["column_types"] or {}).items():
+        is_date = not isinstance(kind, pd.api.extensions.ExtensionDtype) and str(kind).lstrip("<").startswith(("datetime64", "M8"))
+        if is_date and name in frame.columns and frame[name].dtype == object:
+            frame[name] = pd.to_datetime(frame[name])
     for name, spec in (options["date_spec"] or {}).items():
         frame[name] = pd.to_datetime(frame[name], format=spec)
     return frame
@@ -378,7 +396,11 @@ def _index_levels(frame: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
 
     names = options["index_dims"]
     if names is not None and len(names):
-        levels: list[str] = list(names)
+        levels: list[str] = [_ROWS if name is None else str(name) for name in names]
+        if _ROWS in levels and _ROWS not in frame.columns and _ROWS not in frame.index.names:
+            index = np.asarray(frame.index)
+            frame = frame.reset_index(drop=True)
+            frame.insert(0, _ROWS, index)
         present = [name for name in frame.index.names if name is not None and name in levels]
         if present:
             frame = frame.reset_index(level=present) if len(present) < frame.index.nlevels else frame.reset_index()
@@ -388,7 +410,7 @@ def _index_levels(frame: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
     if isinstance(frame.index, pd.MultiIndex):
         levels = [str(name) for name in frame.index.names]
         return frame.reset_index(), levels
-    name = frame.index.name or _ROWS
+    name = _ROWS if frame.index.name is None else frame.index.name
     frame = frame.copy(deep=False)
     index = frame.index
     frame = frame.reset_index(drop=True)
@@ -404,14 +426,23 @@ def from_pandas(uri: Any, dataframe: Any, ctx: Ctx | None = None, **kwargs: Any)
     ``mode`` is ``ingest``, ``schema_only`` or ``append``.
     """
     options = _parsed(kwargs)
-    ctx = context(ctx)
+    ctx = _context(ctx)
     mode = options["mode"]
     sparse = options["sparse"]
-    if mode != "append" and "tiledb_args" in kwargs:
-        raise TypeError("tiledb_args is not supported")
     if mode == "append" and options["schema"] is None and not os.path.exists(str(uri)):
         raise TileDBError(f"{uri}: no array to append to")
     _ingest(str(uri), dataframe, ctx, options, sparse, create=mode != "append", write=mode != "schema_only", row_offset=0)
+
+
+def _context(ctx: Any) -> Ctx:
+    if ctx is not None and not isinstance(ctx, Ctx):
+        raise ValueError(f"expected a TileDB Context object, found {type(ctx)}")
+    return context(ctx)
+
+
+def _is_dense(frame: Any, dims: list[str], types: Mapping[str, Any]) -> bool:
+    """Whether an array is dense by default: if all dimensions are integers."""
+    return all(np.dtype(types.get(name, frame[name].dtype)).kind in "iu" for name in dims)
 
 
 def _ingest(
@@ -428,7 +459,7 @@ def _ingest(
     frame, dims = _index_levels(frame, options)
     types = options["column_types"] or {}
     if sparse is None:
-        sparse = not default_index or True if options["schema"] is None else options["schema"].sparse
+        sparse = not _is_dense(frame, dims, types) if options["schema"] is None else options["schema"].sparse
     attrs = frame.drop(columns=[name for name in dims if name in frame.columns])
     if options["fit_to_df"] or (not create and os.path.exists(uri)):
         with open_array(uri, ctx=ctx) as target:
@@ -478,7 +509,8 @@ def _schema(
         values = frame[name]
         if name == _ROWS and options["nrows"] is not None and not options["full_domain"]:
             values = np.arange(int(options["nrows"]))
-        domain.append(_dim_of(name, values, options, types.get(name)))
+        forced = types.get(name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None)
+        domain.append(_dim_of(name, values, options, forced))
     made: list[Attr] = []
     enums: list[Enumeration] = []
     for name, info in infos.items():
@@ -504,10 +536,8 @@ def _schema(
         cell_order=options["cell_order"],
         tile_order=options["tile_order"],
         capacity=options["capacity"] or 0,
-        coords_filters=None if options["coords_filters"] in (None, True) else options["coords_filters"],
-        offsets_filters=FilterList([DoubleDeltaFilter(), BitWidthReductionFilter(), ZstdFilter()])
-        if offsets is True
-        else offsets,
+        coords_filters=None if options["coords_filters"] is True else filter_list(options["coords_filters"]),
+        offsets_filters=None if offsets is True else filter_list(offsets),
         sparse=sparse,
         allows_duplicates=bool(sparse and (duplicates is None or duplicates)),
         enums=enums,
@@ -530,7 +560,8 @@ def _write_meta(uri: str, frame: Any, dims: list[str], infos: dict[str, ColumnIn
     reprs = {name: info.repr for name, info in infos.items() if info.repr is not None}
     with Array(uri, "w", ctx=ctx, timestamp=options["timestamp"]) as target:
         target.meta[_INDEX] = json.dumps(shown)
-        target.meta[_REPR] = json.dumps(reprs)
+        if reprs:
+            target.meta[_REPR] = json.dumps(reprs)
 
 
 def _write(
@@ -605,61 +636,60 @@ def from_csv(
     Arguments of :func:`from_pandas` describe the array; other arguments are those of
     ``pandas.read_csv``.
     """
-    import pandas as pd
-
     own = {name: kwargs.pop(name) for name in list(kwargs) if name in _OPTIONS and name not in ("index_col", "nrows")}
-    nrows = kwargs.pop("nrows", None)
-    if nrows is not None:
-        if own.get("full_domain"):
-            kwargs["nrows"] = nrows
-        else:
-            own["nrows"] = nrows
-    kwargs.pop("max_rows", None)
-    ctx = context(ctx)
-    options = _parsed(own)
+    ctx = _context(ctx)
+    options = _parsed({**own, "row_dtype": "uint64"})
     chunksize = kwargs.pop("chunksize", None)
-    mode = options["mode"]
-    if isinstance(csv_file, str) and "*" in csv_file:
-        files: list[Any] = sorted(glob.glob(csv_file))
-    elif isinstance(csv_file, (list, tuple)):
-        files = list(csv_file)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(csv_file, (list, tuple)):
+        files: list[Any] = list(csv_file)  # pyright: ignore[reportUnknownArgumentType]
         if not files:
             raise ValueError("Cannot ingest empty list of files")
         if chunksize is None:
             raise ValueError("Multiple CSV requires explicit 'chunksize' argument to use from_csv with multiple files")
+    elif isinstance(csv_file, str) and "*" in csv_file:
+        files = sorted(glob.glob(csv_file))
     else:
         files = [csv_file]
-    multi = len(files) > 1 or chunksize is not None
-    names = options["index_dims"]
-    if multi and not options["sparse"] and options["sparse"] is not None and names:
-        pass
-    date_types = kwargs
-    sparse = options["sparse"]
-    if multi and not options["full_domain"] and options["schema"] is None and mode != "append" and not names:
+    indexed = bool(kwargs.get("index_col") or options["index_dims"])
+    if not indexed and (chunksize is not None or options["sparse"] is False):
         options["full_domain"] = True
-    created = mode == "append"
-    offset = 0
+    if chunksize is not None:
+        options["full_domain"] = True
+    created, offset = options["mode"] == "append", 0
+    for frame in _frames(files, chunksize, kwargs):
+        write = options["mode"] != "schema_only"
+        _ingest(str(uri), frame, ctx, options, options["sparse"], create=not created, write=write, row_offset=offset)
+        created = True
+        offset += len(frame) if chunksize is not None else 0
+        if not write:
+            break
+
+
+def _frames(files: Sequence[Any], chunksize: int | None, kwargs: dict[str, Any]) -> Iterator[Any]:
+    """Reads files, into data frames of equal size if ``chunksize`` is given."""
+    import pandas as pd
+
+    kept: list[Any] = []
+    rows = 0
     for file in files:
-        reader: Any = pd.read_csv(file, chunksize=chunksize, **date_types)
-        chunks = [reader] if chunksize is None else reader
-        for chunk in chunks:
-            frame = chunk
-            if multi and isinstance(frame.index, pd.RangeIndex):
-                frame = frame.reset_index(drop=True)
-            _ingest(
-                str(uri),
-                frame,
-                ctx,
-                options,
-                sparse,
-                create=not created,
-                write=mode != "schema_only",
-                row_offset=offset if multi else 0,
-            )
-            created = True
-            offset += len(frame)
-            if mode == "schema_only":
-                return
+        path = file.removeprefix("file://") if isinstance(file, str) else file
+        reader: Any = pd.read_csv(path, chunksize=chunksize, **kwargs)
+        for chunk in [reader] if chunksize is None else reader:
+            kept.append(chunk)
+            rows += len(chunk)
+            while chunksize is not None and rows >= chunksize:
+                joined = _joined(kept)
+                yield joined.iloc[:chunksize]
+                kept, rows = [joined.iloc[chunksize:]], rows - chunksize
+    if rows or chunksize is None:
+        yield _joined(kept)
+
+
+def _joined(frames: list[Any]) -> Any:
+    import pandas as pd
+
+    default = all(isinstance(frame.index, pd.RangeIndex) and frame.index.name is None for frame in frames)
+    return pd.concat(frames, ignore_index=default) if len(frames) > 1 else frames[0].reset_index(drop=True) if default else frames[0]
 
 
 def from_parquet(uri: Any, parquet_path: Any) -> None:

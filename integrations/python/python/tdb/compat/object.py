@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,9 @@ def remove(uri: Any, ctx: Ctx | None = None) -> None:
     path = _path(uri)
     opening = _engine.opening(path, None, None, None, storage_options(context(ctx), path))
     call(_native.remove, opening, True)
+    if os.path.isdir(path):
+        # Objects in the folder that are no members.
+        shutil.rmtree(path)
 
 
 def move(old_uri: Any, new_uri: Any, ctx: Ctx | None = None) -> None:
