@@ -5,6 +5,7 @@
 
 mod counts;
 mod packages;
+mod python;
 mod report;
 mod steps;
 

@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use crate::Result;
 
 pub use environment::{Variables, of_one};
-pub use install::spell_checker;
+pub use install::{python_tools, spell_checker};
 pub use kind::{ALL, Server};
 
 /// The default first port.

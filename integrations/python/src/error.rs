@@ -7,10 +7,10 @@ use pyo3::types::PyDict;
 use tdb_array::tdb_condition::ConditionError;
 use tdb_array::tdb_fragment::FragmentError;
 use tdb_array::tdb_schema::SchemaError;
+use tdb_array::tdb_schema::tdb_generic_tile::GenericTileError;
 use tdb_array::tdb_storage::StorageError;
-use tdb_array::tdb_types::DecodeError;
 use tdb_array::{ArrayError, CellsError, ErrorCategory};
-use tdb_job::MaintainError;
+use tdb_job::{MaintainError, PlaceProblem};
 use tdb_object_store::UrlError;
 use tdb_schema_text::SchemaTextError;
 
@@ -152,20 +152,19 @@ fn path_of_storage(error: &StorageError) -> Option<String> {
 
 /// Returns the offset of damaged bytes in the file, or in the structure that the message names.
 fn offset_of(error: &ArrayError) -> Option<u64> {
+    let of_tile = |error: &GenericTileError| match error {
+        GenericTileError::Decode(error) => Some(error.offset()),
+        _ => None,
+    };
     match error {
-        ArrayError::Commits { source, .. } => Some(source.offset()),
-        ArrayError::Fragment { source: FragmentError::Decode(error), .. } => Some(error.offset()),
+        ArrayError::Commits { source, .. }
+        | ArrayError::Schema { source: SchemaError::Decode(source), .. }
+        | ArrayError::Fragment { source: FragmentError::Decode(source), .. }
+        | ArrayError::Condition { source: ConditionError::Decode(source), .. } => Some(source.offset()),
+        ArrayError::Schema { source: SchemaError::GenericTile(source), .. }
+        | ArrayError::GenericTile { source, .. } => of_tile(source),
         ArrayError::Storage(StorageError::UnexpectedEnd { offset, .. }) => Some(*offset),
-        other => {
-            let mut source = std::error::Error::source(other);
-            while let Some(error) = source {
-                if let Some(error) = error.downcast_ref::<DecodeError>() {
-                    return Some(error.offset());
-                }
-                source = error.source();
-            }
-            None
-        }
+        _ => None,
     }
 }
 
@@ -228,6 +227,8 @@ impl From<MaintainError> for Failure {
             error => {
                 let class = match &error {
                     MaintainError::Busy { .. } | MaintainError::Conflict { .. } => "ConflictError",
+                    MaintainError::Place { why: PlaceProblem::Neither | PlaceProblem::NoFolder, .. } => "NotFoundError",
+                    MaintainError::Place { why: PlaceProblem::Occupied, .. } => "AlreadyExistsError",
                     other => class_of(other.category()),
                 };
                 let path = match &error {

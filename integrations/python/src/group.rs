@@ -71,7 +71,7 @@ impl NativeGroup {
         for (uri, relative, name) in added {
             change = change.add(uri, relative, name.as_deref());
         }
-        change = removed.into_iter().fold(change, |change, key| change.remove(key));
+        change = removed.into_iter().fold(change, tdb_array::GroupWriter::remove);
         briefly(py, || Ok(change.commit()?))
     }
 

@@ -92,7 +92,7 @@ impl<'py> Input<'py> {
     ) -> Result<Self> {
         let mut input = Self::unmasked(name, kind, values)?;
         if let Some(valid) = valid {
-            let valid = valid.extract::<PyReadonlyArray1<'py, u8>>().map_err(PyErr::from)?;
+            let valid = valid.extract::<PyReadonlyArray1<'py, u8>>()?;
             input.validity = Some(packed(valid.as_slice().unwrap_or_default()));
         }
         Ok(input)
@@ -107,17 +107,17 @@ impl<'py> Input<'py> {
             let (form, values, extra) = parts.extract::<(String, Bound<'py, PyAny>, Bound<'py, PyAny>)>()?;
             return match form.as_str() {
                 "lists" => {
-                    let offsets = extra.extract::<PyReadonlyArray1<'py, u64>>().map_err(PyErr::from)?;
+                    let offsets = extra.extract::<PyReadonlyArray1<'py, u64>>()?;
                     let offsets = offsets.as_slice().unwrap_or_default().to_vec();
                     let values = Values::of_array(physical, &values).ok_or_else(|| wrong(name, kind.datatype, &values));
                     Ok(Self { values: values?, offsets: Some(offsets), validity: None })
                 }
                 "fixed" => {
-                    let bytes = values.extract::<PyReadonlyArray1<'py, u8>>().map_err(PyErr::from)?;
+                    let bytes = values.extract::<PyReadonlyArray1<'py, u8>>()?;
                     Ok(padded(bytes.as_slice().unwrap_or_default(), extra.extract()?))
                 }
                 _ => {
-                    let units = values.extract::<PyReadonlyArray1<'py, u32>>().map_err(PyErr::from)?;
+                    let units = values.extract::<PyReadonlyArray1<'py, u32>>()?;
                     of_unicode(name, units.as_slice().unwrap_or_default(), extra.extract()?)
                 }
             };

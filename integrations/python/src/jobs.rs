@@ -15,6 +15,7 @@ use tdb_maintain::{Consolidate, ConsolidateFragments, Plan, Vacuum};
 use tdb_migrate::Migrate;
 use tdb_relocate::{CopyTo, MoveTo, Remove};
 use tdb_report::Report;
+use tdb_schema_text::additions_from_toml;
 use tdb_verify::{Doctor, Rebuild, Verify};
 
 use crate::array::{NativeArray, Opening};
@@ -408,7 +409,7 @@ fn copying(watch: &Watch) -> (Arc<[AtomicU64; 2]>, impl Fn(u64, u64) -> bool + S
 #[pyfunction]
 pub(crate) fn copy(
     py: Python<'_>,
-    from: Opening,
+    source: Opening,
     to: Opening,
     progress: Option<Bound<'_, PyAny>>,
 ) -> Result<(u64, u64)> {
@@ -416,13 +417,13 @@ pub(crate) fn copy(
     let (state, observer) = copying(&watch);
     let done = || (state[0].load(Relaxed), Some(state[1].load(Relaxed)));
     run(py, progress.as_ref(), &watch, done, || {
-        let (source, place) = (from.place()?, to.place()?);
+        let (found, place) = (source.place()?, to.place()?);
         let job = CopyTo::new().observer(observer);
-        let copied = match (&source.folder, &place.folder) {
-            (Some(source), Some(place)) => job.folder(source, place)?,
+        let copied = match (&found.folder, &place.folder) {
+            (Some(found), Some(place)) => job.folder(found, place)?,
             _ => {
                 let (parent, name) = place.parent(&to.uri, &to.storage_options)?;
-                job.run(&source.storage, &parent, &name)?
+                job.run(&found.storage, &parent, &name)?
             }
         };
         Ok((copied.files, copied.bytes))
@@ -433,7 +434,7 @@ pub(crate) fn copy(
 #[pyfunction]
 pub(crate) fn relocate(
     py: Python<'_>,
-    from: Opening,
+    source: Opening,
     to: Opening,
     progress: Option<Bound<'_, PyAny>>,
 ) -> Result<Vec<String>> {
@@ -441,12 +442,12 @@ pub(crate) fn relocate(
     let (state, observer) = copying(&watch);
     let done = || (state[0].load(Relaxed), Some(state[1].load(Relaxed)));
     run(py, progress.as_ref(), &watch, done, || {
-        let (source, place) = (from.place()?, to.place()?);
+        let (found, place) = (source.place()?, to.place()?);
         let job = MoveTo::new().observer(observer);
-        let moved = match (&source.folder, &place.folder) {
-            (Some(source), Some(place)) => job.folder(source, place)?,
+        let moved = match (&found.folder, &place.folder) {
+            (Some(found), Some(place)) => job.folder(found, place)?,
             _ => {
-                let (old, old_name) = source.parent(&from.uri, &from.storage_options)?;
+                let (old, old_name) = found.parent(&source.uri, &source.storage_options)?;
                 let (new, new_name) = place.parent(&to.uri, &to.storage_options)?;
                 job.between((&old, &old_name), (&new, &new_name))?
             }
@@ -484,7 +485,8 @@ pub(crate) fn remove(py: Python<'_>, opening: Opening, recursive: bool) -> Resul
 pub(crate) struct Migration {
     to: Option<u32>,
     capacity: Option<u64>,
-    filters: Vec<(String, String)>,
+    /// Attributes with the filters, in TOML.
+    filters: String,
     flatten: bool,
     budget: Option<usize>,
     remove_old: bool,
@@ -510,8 +512,8 @@ pub(crate) fn migrate(
             if let Some(version) = settings.to {
                 job = job.to(FormatVersion::new(version).map_err(Failure::usage)?);
             }
-            for (field, filters) in &settings.filters {
-                job = job.filters(field, filters.parse().map_err(Failure::usage)?);
+            for attribute in additions_from_toml(&settings.filters)?.0 {
+                job = job.filters(attribute.name(), attribute.filters().clone());
             }
             let job = with(if settings.flatten { job.flatten() } else { job }, settings.budget, Migrate::budget);
             let migration = job.plan(&array(&opening, &watch)?)?;

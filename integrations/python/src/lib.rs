@@ -1,5 +1,8 @@
 //! The native module of the Python package `tdb`.
 
+// Python passes owned values, and receives tuples.
+#![allow(clippy::needless_pass_by_value, clippy::type_complexity)]
+
 mod aggregate;
 mod array;
 mod batch;

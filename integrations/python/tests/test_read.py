@@ -66,7 +66,9 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> str:
             "alt": np.array(["A", "GG", "", "T"]),
             "depth": pd.array([7, None, 9, None], dtype="Int16"),
             "filter": np.array([0, 1, 0, 0], np.int8),
-            "day": np.array(["2024-01-01", "2024-01-02", "2024-02-01", "1969-12-31"], "datetime64[D]"),
+            "day": np.array(
+                ["2024-01-01", "2024-01-02", "2024-02-01", "1969-12-31"], "datetime64[D]"
+            ),
             "likelihoods": lists,
         }
     return uri
@@ -253,7 +255,11 @@ def test_budget_and_batches_return_each_cell_once(grid: str) -> None:
 
 def test_aggregates_equal_numpy(grid: str, calls: str) -> None:
     found = tdb.open(grid).aggregate(
-        tdb.count(), tdb.col("a").sum(), tdb.col("a").mean(), tdb.col("b").max(), tdb.col("a").median()
+        tdb.count(),
+        tdb.col("a").sum(),
+        tdb.col("a").mean(),
+        tdb.col("b").max(),
+        tdb.col("a").median(),
     )
     assert list(found.values()) == [5000, 4999 * 2500, 2499.5, 1249.75, 2499]
     found = tdb.open(calls).aggregate(
@@ -287,7 +293,7 @@ def test_plans_and_statistics_read_no_cell(calls: str) -> None:
     assert "fragments" in str(plan)
     found = array.read().stats("qual", "depth")
     assert (found["qual"].min, found["qual"].max, found["qual"].cells) == (8.0, 55.25, 4)
-    assert (found["depth"].count, found["depth"].nulls) == (2, 2)
+    assert (found["depth"].values, found["depth"].nulls) == (2, 2)
     unknown = array.read(ranges={"chrom": "1"}).stats("qual")["qual"]
     assert unknown.max is None and unknown.unknown["max"]
 

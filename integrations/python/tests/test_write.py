@@ -79,7 +79,10 @@ def test_a_dictionary_of_columns(uri: str) -> None:
 
 def test_lists_of_python_objects(uri: str) -> None:
     array = tdb.create(uri, calls_schema())
-    columns = {name: column if isinstance(column, list) else column.tolist() for name, column in calls().items()}
+    columns = {
+        name: column if isinstance(column, list) else column.tolist()
+        for name, column in calls().items()
+    }
     assert isinstance(columns["day"][0], datetime.date) and columns["depth"][1] is None
     array.write(columns)
     check_calls(array)
@@ -88,7 +91,8 @@ def test_lists_of_python_objects(uri: str) -> None:
 def test_arrow_pandas_and_polars_tables(uri: str) -> None:
     array = tdb.create(uri, calls_schema())
     columns = {
-        name: pa.array(column.tolist() if name == "pair" else column) for name, column in calls().items()
+        name: pa.array(column.tolist() if name == "pair" else column)
+        for name, column in calls().items()
     }
     columns["pair"] = pa.array(calls()["pair"].tolist(), pa.list_(pa.int32(), 2))
     table = pa.table(columns)
@@ -160,7 +164,9 @@ def test_several_attributes_of_a_dense_array(uri: str) -> None:
         lambda values: values.astype(">f8"),
         lambda values: np.repeat(values, 2, axis=1)[:, ::2],
         lambda values: values[::-1][::-1],
-        lambda values: np.require(values, requirements="O") if values.setflags(write=False) else values,
+        lambda values: (
+            np.require(values, requirements="O") if values.setflags(write=False) else values
+        ),
         lambda values: values.astype(np.float32),
         lambda values: values.astype(np.int16),
         lambda values: values.tolist(),
@@ -210,7 +216,13 @@ UTC = datetime.timezone.utc
         ("likelihoods", [[1.0], 2.0, []], "likelihoods", 1, "expected a sequence"),
         ("likelihoods", [[1.0], [None], []], "likelihoods", 1, "None is not a valid float64"),
         ("pair", [[1, 2], [3], [4, 5]], "pair", 1, "found 1 values, expected 2"),
-        ("pair", np.arange(9, dtype=np.int32).reshape(3, 3), "pair", None, "expected 2 values per cell"),
+        (
+            "pair",
+            np.arange(9, dtype=np.int32).reshape(3, 3),
+            "pair",
+            None,
+            "expected 2 values per cell",
+        ),
         ("other", [1, 2, 3], "other", None, "unknown field"),
     ],
 )
@@ -227,22 +239,37 @@ def test_bad_columns_name_the_column_and_the_row(
 
 def test_not_a_time_is_no_coordinate(uri: str) -> None:
     schema = tdb.Schema(
-        [tdb.Dimension("day", "datetime64[D]", (np.datetime64("1970-01-01"), datetime.date(2030, 1, 1)), 10)],
-        [tdb.Attribute("when", "datetime64[ns]"), tdb.Attribute("maybe", "datetime64[ns]", nullable=True)],
+        [
+            tdb.Dimension(
+                "day", "datetime64[D]", (np.datetime64("1970-01-01"), datetime.date(2030, 1, 1)), 10
+            )
+        ],
+        [
+            tdb.Attribute("when", "datetime64[ns]"),
+            tdb.Attribute("maybe", "datetime64[ns]", nullable=True),
+        ],
         sparse=True,
     )
     array = tdb.create(uri, schema)
     times = np.array(["2024-01-01T00:00:00.000000001", "NaT"], "datetime64[ns]")
     with pytest.raises(tdb.UsageError, match="not a coordinate") as caught:
-        array.write({"day": np.array(["2024-01-01", "NaT"], "datetime64[D]"), "when": times, "maybe": times})
+        array.write(
+            {"day": np.array(["2024-01-01", "NaT"], "datetime64[D]"), "when": times, "maybe": times}
+        )
     assert (caught.value.field, caught.value.cell) == ("day", 1)
-    array.write({"day": np.array(["2024-01-01", "2024-01-02"], "datetime64[D]"), "when": times, "maybe": times})
+    array.write(
+        {
+            "day": np.array(["2024-01-01", "2024-01-02"], "datetime64[D]"),
+            "when": times,
+            "maybe": times,
+        }
+    )
     cells = array.read(order="row-major").to_numpy()
     np.testing.assert_array_equal(cells["when"], times)
     assert cells["maybe"].mask.tolist() == [False, True]
-    assert array.read(ranges={"day": (np.datetime64("2024-01-02"), None)}).to_numpy()["day"].tolist() == [
-        datetime.date(2024, 1, 2)
-    ]
+    assert array.read(ranges={"day": (np.datetime64("2024-01-02"), None)}).to_numpy()[
+        "day"
+    ].tolist() == [datetime.date(2024, 1, 2)]
     assert len(array.read(ranges={"day": "2024"}).to_numpy()["day"]) == 2
 
 
@@ -269,7 +296,9 @@ def test_foreign_objects_are_refused(uri: str) -> None:
 
 
 def test_huge_texts(uri: str) -> None:
-    schema = tdb.Schema([tdb.Dimension("d", "int32", (0, 9))], [tdb.Attribute("t", str)], sparse=True)
+    schema = tdb.Schema(
+        [tdb.Dimension("d", "int32", (0, 9))], [tdb.Attribute("t", str)], sparse=True
+    )
     array = tdb.create(uri, schema)
     array.write({"d": [1, 2], "t": ["x" * 20_000_000, ""]})
     cells = array.read(order="row-major").to_numpy()["t"]
@@ -290,7 +319,9 @@ except OSError as error:
     print(type(error).__name__, error.path is not None)
 print(len(array.refresh().fragments))
 """
-    done = subprocess.check_output([sys.executable, "-c", script, str(tmp_path / "array")], text=True)
+    done = subprocess.check_output(
+        [sys.executable, "-c", script, str(tmp_path / "array")], text=True
+    )
     assert done.split() == ["UnavailableError", "True", "0"]
 
 
@@ -345,7 +376,10 @@ def test_deletes_and_evolution(uri: str) -> None:
     array.delete(tdb.col("verdict") == "low")
     assert array.read(["pos"], order="row-major").to_numpy()["pos"].tolist() == [10, 7]
     array.evolve(
-        add=[tdb.Attribute("note", str, fill="none"), tdb.Attribute("kind", "uint8", enumeration="kinds")],
+        add=[
+            tdb.Attribute("note", str, fill="none"),
+            tdb.Attribute("kind", "uint8", enumeration="kinds"),
+        ],
         drop=["pair"],
         add_enumerations=[tdb.Enumeration("kinds", [10, 20], ordered=True)],
         extend={"verdicts": ["new"]},
@@ -476,7 +510,17 @@ def test_schemas_round_trip_as_text(uri: str) -> None:
 
 @pytest.mark.parametrize(
     "dtype",
-    ["int8", "uint64", "float32", "bool", "datetime64[ns]", "datetime64[M]", "timedelta64[s]", "S5", "U3"],
+    [
+        "int8",
+        "uint64",
+        "float32",
+        "bool",
+        "datetime64[ns]",
+        "datetime64[M]",
+        "timedelta64[s]",
+        "S5",
+        "U3",
+    ],
 )
 def test_arrays_of_numpy_round_trip(uri: str, dtype: str) -> None:
     values = np.arange(600).reshape(20, 30).astype(dtype)
@@ -496,7 +540,9 @@ def test_data_frames_round_trip(uri: str) -> None:
             "kind": pd.Categorical(["x", "y", "x"], ordered=True),
             "count": pd.array([1, None, 3], dtype="Int32"),
             "flag": [True, False, True],
-            "when": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"]).astype("datetime64[us]"),
+            "when": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"]).astype(
+                "datetime64[us]"
+            ),
         }
     )
     array = tdb.from_pandas(uri, frame, dimensions=["chrom", "pos"])
@@ -541,7 +587,10 @@ def test_arrow_tables_round_trip(uri: str, tmp_path: Path) -> None:
     expected = table.take([0, 2, 1]).to_pydict()
     assert array.read(order="row-major").to_arrow().to_pydict() == expected
     dense = tdb.from_arrow(uri + "2", table)
-    assert dense.read(["alt", "kind"]).to_arrow().to_pydict() == table.select(["alt", "kind"]).to_pydict()
+    assert (
+        dense.read(["alt", "kind"]).to_arrow().to_pydict()
+        == table.select(["alt", "kind"]).to_pydict()
+    )
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=2)
     array = tdb.from_parquet(uri + "3", tmp_path / "t.parquet", dimensions=["chrom", "pos"])
     assert array.read(order="row-major").to_arrow().to_pydict() == expected

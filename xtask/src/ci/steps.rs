@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use super::report::Outcome;
-use super::{counts, packages};
+use super::{counts, packages, python};
 use crate::Result;
 use crate::cargo::{has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
@@ -49,6 +49,8 @@ pub const STEPS: &[Step] = &[
     }),
     long("browser", "pages of tdb-report in a real browser", browser),
     short("integrations", "the second workspace: lints, and tests on servers", integrations),
+    short("python", "the Python package: wheel, tests, stubs and types", python::package),
+    long("python-wheel", "the wheel of a release of the Python package, and its size", python::wheel),
     long("stores", "arrays on store servers by both libraries, short form", stores),
     long("integrations-documentation", "rustdoc of the second workspace", || document(INTEGRATIONS)),
     long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),

@@ -18,6 +18,22 @@ const PYTHON: &[&str] = &[
 const NODE: &[&str] = &["azurite@3.35.0"];
 const SPELLING: &[&str] = &["typos==1.52.0"];
 
+/// Builds and checks of the Python package. The tests passed with these versions.
+const PACKAGE: &[&str] = &[
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "hypothesis==6.170.17",
+    "numpy==2.4.6",
+    "pandas==2.3.3",
+    "pandas-stubs==3.1.0.261029",
+    "polars==2.1.0",
+    "pyarrow==26.0.1",
+    "tiledb==0.36.1",
+    "tqdm==4.70.1",
+    "mypy==2.4.1",
+    "pyright==1.1.414",
+];
+
 /// Installs the Python packages unless they are installed.
 pub fn with_pip() -> Result {
     pip("python", PYTHON)
@@ -27,6 +43,12 @@ pub fn with_pip() -> Result {
 pub fn spell_checker() -> Result<PathBuf> {
     pip("spelling", SPELLING)?;
     Ok(folder().join("spelling/bin").join(format!("typos{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Installs the tools of the Python package, and returns the folder of their programs.
+pub fn python_tools() -> Result<PathBuf> {
+    pip("package", PACKAGE)?;
+    Ok(folder().join("package/bin"))
 }
 
 fn pip(name: &str, packages: &[&str]) -> Result {

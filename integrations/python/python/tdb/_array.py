@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _columns, _native, _write
 from ._errors import UsageError
 from ._expr import Aggregate, Condition
+from ._libraries import is_list, is_mapping, is_tuple, numpy
 from ._metadata import Metadata
 from ._native import Array as NativeArray
 from ._read import Groups, Ranges, Read, Spec, ends_of
@@ -195,7 +196,7 @@ class Array:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the only attribute."""
-        import numpy as np
+        np = numpy()
 
         field = self.field(self._only_attribute())
         if field.values_per_cell is None or field.enumeration is not None:
@@ -281,8 +282,11 @@ class Array:
     ) -> list[tuple[str, Any, Any]]:
         """Converts the columns of a table to the forms of the native module."""
         fields = {field.name: field for field in self.fields}
-        values = (lambda name: self._enumeration(name)[0]) if lookup else None
-        return _write.columns(data, fields, values, shape)
+
+        def values(name: str) -> Any:
+            return self._enumeration(name)[0]
+
+        return _write.columns(data, fields, values if lookup else None, shape)
 
     def write(
         self,
@@ -308,19 +312,27 @@ class Array:
         if _write.is_arrow(data):
             found = _native.write_arrow(self._handle, data, settings)
         else:
-            columns = self._normalized(data, lookup=True, shape=self._write_shape(settings["ranges"]))
+            columns = self._normalized(
+                data, lookup=True, shape=self._write_shape(settings["ranges"])
+            )
             found = _native.write_columns(self._handle, columns, settings)
         self._changed()
         return Written(tuple(found[0]), found[1])
 
     def _settings(
-        self, ranges: Mapping[str, Ranges] | None, order: str | None, duplicates: str | None, at: int | None
+        self,
+        ranges: Mapping[str, Ranges] | None,
+        order: str | None,
+        duplicates: str | None,
+        at: int | None,
     ) -> dict[str, Any]:
         sides: list[tuple[str, Any]] = []
         for name, given in (ranges or {}).items():
             all_ends = ends_of(given)
             if len(all_ends) != 1:
-                raise UsageError(f"dimension {name!r}: a write has one range per dimension", field=name)
+                raise UsageError(
+                    f"dimension {name!r}: a write has one range per dimension", field=name
+                )
             sides.append((name, all_ends[0]))
         return {"ranges": sides, "order": order, "duplicates": duplicates, "at": at, "budget": None}
 
@@ -339,27 +351,36 @@ class Array:
         takes a dictionary of arrays.
         """
         if not self.is_dense:
-            raise UsageError(f"{self.uri}: a sparse array has no positions; use array.write(…)", path=self.uri)
+            raise UsageError(
+                f"{self.uri}: a sparse array has no positions; use array.write(…)", path=self.uri
+            )
         box, inner = self._box(key)
         if any(item not in (0, slice(None)) for item in inner):
             raise IndexError(f"{self.uri}: cannot write with a step")
         shape = tuple(high - low + 1 for low, high in box)
         if min(shape) <= 0:
             return
-        values: Any = value if isinstance(value, Mapping) else {self._only_attribute(): value}
+        values = value if is_mapping(value) else {self._only_attribute(): value}
         dropped = tuple(size for size, item in zip(shape, inner) if item != 0)
-        columns = {name: self._filled(name, cells, shape, dropped) for name, cells in values.items()}
+        columns = {
+            name: self._filled(name, cells, shape, dropped) for name, cells in values.items()
+        }
         self.write(columns, ranges=dict(zip(self.dimension_names, box)))
 
-    def _filled(self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]) -> Any:
+    def _filled(
+        self, name: str, cells: Any, shape: tuple[int, ...], dropped: tuple[int, ...]
+    ) -> Any:
         """Gives cells the shape of a subarray whose dimensions with an integer index are dropped."""
-        import numpy as np
+        np = numpy()
 
-        if isinstance(cells, (list, tuple)):
+        if is_list(cells) or is_tuple(cells):
             field = self.field(name)
-            items: Any = cells
-            cells = np.asarray(items, dtype=object if field.values_per_cell is None else None)
-        if isinstance(cells, (str, bytes)) or not hasattr(cells, "dtype") or getattr(cells, "ndim", 1) == 0:
+            cells = np.asarray(cells, dtype=object if field.values_per_cell is None else None)
+        if (
+            isinstance(cells, (str, bytes))
+            or not hasattr(cells, "dtype")
+            or getattr(cells, "ndim", 1) == 0
+        ):
             scalar: Any = cells
             values = np.asarray(scalar)
             if values.dtype.kind in "USO":
@@ -367,7 +388,9 @@ class Array:
                 filled[...] = scalar
                 return filled
             field = self.field(name)
-            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(("float", "int", "uint")):
+            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(
+                ("float", "int", "uint")
+            ):
                 converted = values.astype(numpy_type(field.datatype))
                 if converted == values:
                     values = converted
@@ -418,8 +441,8 @@ class Array:
 
         ``extend`` adds values to enumerations. ``current_domain`` widens the current domain.
         """
-        parts = [("attribute", attribute._table()) for attribute in add]  # pyright: ignore[reportPrivateUsage]
-        parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]  # pyright: ignore[reportPrivateUsage]
+        parts = [("attribute", attribute._table()) for attribute in add]
+        parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]
         extended = [
             (name, [self._enumeration_bytes(name, value) for value in values])
             for name, values in (extend or {}).items()
@@ -440,7 +463,7 @@ class Array:
     def _enumeration_bytes(self, name: str, value: Any) -> bytes:
         if isinstance(value, (str, bytes)):
             return value.encode() if isinstance(value, str) else value
-        import numpy as np
+        np = numpy()
 
         known, _ = self._enumeration(name)
         return np.asarray(value).astype(known.dtype).tobytes()
@@ -470,7 +493,9 @@ class Array:
         others with ``fill``. ``order`` is ``row-major``, ``col-major``, ``global`` or
         ``unordered``. ``budget`` limits the memory of the read in bytes.
         """
-        spec = Spec(columns, ranges, points, boxes, where, order, limit, budget, fill, strings_as_bytes)
+        spec = Spec(
+            columns, ranges, points, boxes, where, order, limit, budget, fill, strings_as_bytes
+        )
         return Read(self, spec)
 
     def aggregate(self, *aggregates: Aggregate) -> dict[str, Any]:
@@ -484,7 +509,7 @@ class Array:
     def _box(self, key: Any) -> tuple[list[tuple[int, int]], tuple[Any, ...]]:
         """Resolves an index into coordinates, and the index of the cells that are read."""
         bounds = self._bounds()
-        keys: list[Any] = list(key) if isinstance(key, tuple) else [key]
+        keys: list[Any] = list(key) if is_tuple(key) else [key]
         if any(item is Ellipsis for item in keys):
             place = next(place for place, item in enumerate(keys) if item is Ellipsis)
             missing = len(bounds) - len(keys) + 1
@@ -505,7 +530,9 @@ class Array:
             elif hasattr(item, "__index__") and not isinstance(item, bool):
                 low = high = item.__index__() + (size if item.__index__() < 0 else 0)
                 if not 0 <= low < size:
-                    raise IndexError(f"{self.uri}: index {item} is out of range for {size} coordinates")
+                    raise IndexError(
+                        f"{self.uri}: index {item} is out of range for {size} coordinates"
+                    )
                 inner.append(0)
             else:
                 raise IndexError(
@@ -524,17 +551,21 @@ class Array:
         """
         if not self.is_dense:
             raise UsageError(
-                f"{self.uri}: a sparse array has no positions; use array.read(ranges=…)", path=self.uri
+                f"{self.uri}: a sparse array has no positions; use array.read(ranges=…)",
+                path=self.uri,
             )
         box, inner = self._box(key)
         names = self.attribute_names
         shape = tuple(max(high - low + 1, 0) for low, high in box)
         if 0 in shape:
-            import numpy as np
+            np = numpy()
 
             # One cell has the types of all cells.
             one = self._read_box([(first, first) for first, _ in self._bounds()])
-            arrays = {name: np.empty(shape + cells.shape[len(shape) :], cells.dtype) for name, cells in one.items()}
+            arrays = {
+                name: np.empty(shape + cells.shape[len(shape) :], cells.dtype)
+                for name, cells in one.items()
+            }
         else:
             arrays = self._read_box(box)
         if any(item != slice(None) for item in inner):
@@ -546,7 +577,7 @@ class Array:
         return self.read(ranges=ranges).to_numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        import numpy as np
+        np = numpy()
 
         self._only_attribute()
         if copy is False:
@@ -611,7 +642,7 @@ class Writer:
     def __init__(self, array: Array, settings: dict[str, Any]) -> None:
         self._array = array
         self._settings = settings
-        self._native = _native.Writer(array._handle, settings)  # pyright: ignore[reportPrivateUsage]
+        self._native = _native.Writer(array._handle, settings)
         #: The result, after the end.
         self.written: Written | None = None
 
@@ -620,12 +651,12 @@ class Writer:
         if _write.is_arrow(data):
             self._native.arrow(data)
         else:
-            self._native.columns(self._array._normalized(data, lookup=True))  # pyright: ignore[reportPrivateUsage]
+            self._native.columns(self._array._normalized(data, lookup=True))
 
     def commit(self) -> Written:
         """Ends the write, and makes all batches visible."""
         fragments, cells = self._native.commit()
-        self._array._changed()  # pyright: ignore[reportPrivateUsage]
+        self._array._changed()
         self.written = Written(tuple(fragments), cells)
         return self.written
 
@@ -674,5 +705,8 @@ def opening(
         raise UsageError("give at or between, not both")
     start, end = (None, at) if between is None else between
     # `True` is `true` in the options of stores.
-    options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (storage_options or {}).items()}
+    options = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in (storage_options or {}).items()
+    }
     return _Opening(os.fspath(uri), start, end, key, threads, options)

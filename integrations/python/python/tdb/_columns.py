@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _types
+from ._libraries import numpy, pandas
 from ._native import Column
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 #: Returns the values of an enumeration by name, and whether they are ordered.
-Enumerations = Callable[[str], "tuple[npt.NDArray[Any], bool]"]
+Enumerations = Callable[[str], tuple[Any, bool]]
 
 
-def _objects(values: list[Any]) -> npt.NDArray[Any]:
-    import numpy as np
+def _objects(values: list[Any]) -> Any:
+    np = numpy()
 
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def _numbers(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+def _numbers(column: Column) -> tuple[Any, Any | None]:
     """Returns the values of a column, and the validity of its cells."""
-    import numpy as np
+    np = numpy()
 
     values, offsets, valid = column.take()
     mask = None if valid is None else np.asarray(valid).view(np.bool_)
-    flat: npt.NDArray[Any] = np.asarray(values)
+    flat: Any = np.asarray(values)
     count = column.values_per_cell
     datatype = column.datatype
     if datatype == "bool":
@@ -50,13 +47,13 @@ def _numbers(column: Column) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]
     return (_objects([*cells]), mask)
 
 
-def to_numpy(column: Column, *, binary: bool = False) -> npt.NDArray[Any]:
+def to_numpy(column: Column, *, binary: bool = False) -> Any:
     """Converts a column without an enumeration.
 
     Shares the memory of numbers. Texts become objects, with ``None`` for null. Other nullable
     columns become masked arrays. ``binary`` converts texts to bytes.
     """
-    import numpy as np
+    np = numpy()
 
     if column.values_per_cell is None and column.datatype in _types.TEXTS | _types.BYTES:
         return _objects(column.texts(binary or column.datatype in _types.BYTES))
@@ -72,7 +69,7 @@ def to_numpy(column: Column, *, binary: bool = False) -> npt.NDArray[Any]:
     return np.ma.MaskedArray(values, mask=mask)
 
 
-def _positions(column: Column, count: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _positions(column: Column, count: int) -> tuple[Any, Any]:
     """Returns the positions in an enumeration, and which of the cells have a value."""
     positions, valid = _numbers(column)
     inside = positions < count
@@ -81,13 +78,13 @@ def _positions(column: Column, count: int) -> tuple[npt.NDArray[Any], npt.NDArra
     return (positions, inside if valid is None else inside & valid)
 
 
-def enumerated(column: Column, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def enumerated(column: Column, values: Any) -> Any:
     """Converts positions in an enumeration to its values.
 
     Null and positions outside of the enumeration become ``None`` in columns of objects, and are
     masked in others.
     """
-    import numpy as np
+    np = numpy()
 
     positions, present = _positions(column, len(values))
     complete = bool(present.all())
@@ -103,7 +100,7 @@ def enumerated(column: Column, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.ma.MaskedArray(found, mask=~present)
 
 
-def scalar(column: Column, enumeration: tuple[npt.NDArray[Any], bool] | None) -> Any:
+def scalar(column: Column, enumeration: tuple[Any, bool] | None) -> Any:
     """Returns the first cell of a column. A date becomes a ``datetime64``."""
     if enumeration is None and column.values_per_cell is None:
         return column.texts(column.datatype in _types.BYTES)[0]
@@ -115,16 +112,16 @@ def scalar(column: Column, enumeration: tuple[npt.NDArray[Any], bool] | None) ->
         return values[value] if 0 <= value < len(values) else None
     unit = _types.unit_of(column.datatype)
     if unit is not None:
-        import numpy as np
+        np = numpy()
 
         return np.datetime64(value, unit[1]) if unit[0] == "M" else np.timedelta64(value, unit[1])
     return bool(value) if column.datatype == "bool" else value
 
 
-def to_pandas(column: Column, enumeration: tuple[npt.NDArray[Any], bool] | None) -> Any:
+def to_pandas(column: Column, enumeration: tuple[Any, bool] | None) -> Any:
     """Converts a column to a column of pandas."""
-    import numpy as np
-    import pandas as pd
+    np = numpy()
+    pd = pandas()
 
     if enumeration is not None:
         values, ordered = enumeration
@@ -135,10 +132,10 @@ def to_pandas(column: Column, enumeration: tuple[npt.NDArray[Any], bool] | None)
     return of_pandas(to_numpy(column))
 
 
-def of_pandas(values: npt.NDArray[Any]) -> Any:
+def of_pandas(values: Any) -> Any:
     """Converts an array to a column of pandas, without a copy of numbers."""
-    import numpy as np
-    import pandas as pd
+    np = numpy()
+    pd = pandas()
 
     if values.ndim > 1:
         return _objects([*values])

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 from . import _native, _types, _write
 from ._array import Array, opening
 from ._errors import UsageError
+from ._libraries import is_mapping, numpy, pandas
 from ._schema import Attribute, Dimension, Enumeration, Filter, Schema
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 #: The number of cells in a tile of a new dense array.
 _TILE_CELLS = 1 << 18
 
 _DIMENSION_TYPES = frozenset(
-    [*_types.NUMBERS, *(f"datetime_{unit}" for unit in _types.UNITS), *(f"time_{unit}" for unit in _types.UNITS)]
+    [
+        *_types.NUMBERS,
+        *(f"datetime_{unit}" for unit in _types.UNITS),
+        *(f"time_{unit}" for unit in _types.UNITS),
+    ]
 )
 
 
@@ -60,7 +64,9 @@ def schema_from_numpy(
     (shape,) = set(shapes.values())
     if not shape or 0 in shape:
         raise UsageError(f"an array of the shape {shape} has no cells to create an array for")
-    names = [f"dim_{place}" for place in range(len(shape))] if dimensions is None else list(dimensions)
+    names = (
+        [f"dim_{place}" for place in range(len(shape))] if dimensions is None else list(dimensions)
+    )
     if len(names) != len(shape):
         raise UsageError(f"found {len(names)} names for {len(shape)} dimensions")
     extents = _tile_of(shape) if tile is None else list(tile)
@@ -73,7 +79,9 @@ def schema_from_numpy(
         else:
             datatype, count = _types.datatype_of(array.dtype, name)
             nullable = hasattr(array, "mask")
-            attribute = Attribute(name, datatype, values_per_cell=count, nullable=nullable, filters=filters)
+            attribute = Attribute(
+                name, datatype, values_per_cell=count, nullable=nullable, filters=filters
+            )
         attributes.append(attribute)
     return Schema(
         [
@@ -86,11 +94,10 @@ def schema_from_numpy(
 
 
 def _named(data: Any) -> dict[str, Any]:
-    import numpy as np
+    np = numpy()
 
-    if isinstance(data, Mapping):
-        mapping: Mapping[str, Any] = data
-        return {name: np.asanyarray(array) for name, array in mapping.items()}
+    if is_mapping(data):
+        return {name: np.asanyarray(array) for name, array in data.items()}
     array = np.asanyarray(data)
     if array.dtype.names is not None:
         return {name: array[name] for name in array.dtype.names}
@@ -146,11 +153,11 @@ def _created(
 
 def discard(array: Array) -> None:
     """Removes an array that this module has created in vain."""
-    _native.remove(array._opening._asdict(), False)  # pyright: ignore[reportPrivateUsage]
+    _native.remove(array._opening._asdict(), False)
 
 
 def _object_attribute(
-    name: str, values: npt.NDArray[Any], filters: Sequence[Filter | str]
+    name: str, values: Any, filters: Sequence[Filter | str]
 ) -> tuple[Attribute, bool]:
     """Builds an attribute for objects: texts, bytes, or numbers of one type."""
     kinds: dict[type, int] = {}
@@ -159,7 +166,7 @@ def _object_attribute(
         if value is None or value != value:
             nullable = True
         else:
-            kinds.setdefault(type(value), cell)
+            kinds.setdefault(value.__class__, cell)
     if len(kinds) > 1:
         (first, _), (second, cell) = list(kinds.items())[:2]
         raise UsageError(
@@ -169,7 +176,9 @@ def _object_attribute(
         )
     kind = next(iter(kinds), str)
     if kind not in (str, bytes, bool, int, float):
-        raise UsageError(f"column {name!r}: arrays do not support {kind.__name__} objects", field=name)
+        raise UsageError(
+            f"column {name!r}: arrays do not support {kind.__name__} objects", field=name
+        )
     return (Attribute(name, kind, nullable=nullable, filters=filters), nullable)
 
 
@@ -187,8 +196,8 @@ def schema_from_pandas(
     ``dimensions`` names columns or levels of the index, by default the levels of an index with
     names. Without dimensions, the array is dense with the dimension ``row``.
     """
-    import numpy as np
-    import pandas as pd
+    np = numpy()
+    pd = pandas()
 
     columns = _write.table(frame)
     if dimensions is None:
@@ -201,14 +210,17 @@ def schema_from_pandas(
         dtype: Any = column.dtype
         if getattr(dtype, "tz", None) is not None:
             raise UsageError(
-                f"column {name!r}: {dtype} has a time zone; convert it to UTC, and remove the zone", field=name
+                f"column {name!r}: {dtype} has a time zone; convert it to UTC, and remove the zone",
+                field=name,
             )
         if isinstance(dtype, pd.CategoricalDtype):
             values = list(dtype.categories)
             enumerations.append(Enumeration(name, values, ordered=bool(dtype.ordered)))
             size = "int8" if len(values) < 128 else "int16" if len(values) < 2**15 else "int32"
             nullable = bool(column.isna().any())
-            attributes.append(Attribute(name, size, enumeration=name, nullable=nullable, filters=filters))
+            attributes.append(
+                Attribute(name, size, enumeration=name, nullable=nullable, filters=filters)
+            )
         elif isinstance(dtype, np.dtype) and dtype.kind != "O":
             datatype, count = _types.datatype_of(dtype, name)
             attributes.append(Attribute(name, datatype, values_per_cell=count, filters=filters))
@@ -219,7 +231,9 @@ def schema_from_pandas(
             objects = np.where(np.asarray(column.isna()), None, np.asarray(column.astype(object)))
             attributes.append(_object_attribute(name, objects, filters)[0])
     types = {name: _dimension_type(name, columns) for name in dimensions}
-    return _table_schema(types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates)
+    return _table_schema(
+        types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates
+    )
 
 
 def _dimension_type(name: str, columns: Mapping[str, Any]) -> str:
@@ -324,7 +338,10 @@ def schema_from_arrow(
     for name in dimensions:
         attribute = known.pop(name, None)
         if attribute is None:
-            raise UsageError(f"no column is named {name!r}; the columns are {', '.join(map(repr, known))}", field=name)
+            raise UsageError(
+                f"no column is named {name!r}; the columns are {', '.join(map(repr, known))}",
+                field=name,
+            )
         is_text = attribute.dtype in _types.TEXTS or attribute.enumeration is not None
         types[name] = "string_ascii" if is_text else attribute.dtype
     for attribute in known.values():
@@ -332,7 +349,9 @@ def schema_from_arrow(
     used = {attribute.enumeration for attribute in known.values()}
     enumerations = [enumeration for enumeration in parts.enumerations if enumeration.name in used]
     count = getattr(table, "num_rows", 0) if rows is None else rows
-    return _table_schema(types, list(known.values()), enumerations, count, domains, tiles, allows_duplicates)
+    return _table_schema(
+        types, list(known.values()), enumerations, count, domains, tiles, allows_duplicates
+    )
 
 
 def from_arrow(
@@ -425,7 +444,7 @@ def from_csv(
         text = schema.to_toml()
     array = create(uri, text, key=key, storage_options=storage_options)
     try:
-        _native.import_rows(array._handle, rows, keep_last, None)  # pyright: ignore[reportPrivateUsage]
+        _native.import_rows(array._handle, rows, keep_last, None)
     except BaseException:
         discard(array)
         raise

@@ -51,7 +51,10 @@ class Group:
     @property
     def members(self) -> dict[str, Member]:
         """The members, by name, or by URI for members without a name."""
-        return {key: Member(name, kind, uri, relative) for key, name, kind, uri, relative in self._native.members}
+        return {
+            key: Member(name, kind, uri, relative)
+            for key, name, kind, uri, relative in self._native.members
+        }
 
     def __getitem__(self, key: str) -> Array | Group:
         """Opens a member."""
@@ -77,7 +80,14 @@ class Group:
     def _refresh(self) -> None:
         self._native = _native.Group.open(self._opening._asdict())
 
-    def add(self, uri: str | os.PathLike[str], name: str | None = None, *, relative: bool = True, at: int | None = None) -> None:
+    def add(
+        self,
+        uri: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        relative: bool = True,
+        at: int | None = None,
+    ) -> None:
         """Adds an array or group: a path relative to the group, or any URI if not ``relative``."""
         path = os.fspath(uri)
         if not relative and "://" not in path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, TypeAlias
 
 from . import _types
 from ._errors import UsageError
+from ._libraries import is_list, is_tuple, numpy
 
 #: The name, the datatype and the value of an entry.
 Entry: TypeAlias = tuple[str, str, Any]
@@ -20,7 +21,9 @@ class Metadata(MutableMapping[str, Any]):
     Each change writes a file. :meth:`update` writes one file for all its keys.
     """
 
-    def __init__(self, read: Callable[[], list[Entry]], write: Callable[[list[Change]], None]) -> None:
+    def __init__(
+        self, read: Callable[[], list[Entry]], write: Callable[[list[Change]], None]
+    ) -> None:
         self._read = read
         self._write = write
 
@@ -76,15 +79,17 @@ def _encoded(key: str, value: Any) -> tuple[str, bytes]:
     if isinstance(value, (bytes, bytearray)):
         return ("blob", bytes(value))
     if hasattr(value, "dtype"):
-        import numpy as np
+        np = numpy()
 
         array = np.ascontiguousarray(value)
         datatype, count = _types.datatype_of(array.dtype, key)
         if count == 1 and array.ndim < 2:
             return (datatype, array.astype(array.dtype.newbyteorder("<")).tobytes())
-        raise UsageError(f"metadata key {key!r}: cannot store an array of {array.dtype} with {array.ndim} dimensions")
-    items: Sequence[Any] = value if isinstance(value, (tuple, list)) else (value,)
-    kinds = {type(item) for item in items}
+        raise UsageError(
+            f"metadata key {key!r}: cannot store an array of {array.dtype} with {array.ndim} dimensions"
+        )
+    items: list[Any] = [*value] if is_list(value) or is_tuple(value) else [value]
+    kinds: set[type] = {type(item) for item in items}
     try:
         if kinds == {bool}:
             return ("bool", bytes(items))

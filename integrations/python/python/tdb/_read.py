@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from . import _columns
 from ._errors import UsageError
 from ._expr import Aggregate, Condition, date_text
+from ._libraries import is_list, is_tuple, pandas, polars, pyarrow
 from ._native import Batch as NativeBatch
 from ._native import Column, Query
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
     import polars as pl
-    import pyarrow as pa
 
     from ._array import Array
 
@@ -45,7 +45,8 @@ class Statistics(NamedTuple):
     """Exact statistics of a field from metadata. An unknown figure is ``None``."""
 
     cells: int | None
-    count: int | None
+    #: Cells that are not null.
+    values: int | None
     nulls: int | None
     min: Any
     max: Any
@@ -67,7 +68,7 @@ class Table:
         raise NotImplementedError
 
     def _numpy(self, column: Column, source: str) -> npt.NDArray[Any]:
-        enumeration = self._array()._enumeration_of(source)  # pyright: ignore[reportPrivateUsage]
+        enumeration = self._array()._enumeration_of(source)
         if enumeration is None:
             return _columns.to_numpy(column)
         return _columns.enumerated(column, enumeration[0])
@@ -80,17 +81,17 @@ class Table:
         """
         return {column.name: self._numpy(column, column.name) for column in self._native_columns()}
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Returns a table of pyarrow."""
-        import pyarrow as pa
+        pa = pyarrow()
 
         return pa.table(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """Returns a data frame of pandas. pyarrow is not needed."""
-        import pandas as pd
+        pd = pandas()
 
-        enumeration = self._array()._enumeration_of  # pyright: ignore[reportPrivateUsage]
+        enumeration = self._array()._enumeration_of
         columns = {
             column.name: _columns.to_pandas(column, enumeration(column.name))
             for column in self._native_columns()
@@ -99,7 +100,7 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """Returns a data frame of polars."""
-        import polars as pl
+        pl = polars()
 
         return pl.DataFrame(self)
 
@@ -176,7 +177,7 @@ class Read(Table):
             all_ends = ends_of(ranges)
             if len(all_ends) != 1 or name not in names:
                 return None
-            extent = array._handle.extent(name, all_ends[0])  # pyright: ignore[reportPrivateUsage]
+            extent = array._handle.extent(name, all_ends[0])
             shape[names.index(name)] = extent
         return tuple(shape)
 
@@ -187,15 +188,19 @@ class Read(Table):
             columns = [*array.dimension_names, *array.attribute_names]
         points = None
         if spec.points is not None:
-            points = array._normalized(spec.points)  # pyright: ignore[reportPrivateUsage]
+            points = array._normalized(spec.points)
         boxes = None
         if spec.boxes is not None:
-            boxes = [[(name, _single(name, ends)) for name, ends in box.items()] for box in spec.boxes]
-        return array._handle.query(  # pyright: ignore[reportPrivateUsage]
+            boxes = [
+                [(name, _single(name, ends)) for name, ends in box.items()] for box in spec.boxes
+            ]
+        return array._handle.query(
             {
                 "columns": None if columns is None else list(columns),
                 "ranges": [(name, ends_of(ranges)) for name, ranges in (spec.ranges or {}).items()],
-                "points": None if points is None else [(name, values) for name, values, _ in points],
+                "points": None
+                if points is None
+                else [(name, values) for name, values, _ in points],
                 "boxes": boxes,
                 "condition": None if spec.where is None else str(spec.where),
                 "order": spec.order,
@@ -224,7 +229,9 @@ class Read(Table):
         """
         shape = self._shape
         columns = self._query(table=False).columns()
-        arrays = {column.name: self._numpy(column, column.name) for column in columns}
+        arrays: dict[str, Any] = {
+            column.name: self._numpy(column, column.name) for column in columns
+        }
         if shape is None:
             return arrays
         order = "F" if self._spec.order == "col-major" else "C"
@@ -236,9 +243,9 @@ class Read(Table):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._query(table=True).stream().__arrow_c_stream__(requested_schema)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Returns a table of pyarrow."""
-        import pyarrow as pa
+        pa = pyarrow()
 
         # Unlike the consumption of a stream, this stops at Ctrl-C.
         return pa.table(self._query(table=True).record_batches())
@@ -259,14 +266,7 @@ class Read(Table):
         """Returns the statistics of fields, by default of all attributes, from metadata alone."""
         names = list(fields) or [*self._owner.attribute_names]
         found = self._query(table=True).statistics(names)
-        figures = Statistics._fields[:-1]
-        return {
-            name: Statistics(
-                *(value for value, _ in row),
-                {figure: why for figure, (_, why) in zip(figures, row) if why is not None},
-            )
-            for name, row in zip(names, found)
-        }
+        return {name: _statistics(row) for name, row in zip(names, found)}
 
     def aggregate(self, *aggregates: Aggregate) -> dict[str, Any]:
         """Computes aggregates over the selected cells.
@@ -275,7 +275,7 @@ class Read(Table):
         """
         columns, _ = self._query(table=True).aggregate(_parts(aggregates))
         return {
-            column.name: _columns.scalar(column, self._owner._enumeration_of(_source(aggregate)))  # pyright: ignore[reportPrivateUsage]
+            column.name: _columns.scalar(column, self._owner._enumeration_of(_source(aggregate)))
             for column, aggregate in zip(columns, aggregates)
         }
 
@@ -286,7 +286,11 @@ class Read(Table):
         return Groups(self, keys)
 
     def __repr__(self) -> str:
-        given = {name: value for name, value in self._spec._asdict().items() if value not in (None, False)}
+        given = {
+            name: value
+            for name, value in self._spec._asdict().items()
+            if value not in (None, False)
+        }
         parts = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"<tdb.Read of {self._owner.uri}{': ' if parts else ''}{parts}>"
 
@@ -302,12 +306,12 @@ class Groups:
 
     def aggregate(self, *aggregates: Aggregate) -> GroupTable:
         """Computes aggregates of each group. The result is sorted by key."""
-        query = self._read._query(table=True)  # pyright: ignore[reportPrivateUsage]
+        query = self._read._query(table=True)
         columns, _ = query.group_by(self._keys, _parts(aggregates))
         sources = [*self._keys, *(_source(aggregate) for aggregate in aggregates)]
         return GroupTable(
             {
-                column.name: self._read._numpy(column, source)  # pyright: ignore[reportPrivateUsage]
+                column.name: self._read._numpy(column, source)
                 for column, source in zip(columns, sources)
             }
         )
@@ -327,25 +331,31 @@ class GroupTable:
 
     def to_pandas(self) -> pd.DataFrame:
         """Returns a data frame of pandas."""
-        import pandas as pd
+        pd = pandas()
 
         columns = {name: _columns.of_pandas(values) for name, values in self._columns.items()}
         return pd.DataFrame(columns)
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """Returns a table of pyarrow."""
-        import pyarrow as pa
+        pa = pyarrow()
 
         return pa.table({name: pa.array(values) for name, values in self._columns.items()})
 
     def to_polars(self) -> pl.DataFrame:
         """Returns a data frame of polars."""
-        import polars as pl
+        pl = polars()
 
         return pl.DataFrame(self.to_arrow())
 
     def __len__(self) -> int:
         return max((len(values) for values in self._columns.values()), default=0)
+
+
+def _statistics(row: list[tuple[Any, str | None]]) -> Statistics:
+    (cells, _), (values, _), (nulls, _), (low, _), (high, _), (total, _) = row
+    reasons = {figure: why for figure, (_, why) in zip(Statistics._fields, row) if why is not None}
+    return Statistics(cells, values, nulls, low, high, total, reasons)
 
 
 def _source(aggregate: Aggregate) -> str:
@@ -384,20 +394,20 @@ def coordinate(value: Any) -> Any:
 
 def ends_of(ranges: Ranges) -> list[tuple[Any, Any]]:
     """Returns the first and the last coordinate of each range."""
-    if isinstance(ranges, list):
-        items: list[Any] = ranges
-        return [ends for item in items for ends in ends_of(item)]
-    if isinstance(ranges, tuple):
-        pair: tuple[Any, ...] = ranges
-        if len(pair) != 2:
+    if is_list(ranges):
+        return [ends for item in ranges for ends in ends_of(item)]
+    if is_tuple(ranges):
+        if len(ranges) != 2:
             raise UsageError(f"{ranges!r} is not a range; expected (first, last)")
-        return [(coordinate(pair[0]), coordinate(pair[1]))]
+        return [(coordinate(ranges[0]), coordinate(ranges[1]))]
     if isinstance(ranges, range):
         if ranges.step != 1:
             return [(value, value) for value in ranges]
         return [(ranges.start, ranges.stop - 1)]
     if isinstance(ranges, slice):
-        raise UsageError("a slice is no range; write (first, last), both included, or range(start, stop)")
+        raise UsageError(
+            "a slice is no range; write (first, last), both included, or range(start, stop)"
+        )
     shape = getattr(ranges, "shape", ())
     if shape:
         return [(coordinate(value), coordinate(value)) for value in ranges]
@@ -410,4 +420,3 @@ def _single(name: str, ranges: Ranges) -> tuple[Any, Any]:
     if len(ends) != 1:
         raise UsageError(f"dimension {name!r}: a box has one range per dimension", field=name)
     return ends[0]
-

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, overload
 
 from . import _native, _types
 from ._errors import UsageError
-
-if TYPE_CHECKING:
-    import numpy as np
+from ._libraries import is_list, is_mapping, is_tuple, numpy
 
 
 class Filter:
@@ -25,7 +23,10 @@ class Filter:
         self.options: dict[str, Any] = options
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Filter) and (self.name, self.options) == (other.name, other.options)
+        return isinstance(other, Filter) and (self.name, self.options) == (
+            other.name,
+            other.options,
+        )
 
     def __hash__(self) -> int:
         return hash((self.name, *self.options.items()))
@@ -38,32 +39,56 @@ class Filter:
         return {"filter": self.name, **self.options} if self.options else self.name
 
 
-class Filters(tuple["Filter", ...]):
+class Filters(Sequence[Filter]):
     """A list of filters, which writers apply in order, with the size of a chunk in bytes."""
 
-    max_chunk_size: int | None
+    __slots__ = ("_filters", "max_chunk_size")
 
-    def __new__(cls, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None) -> Filters:
-        found = super().__new__(cls, (Filter(item) if isinstance(item, str) else item for item in filters))
-        found.max_chunk_size = max_chunk_size
-        return found
+    def __init__(
+        self, filters: Iterable[Filter | str] = (), max_chunk_size: int | None = None
+    ) -> None:
+        self._filters = [Filter(item) if isinstance(item, str) else item for item in filters]
+        self.max_chunk_size = max_chunk_size
+
+    @overload
+    def __getitem__(self, index: int) -> Filter: ...
+    @overload
+    def __getitem__(self, index: slice) -> Filters: ...
+    def __getitem__(self, index: int | slice) -> Filter | Filters:
+        if isinstance(index, slice):
+            return Filters(self._filters[index], self.max_chunk_size)
+        return self._filters[index]
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Filters) and self._table() == other._table()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._filters))
+
+    def __repr__(self) -> str:
+        chunk = "" if self.max_chunk_size is None else f", max_chunk_size={self.max_chunk_size}"
+        return f"Filters({self._filters!r}{chunk})"
 
     def _table(self) -> Any:
-        filters = [item._table() for item in self]  # pyright: ignore[reportPrivateUsage]
+        filters = [item._table() for item in self._filters]
         if self.max_chunk_size is None:
             return filters
         return {"max_chunk_size": self.max_chunk_size, "filters": filters}
 
     @classmethod
     def _of(cls, table: Any) -> Filters:
-        if isinstance(table, dict):
-            parts: dict[str, Any] = table
-            return cls(cls._of(parts["filters"]), parts.get("max_chunk_size"))
+        if is_mapping(table):
+            return cls(cls._of(table["filters"]), table.get("max_chunk_size"))
         items: list[Any] = table
         return cls(
             Filter(item)
             if isinstance(item, str)
-            else Filter(item["filter"], **{key: value for key, value in item.items() if key != "filter"})
+            else Filter(
+                item["filter"], **{key: value for key, value in item.items() if key != "filter"}
+            )
             for item in items
         )
 
@@ -80,7 +105,7 @@ class Dimension:
     tile.
     """
 
-    __slots__ = ("current_domain", "dtype", "domain", "filters", "name", "tile")
+    __slots__ = ("current_domain", "domain", "dtype", "filters", "name", "tile")
 
     def __init__(
         self,
@@ -114,7 +139,7 @@ class Dimension:
             "domain": ends(self.domain),
             "tile_extent": None if self.tile is None else _constant(self.tile, self.dtype),
             "current_domain": ends(self.current_domain),
-            "filters": None if self.filters is None else self.filters._table(),  # pyright: ignore[reportPrivateUsage]
+            "filters": None if self.filters is None else self.filters._table(),
         }
 
     @classmethod
@@ -129,7 +154,7 @@ class Dimension:
             ends("domain"),
             _number(table.get("tile_extent"), table),
             current_domain=ends("current_domain"),
-            filters=None if "filters" not in table else Filters._of(table["filters"]),  # pyright: ignore[reportPrivateUsage]
+            filters=None if "filters" not in table else Filters._of(table["filters"]),
         )
 
 
@@ -140,7 +165,17 @@ class Attribute:
     variable length. ``fill`` is the value of unwritten cells.
     """
 
-    __slots__ = ("dtype", "enumeration", "fill", "fill_valid", "filters", "name", "nullable", "order", "values_per_cell")
+    __slots__ = (
+        "dtype",
+        "enumeration",
+        "fill",
+        "fill_valid",
+        "filters",
+        "name",
+        "nullable",
+        "order",
+        "values_per_cell",
+    )
 
     def __init__(
         self,
@@ -173,9 +208,8 @@ class Attribute:
 
     def _table(self) -> dict[str, Any]:
         fill = self.fill
-        if isinstance(fill, (list, tuple)):
-            fills: Sequence[Any] = fill
-            fill = [_constant(value, self.dtype) for value in fills]
+        if is_list(fill) or is_tuple(fill):
+            fill = [_constant(value, self.dtype) for value in fill]
         elif fill is not None and not isinstance(fill, dict):
             fill = _constant(fill, self.dtype)
         return {
@@ -187,7 +221,7 @@ class Attribute:
             "fill_valid": self.fill_valid or None,
             "enumeration": self.enumeration,
             "order": self.order,
-            "filters": None if self.filters is None else self.filters._table(),  # pyright: ignore[reportPrivateUsage]
+            "filters": None if self.filters is None else self.filters._table(),
         }
 
     @classmethod
@@ -201,7 +235,7 @@ class Attribute:
             fill_valid=table.get("fill_valid", False),
             enumeration=table.get("enumeration"),
             order=table.get("order"),
-            filters=None if "filters" not in table else Filters._of(table["filters"]),  # pyright: ignore[reportPrivateUsage]
+            filters=None if "filters" not in table else Filters._of(table["filters"]),
         )
 
 
@@ -220,14 +254,18 @@ class Enumeration:
         values_per_value: int | str | None = None,
     ) -> None:
         self.name = name
-        self.values: list[Any] = [value.item() if hasattr(value, "dtype") else value for value in values]
-        guess: Any = type(self.values[0]) if self.values else str
-        self.dtype, default = _datatype(guess if dtype is None else dtype, name)
+        self.values: list[Any] = [
+            value.item() if hasattr(value, "dtype") else value for value in values
+        ]
+        first: Any = self.values[0] if self.values else ""
+        self.dtype, default = _datatype(type(first) if dtype is None else dtype, name)
         self.values_per_value = default if values_per_value is None else values_per_value
         self.ordered = ordered
 
     def __repr__(self) -> str:
-        return f"Enumeration({self.name!r}, {self.values!r}{', ordered=True' if self.ordered else ''})"
+        return (
+            f"Enumeration({self.name!r}, {self.values!r}{', ordered=True' if self.ordered else ''})"
+        )
 
     def _table(self) -> dict[str, Any]:
         return {
@@ -235,7 +273,10 @@ class Enumeration:
             "datatype": self.dtype,
             "values_per_value": None if self.values_per_value == 1 else self.values_per_value,
             "ordered": self.ordered or None,
-            "values": [value if isinstance(value, dict) else _constant(value, self.dtype) for value in self.values],
+            "values": [
+                value if isinstance(value, dict) else _constant(value, self.dtype)
+                for value in self.values
+            ],
         }
 
     @classmethod
@@ -284,7 +325,9 @@ class Schema:
         self.settings: dict[str, Any] = settings
 
     def __repr__(self) -> str:
-        return f"Schema({'sparse' if self.sparse else 'dense'}, {self.dimensions}, {self.attributes})"
+        return (
+            f"Schema({'sparse' if self.sparse else 'dense'}, {self.dimensions}, {self.attributes})"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Schema):
@@ -298,11 +341,11 @@ class Schema:
         table: dict[str, Any] = {"array_type": "sparse" if self.sparse else "dense"}
         for key, value in self.settings.items():
             filters = _filters(value) if key.endswith("_filters") else None
-            table[key] = value if filters is None else filters._table()  # pyright: ignore[reportPrivateUsage]
+            table[key] = value if filters is None else filters._table()
         parts = [("", table)]
-        parts += [("dimension", dimension._table()) for dimension in self.dimensions]  # pyright: ignore[reportPrivateUsage]
-        parts += [("attribute", attribute._table()) for attribute in self.attributes]  # pyright: ignore[reportPrivateUsage]
-        parts += [("enumeration", enumeration._table()) for enumeration in self.enumerations]  # pyright: ignore[reportPrivateUsage]
+        parts += [("dimension", dimension._table()) for dimension in self.dimensions]
+        parts += [("attribute", attribute._table()) for attribute in self.attributes]
+        parts += [("enumeration", enumeration._table()) for enumeration in self.enumerations]
         parts += [("label", label) for label in self.labels]
         return tables(parts)
 
@@ -314,12 +357,12 @@ class Schema:
         settings = {key: value for key, value in table.items() if key not in lists}
         for key, value in settings.items():
             if key.endswith("_filters"):
-                settings[key] = Filters._of(value)  # pyright: ignore[reportPrivateUsage]
+                settings[key] = Filters._of(value)
         return cls(
-            [Dimension._of(item) for item in table.get("dimension", [])],  # pyright: ignore[reportPrivateUsage]
-            [Attribute._of(item) for item in table.get("attribute", [])],  # pyright: ignore[reportPrivateUsage]
+            [Dimension._of(item) for item in table.get("dimension", [])],
+            [Attribute._of(item) for item in table.get("attribute", [])],
             sparse=table.get("array_type") == "sparse",
-            enumerations=[Enumeration._of(item) for item in table.get("enumeration", [])],  # pyright: ignore[reportPrivateUsage]
+            enumerations=[Enumeration._of(item) for item in table.get("enumeration", [])],
             labels=table.get("label", []),
             **settings,
         )
@@ -349,12 +392,10 @@ def _toml(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     if isinstance(value, (bytes, bytearray)):
         return f'{{ hex = "{value.hex()}" }}'
-    if isinstance(value, Mapping):
-        mapping: Mapping[str, Any] = value
-        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in mapping.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        items: Sequence[Any] = value
-        return "[" + ", ".join(_toml(item) for item in items) + "]"
+    if is_mapping(value):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+    if is_list(value) or is_tuple(value):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
     raise UsageError(f"{value!r} is not a value of a schema")
 
 
@@ -362,8 +403,10 @@ def _constant(value: Any, datatype: str) -> Any:
     """Converts a value of NumPy, or a date."""
     unit = _types.unit_of(datatype)
     dtype = getattr(value, "dtype", None)
-    if unit is not None and (hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")):
-        import numpy as np
+    if unit is not None and (
+        hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")
+    ):
+        np = numpy()
 
         kind = np.datetime64 if unit[0] == "M" else np.timedelta64
         return int(kind(value).astype(f"{unit[0]}8[{unit[1]}]").astype(np.int64))
@@ -405,10 +448,10 @@ def _datatype(dtype: Any, name: str) -> tuple[str, int | str]:
         return (dtype, "var" if dtype in _types.TEXTS else 1)
     if isinstance(dtype, type) and dtype in _PYTHON:
         return _PYTHON[dtype]
-    import numpy as np
+    np = numpy()
 
     try:
-        found: np.dtype[Any] = np.dtype(dtype)
+        found = np.dtype(dtype)
     except TypeError:
         raise UsageError(f"field {name!r}: unknown type {dtype!r}", field=name) from None
     return _types.datatype_of(found, name)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import UsageError
-
-if TYPE_CHECKING:
-    import numpy as np
 
 NUMBERS = frozenset(
     ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -63,7 +60,7 @@ def numpy_type(datatype: str) -> str:
     return "S1" if datatype in TEXTS or datatype == "char" else "uint8"
 
 
-def datatype_of(dtype: np.dtype[Any], field: str) -> tuple[str, int | str]:
+def datatype_of(dtype: Any, field: str) -> tuple[str, int | str]:
     """Returns the datatype and the values per cell (``"var"`` for texts) for a type of NumPy."""
     if dtype.kind in "iuf" and dtype.itemsize <= 8 and dtype.name in NUMBERS:
         return (dtype.name, 1)

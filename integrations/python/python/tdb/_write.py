@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _types
 from ._errors import UsageError
 from ._expr import date_text
+from ._libraries import is_iterable, is_list, is_mapping, is_tuple, numpy, pandas
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ._array import Field
 
 #: The name, the values and the validity of a column.
 Prepared = tuple[str, Any, Any]
 
 #: Returns the values of an enumeration.
-Lookup = Callable[[str], "npt.NDArray[Any]"]
+Lookup = Callable[[str], Any]
 
 # The values per cell of texts, for which texts of NumPy are written.
 _TEXTS = _types.TEXTS | {"char"}
@@ -27,7 +25,9 @@ _TEXTS = _types.TEXTS | {"char"}
 
 def is_arrow(data: object) -> bool:
     """Whether the data is a table of Arrow, and no data frame of pandas."""
-    return not _is_pandas(data) and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"))
+    return not _is_pandas(data) and (
+        hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    )
 
 
 def _is_pandas(data: object) -> bool:
@@ -37,12 +37,15 @@ def _is_pandas(data: object) -> bool:
 def table(data: Any) -> dict[str, Any]:
     """Returns the columns of a dictionary, a data frame or a structured array, by name."""
     if _is_pandas(data):
-        levels = [data.index] if data.index.nlevels == 1 else [data.index.get_level_values(n) for n in data.index.names]
+        levels = (
+            [data.index]
+            if data.index.nlevels == 1
+            else [data.index.get_level_values(n) for n in data.index.names]
+        )
         index = {str(level.name): level for level in levels if level.name is not None}
         return {**index, **{str(name): data[name] for name in data.columns}}
-    if isinstance(data, Mapping):
-        mapping: Mapping[str, Any] = data
-        return dict(mapping)
+    if is_mapping(data):
+        return dict(data)
     names = getattr(getattr(data, "dtype", None), "names", None)
     if names is not None:
         return {name: data[name] for name in names}
@@ -76,10 +79,10 @@ def columns(
 
 
 def _length(field: Field, values: Any) -> int:
-    if isinstance(values, tuple):
+    if is_tuple(values):
         form, flat, extra = values
         return len(extra) - 1 if form == "lists" else len(flat) // max(extra, 1)
-    if isinstance(values, list):
+    if is_list(values):
         return len(values)
     return len(values) // (field.values_per_cell or 1)
 
@@ -104,15 +107,10 @@ class _Column:
         values, valid = self._unmasked(values)
         if self.field.enumeration is not None and self.count == 1 and self.lookup is not None:
             values, valid = self._positions(values, valid, self.lookup(self.field.enumeration))
-        if isinstance(values, list) and shape is None:
-            return (self._list(values), None)
-        if not hasattr(values, "dtype"):
-            import numpy as np
-
-            items: Any = values
-            values = np.asarray(items, dtype=object if self._is_text() else None)
-            if values.dtype.kind == "U" and not self._is_text():
-                values = np.asarray(items, dtype=object)
+        if is_list(values):
+            if shape is None:
+                return (self._list(values), None)
+            values = numpy().asarray(values, dtype=object if self._is_text() else None)
         if shape is not None:
             values, valid = self._shaped(values, valid, shape)
         if values.ndim == 0:
@@ -131,28 +129,26 @@ class _Column:
                 convert = getattr(values, method, None)
                 if convert is not None:
                     return (convert(), None)
-        if isinstance(values, (list, tuple)):
-            items: Sequence[Any] = values
-            return ([*items], None)
+        if is_list(values) or is_tuple(values):
+            return ([*values], None)
         mask = getattr(values, "mask", None)
         if mask is not None and hasattr(values, "filled"):
-            import numpy as np
+            np = numpy()
 
             return (np.asarray(values.data), ~np.ma.getmaskarray(values))
         if hasattr(values, "dtype"):
             return (values, None)
         if hasattr(values, "__array__"):
-            import numpy as np
+            np = numpy()
 
             return (np.asarray(values), None)
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        if isinstance(values, (str, bytes)) or not is_iterable(values):
             raise self.error(f"expected one value per cell, found {type(values).__name__}")
-        iterable: Iterable[Any] = values
-        return ([*iterable], None)
+        return ([*values], None)
 
     def _pandas(self, values: Any) -> tuple[Any, Any]:
-        import numpy as np
-        import pandas as pd
+        np = numpy()
+        pd = pandas()
 
         dtype: Any = values.dtype
         if getattr(dtype, "tz", None) is not None:
@@ -172,15 +168,17 @@ class _Column:
         kind: Any = getattr(dtype, "numpy_dtype", None)
         if kind is None or kind.kind == "O":
             return (np.where(missing, None, np.asarray(values.astype(object))), None)
-        array = values.to_numpy(dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None)
+        array = values.to_numpy(
+            dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None
+        )
         return (array, None if not missing.any() else ~missing)
 
-    def _positions(self, values: Any, valid: Any, known: npt.NDArray[Any]) -> tuple[Any, Any]:
+    def _positions(self, values: Any, valid: Any, known: Any) -> tuple[Any, Any]:
         """Looks up values of an enumeration. Integers are positions in an enumeration of texts."""
         kind = getattr(getattr(values, "dtype", None), "kind", None)
         if kind in ("i", "u") and known.dtype.kind in "OS":
             return (values, valid)
-        items: list[Any] = values if isinstance(values, list) else values.tolist()
+        items = values if is_list(values) else values.tolist()
         if items and known.dtype.kind in "OS" and all(type(item) is int for item in items):
             return (items, valid)
         places = {value: place for place, value in enumerate(known.tolist())}
@@ -192,7 +190,9 @@ class _Column:
             place = places.get(item)
             if place is None:
                 enumeration = self.field.enumeration
-                raise self.cell_error(cell, f"{item!r} is not in enumeration {enumeration!r}; extend it first")
+                raise self.cell_error(
+                    cell, f"{item!r} is not in enumeration {enumeration!r}; extend it first"
+                )
             found.append(place)
         return (found, None)
 
@@ -208,28 +208,28 @@ class _Column:
             if dtype.kind in "Mm":
                 return int(self._times(value.reshape(1))[0])
             return value.item()
-        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in ("NAType", "NaTType"):
+        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in (
+            "NAType",
+            "NaTType",
+        ):
             return None
         if hasattr(value, "isoformat"):
             if getattr(value, "tzinfo", None) is not None:
-                raise self.cell_error(cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone")
+                raise self.cell_error(
+                    cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone"
+                )
             return date_text(value)
         return value
 
     def _shaped(self, values: Any, valid: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
         """Checks the shape of the cells of a dense array, and flattens it."""
-        import numpy as np
-
-        if isinstance(values, list):
-            items: Any = values
-            values = np.asarray(items, dtype=object if self._is_text() else None)
         if values.shape[: len(shape)] != shape:
             raise self.error(f"found the shape {values.shape}, expected {shape}")
         values = values.reshape((-1, *values.shape[len(shape) :]))
         return (values, None if valid is None else valid.reshape(-1))
 
-    def _array(self, values: npt.NDArray[Any], valid: Any) -> tuple[Any, Any]:
-        import numpy as np
+    def _array(self, values: Any, valid: Any) -> tuple[Any, Any]:
+        np = numpy()
 
         if valid is not None:
             if valid.ndim > 1:
@@ -242,7 +242,7 @@ class _Column:
         if values.dtype.kind in "USTV":
             raise self.error(f"found {values.dtype}, expected {self.datatype}")
         expected = 1 if self.count == 1 else 2
-        if values.ndim != expected or (self.count or 1) > 1 and values.shape[1] != self.count:
+        if values.ndim != expected or ((self.count or 1) > 1 and values.shape[1] != self.count):
             per_cell = "one value" if self.count == 1 else f"{self.count or 'lists of'} values"
             raise self.error(f"found the shape {values.shape}, expected {per_cell} per cell")
         no_time = None
@@ -251,7 +251,9 @@ class _Column:
                 no_time = np.isnat(values)
             flat = self._times(values.reshape(-1))
         else:
-            flat = self._numbers(values.reshape(-1), None if valid is None or values.ndim > 1 else valid)
+            flat = self._numbers(
+                values.reshape(-1), None if valid is None or values.ndim > 1 else valid
+            )
         flat = np.ascontiguousarray(flat)
         if no_time is not None and no_time.any():
             valid = np.ascontiguousarray(~no_time).view(np.uint8)
@@ -260,9 +262,9 @@ class _Column:
             return (("lists", flat, offsets), valid)
         return (flat, valid)
 
-    def _objects(self, values: npt.NDArray[Any], valid: Any) -> tuple[Any, Any]:
+    def _objects(self, values: Any, valid: Any) -> tuple[Any, Any]:
         """Converts objects: lists of variable length, or numbers one by one."""
-        import numpy as np
+        np = numpy()
 
         items: list[Any] = values.tolist() if values.ndim > 1 else list(values)
         if self.count is None and items and all(hasattr(item, "dtype") for item in items):
@@ -271,14 +273,19 @@ class _Column:
             if joined.dtype.kind in "Mm":
                 flat = self._times(joined)
             else:
-                flat = self._numbers(joined, None, np.repeat(np.arange(len(items)), lengths[1:].astype(np.int64)))
-            return (("lists", np.ascontiguousarray(flat), np.cumsum(lengths, dtype=np.uint64)), valid)
+                flat = self._numbers(
+                    joined, None, np.repeat(np.arange(len(items)), lengths[1:].astype(np.int64))
+                )
+            return (
+                ("lists", np.ascontiguousarray(flat), np.cumsum(lengths, dtype=np.uint64)),
+                valid,
+            )
         if valid is not None:
             items = [item if keep else None for item, keep in zip(items, valid)]
         return (self._list(items), None)
 
-    def _texts(self, values: npt.NDArray[Any]) -> Any:
-        import numpy as np
+    def _texts(self, values: Any) -> Any:
+        np = numpy()
 
         if values.ndim != 1:
             raise self.error(f"found the shape {values.shape}, expected one text per cell")
@@ -293,7 +300,9 @@ class _Column:
         if self.count is not None:
             width = values.dtype.itemsize // (4 if values.dtype.kind == "U" else 1)
             encoded: Any = values if values.dtype.kind == "S" else np.char.encode(values, "utf-8")
-            too_long = np.flatnonzero(np.char.str_len(encoded) > self.count) if width else []
+            too_long = (
+                np.flatnonzero(np.char.str_len(encoded) > self.count) if width else np.arange(0)
+            )
             if len(too_long):
                 cell = int(too_long[0])
                 raise self.cell_error(cell, f"{values[cell]!r} has more than {self.count} bytes")
@@ -305,9 +314,9 @@ class _Column:
         native = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
         return ("unicode", native.view(np.uint32), values.dtype.itemsize // 4)
 
-    def _times(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _times(self, values: Any) -> Any:
         """Converts dates and times to the unit of the field."""
-        import numpy as np
+        np = numpy()
 
         unit = _types.unit_of(self.datatype)
         if unit is None or unit[0] != values.dtype.kind:
@@ -319,21 +328,25 @@ class _Column:
             return values.view(np.int64)
         converted = values.astype(target)
         back = converted.astype(values.dtype)
-        self._reject((back != values) & ~np.isnat(values), values, f"is not a whole number of {self.datatype}")
+        self._reject(
+            (back != values) & ~np.isnat(values),
+            values,
+            f"is not a whole number of {self.datatype}",
+        )
         return converted.view(np.int64)
 
-    def _numbers(
-        self, values: npt.NDArray[Any], valid: Any, cells: npt.NDArray[Any] | None = None
-    ) -> npt.NDArray[Any]:
+    def _numbers(self, values: Any, valid: Any, cells: Any = None) -> Any:
         """Converts numbers to the type of the field, if it can represent each of them."""
-        import numpy as np
+        np = numpy()
 
-        target = np.dtype("int64" if _types.unit_of(self.datatype) else _types.numpy_type(self.datatype))
+        target = np.dtype(
+            "int64" if _types.unit_of(self.datatype) else _types.numpy_type(self.datatype)
+        )
         found = values.dtype
         if found == target and found.isnative:
             return values.view(np.uint8) if target.kind == "b" else values
         what = f"is not a valid {self.datatype}"
-        if found.kind not in "biuf" or found.kind == "f" and target.kind != "f":
+        if found.kind not in "biuf" or (found.kind == "f" and target.kind != "f"):
             raise self.error(f"found {found}, expected {self.datatype}")
         if target.kind == "b":
             target = np.dtype(np.uint8)
@@ -353,9 +366,7 @@ class _Column:
         self._reject(wrong, values, what, cells)
         return converted
 
-    def _reject(
-        self, wrong: npt.NDArray[Any], values: npt.NDArray[Any], what: str, cells: npt.NDArray[Any] | None = None
-    ) -> None:
+    def _reject(self, wrong: Any, values: Any, what: str, cells: Any = None) -> None:
         if not wrong.any():
             return
         place = int(wrong.argmax())

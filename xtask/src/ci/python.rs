@@ -1,0 +1,101 @@
+//! The Python package: a wheel, its tests, its stubs and its types.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::report::Outcome;
+use crate::Result;
+use crate::cargo::{run, workspace};
+use crate::servers::python_tools;
+
+/// The largest wheel, in bytes.
+const LARGEST_WHEEL: u64 = 12_000_000;
+
+/// The settings of the package and of its tools.
+const SETTINGS: &str = "integrations/python/pyproject.toml";
+
+/// Reads an array without any other package.
+const SMOKE: &str = "
+import sys, tdb
+batches = list(tdb.open(sys.argv[1]).read().batches())
+assert sum(len(batch) for batch in batches) > 0
+assert 'numpy' not in sys.modules
+";
+
+/// Prints the fastest of ten imports.
+const IMPORT_TIME: &str = "
+import subprocess, sys, time
+def once(code):
+    start = time.perf_counter()
+    subprocess.run([sys.executable, '-c', code], check=True)
+    return time.perf_counter() - start
+best = [min(once(code) for _ in range(10)) for code in ('pass', 'import tdb')]
+print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
+";
+
+/// Builds the wheel with the profile of tests, installs it in an empty environment, and runs the
+/// tests of the package, `stubtest` and pyright.
+pub fn package() -> Outcome {
+    let tools = match python_tools() {
+        Ok(tools) => tools,
+        Err(error) => return Outcome::Skipped(error.to_string()),
+    };
+    let checked = || {
+        let wheel = built(&tools, "dev")?;
+        in_empty_environment(&wheel)?;
+        let mut pip = Command::new(tools.join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);
+        run(&mut pip, &[])?;
+        let python = tools.join("python");
+        let tests = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS, "integrations/python/tests"];
+        run(Command::new(tools.join("pytest")).args(tests), &[])?;
+        run(Command::new(tools.join("stubtest")).args(["tdb", "--mypy-config-file", SETTINGS]), &[])?;
+        run(Command::new(tools.join("pyright")).args(["--project", SETTINGS, "--pythonpath"]).arg(python), &[])
+    };
+    checked().into()
+}
+
+/// Builds the wheel of a release, and checks its size.
+pub fn wheel() -> Outcome {
+    let tools = match python_tools() {
+        Ok(tools) => tools,
+        Err(error) => return Outcome::Skipped(error.to_string()),
+    };
+    let checked = || {
+        let wheel = built(&tools, "dist")?;
+        let size = fs::metadata(&wheel)?.len();
+        println!("{}: {size} bytes", wheel.display());
+        if size > LARGEST_WHEEL {
+            return Err(format!("the wheel has {size} bytes, more than {LARGEST_WHEEL}").into());
+        }
+        let python = in_empty_environment(&wheel)?;
+        run(Command::new(python).args(["-c", IMPORT_TIME]), &[])
+    };
+    checked().into()
+}
+
+/// Builds a wheel, and returns its path.
+fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
+    let out = workspace().join("target/python").join(profile);
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    let mut maturin = Command::new(tools.join("maturin"));
+    let manifest = ["--manifest-path", "integrations/python/Cargo.toml"];
+    maturin.args(["build", "--quiet", "--locked", "--profile", profile]).args(manifest).arg("--out").arg(&out);
+    run(&mut maturin, &[])?;
+    let wheel = fs::read_dir(&out)?.next().ok_or("maturin built no wheel")??;
+    Ok(wheel.path())
+}
+
+/// Installs a wheel in a new environment, reads an array, and returns the interpreter.
+fn in_empty_environment(wheel: &Path) -> Result<PathBuf> {
+    let home = workspace().join("target/python/empty");
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home), &[])?;
+    let python = home.join("bin/python");
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).arg(wheel), &[])?;
+    let array = workspace().join("fixtures/v22-by-2.30.0-sparse-2d/array");
+    run(Command::new(&python).args(["-c", SMOKE]).arg(array), &[])?;
+    Ok(python)
+}
