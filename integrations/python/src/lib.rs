@@ -40,7 +40,7 @@ mod native {
     #[pymodule_export]
     use super::column::NativeColumn;
     #[pymodule_export]
-    use super::compat::{fragment_details, vacuum_lists};
+    use super::compat::{consolidated_footers, fragment_details, vacuum_lists};
     #[pymodule_export]
     use super::group::NativeGroup;
     #[pymodule_export]

@@ -40,6 +40,10 @@ def from_column(column: Column) -> tuple[Array, Array | None]:
     if count is None and is_text(datatype):
         binary = datatype.name != "STRING_UTF8"
         texts = call(column.texts, binary)
+        if datatype.name in ("STRING_UTF8", "STRING_ASCII"):
+            # The fill value is a zero, and reads as an empty text.
+            fill, blank = (b"\x00", b"") if binary else ("\x00", "")
+            texts = [blank if text == fill else text for text in texts]
         if any(text is None for text in texts):
             valid = np.array([text is not None for text in texts], dtype=bool)
             empty: Any = b"" if binary else ""
@@ -109,6 +113,8 @@ def split(data: Any, nullable: bool) -> tuple[Array, Array | None]:
         array: Array = data
     else:
         array = _listed(data)
+    if nullable and array.dtype.kind == "f" and np.isnan(array).any():
+        return array, ~np.isnan(array)
     if nullable and array.dtype.kind == "O":
         missing = np.array([_is_missing(item) for item in array.reshape(-1)], dtype=bool)
         if missing.any():

@@ -336,7 +336,7 @@ class Array:
     def upgrade_version(self, config: Config | None = None) -> None:
         """Migrates the array to the newest format version, in place."""
         opening = _engine.opening(_path(self._uri), None, None, self._key, storage_options(self._ctx, self._uri))
-        settings = {"to": None, "capacity": None, "filters": [], "flatten": False, "budget": None, "remove_old": True}
+        settings = {"to": 22, "capacity": None, "filters": [], "flatten": False, "budget": None, "remove_old": True}
         call(_native.migrate, opening, None, settings, None)
 
     def dump(self) -> None:
@@ -443,7 +443,12 @@ class Array:
             elif config["sm.check_coord_dups"] == "false":
                 duplicates = "keep"
         settings = {"ranges": ranges, "order": order, "duplicates": duplicates, "at": self._at(), "budget": None}
-        names, _ = call(_native.write_columns, self._opened(), columns, settings)
+        try:
+            names, _ = call(_native.write_columns, self._opened(), columns, settings)
+        except TileDBError as error:
+            if "same coordinates" in str(error):
+                raise TileDBError(f"Duplicate coordinates ({error}) are not allowed") from error
+            raise
         self._info = OrderedDict()
         for name in names:
             parts = name.split("_")
@@ -455,6 +460,13 @@ class Array:
         schema = self.schema
         if self._view is not None and not isinstance(value, Mapping):
             value = {self._view: value}
+        if isinstance(value, Mapping) and schema.sparse:
+            for name, cells in value.items():  # pyright: ignore[reportUnknownVariableType]
+                size = getattr(cells, "size", None)
+                if schema.has_attr(str(name)) and isinstance(cells, np.ndarray) and size not in (1, count) and cells.ndim:
+                    raise ValueError(f"value length ({size}) does not match coordinate length ({count})")
+                if schema.has_attr(str(name)) and isinstance(cells, np.ndarray) and cells.ndim and size != count:
+                    raise ValueError(f"value length ({size}) does not match coordinate length ({count})")
         if isinstance(value, Mapping):
             data: dict[str, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]
         elif schema.nattr == 0:
@@ -486,13 +498,14 @@ class Array:
         self._pending_labels = labels
         return columns
 
-    def _write_labels(self, labels: Mapping[str, Any]) -> None:
+    def _write_labels(self, labels: Mapping[str, Any], ranges: Mapping[str, Range] | None = None) -> None:
         for name, values in labels.items():
             label = self.schema.dim_label(name)
             with _label_array(self, label) as target:
-                target._write_label(label, self.schema.domain.dim(label.dim_index), values)
+                dim = self.schema.domain.dim(label.dim_index)
+                target._write_label(label, dim, (ranges or {}).get(dim.name, dim.domain), values)
 
-    def _write_label(self, label: DimLabel, dim: Dim, values: Any) -> None:
+    def _write_label(self, label: DimLabel, dim: Dim, span: Range, values: Any) -> None:
         raise TileDBError("the array of a label cannot be written")
 
     def delete_cells(self, cond: Any) -> None:
@@ -618,8 +631,6 @@ class DenseArray(Array):
                 spanned = [(dim.name, [item]) for dim, item in zip(schema.domain, ranges)]
                 kept = read_dense(current, Selected(names, [], positions=True), spanned).decoded(True)
             value, single = {**kept, self._view: value}, False
-        if not single:
-            value = {name: self._ordered(cells, schema) for name, cells in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         try:
             columns = self._columns(value, count, nullmaps)
         except ValueError as error:
@@ -629,10 +640,7 @@ class DenseArray(Array):
         labels = self._pending_labels
         limits = [(dim.name, span) for dim, span in zip(schema.domain, spans)]
         self._write(columns, limits, order)
-        self._write_labels(labels)
-
-    def _ordered(self, cells: Any, schema: ArraySchema) -> Any:
-        return cells
+        self._write_labels(labels, dict(zip((dim.name for dim in schema.domain), ranges)))
 
     def _broadcast(self, value: Any, shape: tuple[int, ...], drops: Sequence[bool]) -> Any:
         attr = self._only_attr()
@@ -680,9 +688,9 @@ class DenseArray(Array):
     def read_subarray(self, subarray: Any) -> Any:
         return self.query()._read_subarray(subarray)  # pyright: ignore[reportPrivateUsage]
 
-    def _write_label(self, label: DimLabel, dim: Dim, values: Any) -> None:
+    def _write_label(self, label: DimLabel, dim: Dim, span: Range, values: Any) -> None:
         array = np.asarray(values)
-        first = dim.domain[0]
+        first = span[0]
         low = int(engine_range(dim, (first, first))[0])
         count = array.size
         name = label.label_attr_name

@@ -173,6 +173,8 @@ class Attr:
         dtype = self.dtype
         if dtype.kind == "S":
             return self._fill
+        if dtype.kind == "M":
+            return np.frombuffer(self._fill, dtype=f"m8[{np.datetime_data(dtype)[0]}]")[0]
         return np.frombuffer(self._fill, dtype=dtype)
 
     @fill.setter

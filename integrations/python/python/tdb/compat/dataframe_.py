@@ -178,6 +178,16 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
     return values
 
 
+def _is_several(array: Array, name: str) -> bool:
+    """Whether cells of an attribute have several values."""
+    if not array.schema.has_attr(name):
+        return False
+    attr = array.schema.attr(name)
+    if attr.dtype.kind in "SU":
+        return False
+    return attr.isvar or attr.ncells > 1
+
+
 def frame_of(array: Array, cells: Cells, query: Any) -> Any:
     """Returns cells as a data frame, or as a table of Arrow."""
     import pandas as pd
@@ -189,7 +199,9 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
         columns[name] = (flat, marks)
     if query.return_arrow:
         return _table(array, columns)
-    arrow = query.use_arrow is not False
+    # Arrow is the default, unless cells have several values.
+    several = any(_is_several(array, name) for name in columns)
+    arrow = query.use_arrow is not False and not several
     made = {name: _column(array, name, values, valid, arrow) for name, (values, valid) in columns.items()}
     if not made:
         return pd.DataFrame()
@@ -283,6 +295,8 @@ _OPTIONS = {
     "max_rows": None,
     #: The type of the default index.
     "row_dtype": None,
+    #: The tile extent of dimensions without one in ``tile``.
+    "default_tile": 10000,
 }
 
 
@@ -327,7 +341,7 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         raise NotImplementedError("boolean dimensions are not supported")
-    extent: Any = 10000 if tile is None else tile
+    extent: Any = options["default_tile"] if tile is None else tile
     if full:
         low, high = DataType.from_numpy(dtype).domain
         if dtype.kind == "M":
@@ -348,7 +362,8 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
         low, high = int(low), int(high)
         span = high - low + 1
     else:
-        return Dim(name, (low, high), extent if tile is not None and high - low >= extent else None, dtype=dtype, filters=filters)
+        width = float(high - low)
+        return Dim(name, (low, high), min(float(extent), width) or None, dtype=dtype, filters=filters)
     if dtype.kind in "iu" and (low, high) == (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)):
         high -= 1
     if isinstance(extent, np.timedelta64):
@@ -505,6 +520,7 @@ def _schema(
     ctx: Ctx,
 ) -> ArraySchema:
     domain: list[Dim] = []
+    options = {**options, "default_tile": {1: 10000, 2: 1000, 3: 100}.get(len(dims), 10)}
     for name in dims:
         values = frame[name]
         if name == _ROWS and options["nrows"] is not None and not options["full_domain"]:
@@ -593,7 +609,9 @@ def _dim_values(dim: Dim, series: Any) -> Any:
     if dim.isvar:
         return [item.encode() if isinstance(item, str) else item for item in series]
     if dim.dtype.kind == "M":
-        return np.asarray(series).astype(dim.dtype)
+        import pandas as pd
+
+        return np.asarray(pd.to_datetime(series) if series.dtype == object else series).astype(dim.dtype)
     return np.asarray(series).astype(dim.dtype)
 
 
@@ -620,6 +638,8 @@ def _attr_values(target: Array, attr: Attr, series: Any, info: ColumnInfo) -> An
         if not attr.isnullable:
             texts = ["" if item is None else item for item in texts]
         return _cells.objects(texts)
+    if attr.dtype.kind == "M" and series.dtype == object:
+        return np.asarray(pd.to_datetime(series)).astype(attr.dtype)
     if attr.dtype.kind == "M" and series.dtype.kind in "iu":
         return np.asarray(series).astype(np.int64).view(attr.dtype)
     return series

@@ -24,7 +24,7 @@ class Domain:
             raise TileDBError("Domain must have ndim >= 1")
         if not all(isinstance(dim, Dim) for dim in dims):
             raise TypeError(f"expected dimensions, found {dims!r}")
-        anonymous = [dim.isanon for dim in dims]
+        anonymous = [dim.name.startswith("__dim_") for dim in dims]
         if any(anonymous) and not all(anonymous):
             raise TileDBError("Mixed dimension naming: dimensions must be either all anonymous or all named.")
         if all(anonymous) and len(dims) > 1:

@@ -85,7 +85,7 @@ class FragmentInfoList:
         )
         self.timestamp_range = tuple((found["start"], found["end"]) for found in facts)
         self.array_schema_name = tuple(os.path.basename(found["schema"]) for found in details)
-        consolidated = _consolidated_footers(path)
+        consolidated = set(call(_native.consolidated_footers, native))
         names = [os.path.basename(found["folder"]) for found in details]
         self.has_consolidated_metadata = tuple(name in consolidated for name in names)
         self.unconsolidated_metadata_num = sum(name not in consolidated for name in names)
@@ -140,19 +140,6 @@ def _dense_cells(schema: ArraySchema, sides: Any) -> int:
     return count
 
 
-def _consolidated_footers(path: str) -> set[str]:
-    """Returns the names of the fragments in the newest file of consolidated footers."""
-    folder = os.path.join(path, "__fragment_meta")
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    if not names:
-        return set()
-    with open(os.path.join(folder, names[-1]), "rb") as file:
-        content = file.read()
-    fragments = os.path.join(path, "__fragments")
-    known = os.listdir(fragments) if os.path.isdir(fragments) else []
-    return {name for name in known if name.encode() in content}
-
-
 def _to_vacuum(path: str, native: Any) -> tuple[str, ...]:
     """Returns the fragments that consolidated fragments have replaced."""
     found: list[str] = []
@@ -184,7 +171,9 @@ class PyFragmentInfo:
 
     def dump(self) -> str:
         """Returns the fragments as text."""
-        return f"- Fragment num: {len(self._list)}\n" + "".join(f"- {found!r}\n" for found in self._list)
+        lines = [f"- Fragment num: {len(self._list)}"]
+        lines += [f"- Fragment #{place}: {found!r}" for place, found in enumerate(self._list, 1)]
+        return "\n".join(lines) + "\n"
 
 
 def array_fragments(uri: Any, include_mbrs: bool = False, ctx: Ctx | None = None) -> FragmentInfoList:

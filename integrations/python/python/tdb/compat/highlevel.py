@@ -60,7 +60,7 @@ def empty_like(uri: Any, arr: Any, config: Any = None, key: Any = None, tile: An
         if isinstance(arr, tuple):
             schema = schema_like(shape=arr, dtype=dtype, tile=tile, ctx=ctx)
         else:
-            schema = schema_like(arr, tile=tile, ctx=ctx)
+            schema = schema_like(shape=arr.shape, dtype=arr.dtype, tile=tile, ctx=ctx) if not isinstance(arr, np.ndarray) else schema_like(arr, tile=tile, ctx=ctx)
     Array.create(uri, schema, key=key, ctx=ctx)
     return open(uri, mode="w", key=key, ctx=ctx)
 
@@ -241,6 +241,8 @@ def consolidate(
         size_ratio=float(settings["sm.consolidation.step_size_ratio"]) or None,
         amplification=float(settings["sm.consolidation.amplification"]),
         max_fragment_size=number("max_fragment_size", _ALL),
+        # Consolidation of the C++ library drops the values of dropped attributes.
+        flatten_history=True,
         purge_deleted=settings["sm.consolidation.purge_deleted_cells"] == "true",
     )
     call(_native.consolidate_fragments, opening, given, False, False, None)

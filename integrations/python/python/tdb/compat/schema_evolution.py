@@ -69,6 +69,18 @@ class ArraySchemaEvolution:
         from .dimension import plain
 
         schema = ArraySchema._of_native(native)  # pyright: ignore[reportPrivateUsage]
+        enums = {name for name in schema._enums if name not in self._enum_drops}  # pyright: ignore[reportPrivateUsage]
+        enums |= {item.name for item in self._enums}
+        for attr in self._attrs:
+            if attr.enum_label is not None and attr.enum_label not in enums:
+                raise TileDBError(
+                    f"ArraySchema: Cannot add attribute; Attribute refers to an unknown enumeration {attr.enum_label!r}"
+                )
+        for attr in schema:
+            if attr.enum_label in self._enum_drops and attr.name not in self._drops:
+                raise TileDBError(
+                    f"ArraySchema: Unable to drop enumeration {attr.enum_label!r}; attribute {attr.name!r} uses it"
+                )
         extended: list[tuple[str, list[bytes]]] = []
         for enumeration in self._extended:
             before = schema.enum(enumeration.name)
