@@ -19,7 +19,9 @@ import tiledb
 #: The writer and the reader.
 DIRECTIONS = [(tdb.compat, tiledb), (tiledb, tdb.compat), (tdb.compat, tdb.compat)]
 both = pytest.mark.parametrize(
-    ("writer", "reader"), DIRECTIONS, ids=["compat to tiledb", "tiledb to compat", "compat to compat"]
+    ("writer", "reader"),
+    DIRECTIONS,
+    ids=["compat to tiledb", "tiledb to compat", "compat to compat"],
 )
 
 
@@ -30,7 +32,9 @@ def dense(module: Any, uri: str) -> dict[str, Any]:
         module.Dim("x", domain=(1, 6), tile=3, dtype=np.int32),
     )
     attrs = [
-        module.Attr("number", dtype=np.float64, filters=[module.ByteShuffleFilter(), module.ZstdFilter(5)]),
+        module.Attr(
+            "number", dtype=np.float64, filters=[module.ByteShuffleFilter(), module.ZstdFilter(5)]
+        ),
         module.Attr("text", dtype=str),
         module.Attr("fixed", dtype="S3"),
         module.Attr("day", dtype="datetime64[D]", fill=np.timedelta64(3, "D")),
@@ -38,7 +42,9 @@ def dense(module: Any, uri: str) -> dict[str, Any]:
     module.Array.create(uri, module.ArraySchema(domain=domain, attrs=attrs))
     cells = {
         "number": np.arange(24.0).reshape(4, 6),
-        "text": np.array([f"{place}é" * (place % 3) for place in range(24)], dtype=object).reshape(4, 6),
+        "text": np.array([f"{place}é" * (place % 3) for place in range(24)], dtype=object).reshape(
+            4, 6
+        ),
         "fixed": np.array([f"{place:03}".encode() for place in range(24)]).reshape(4, 6),
         "day": np.arange(24).astype("datetime64[D]").reshape(4, 6),
     }
@@ -221,8 +227,15 @@ def test_errors_are_those_of_the_module(tmp_path: Path) -> None:
     with pytest.raises(tdb.compat.TileDBError, match="Duplicate coordinates"):
         sparse(tdb.compat, str(tmp_path / "a"))
         with tdb.compat.open(str(tmp_path / "a"), "w") as array:
-            values = {"depth": [1, 2], "kind": [0, 0], "scores": np.array([[1.0], [2.0]], dtype=np.float32)}
-            array[["a", "a"], [1, 1]] = {**values, "scores": np.array([np.ones(1), np.ones(2)], dtype=object)}
+            values = {
+                "depth": [1, 2],
+                "kind": [0, 0],
+                "scores": np.array([[1.0], [2.0]], dtype=np.float32),
+            }
+            array[["a", "a"], [1, 1]] = {
+                **values,
+                "scores": np.array([np.ones(1), np.ones(2)], dtype=object),
+            }
 
 
 def test_install_replaces_tiledb(tmp_path: Path) -> None:

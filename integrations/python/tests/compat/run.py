@@ -42,7 +42,16 @@ def extract(target: Path) -> Path:
     tests = root / "tiledb" / "tests"
     if not tests.exists():
         wheels = target / "wheels"
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(wheels)]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--dest",
+            str(wheels),
+        ]
         subprocess.run([*command, f"tiledb=={VERSION}"], check=True)
         with zipfile.ZipFile(next(wheels.glob(f"tiledb-{VERSION}-*.whl"))) as wheel:
             names = [name for name in wheel.namelist() if name.startswith("tiledb/tests/")]
@@ -56,9 +65,13 @@ def extract(target: Path) -> Path:
 def main() -> int:
     """Runs the tests, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("modules", nargs="*", help="names of test modules; the default is all about arrays")
+    parser.add_argument(
+        "modules", nargs="*", help="names of test modules; the default is all about arrays"
+    )
     parser.add_argument("--all", action="store_true", help="also run the other modules")
-    parser.add_argument("--failures", action="store_true", help="print the first line of each failure")
+    parser.add_argument(
+        "--failures", action="store_true", help="print the first line of each failure"
+    )
     parser.add_argument("--minimum", type=int, help="fail if fewer tests pass")
     own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
     options = parser.parse_args(own)
@@ -69,8 +82,19 @@ def main() -> int:
     if not options.modules and not options.all:
         names = [name for name in names if name not in OTHERS]
     report = tests.parents[1] / "report.xml"
-    paths = os.pathsep.join([str(tests.parents[1]), str(python / "python"), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}", "--tb=short"]
+    paths = os.pathsep.join(
+        [str(tests.parents[1]), str(python / "python"), os.environ.get("PYTHONPATH", "")]
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--junit-xml={report}",
+        "--tb=short",
+    ]
     command += [f"--rootdir={tests.parents[1]}", "-c", str(tests.parents[1] / "pytest.ini")]
     result = subprocess.run(
         [*command, *rest, *(str(tests / f"{name}.py") for name in names)],
@@ -91,7 +115,9 @@ def table(report: Path, names: list[str], failures: bool, minimum: int | None) -
     """Prints the counts per module."""
     counts: dict[str, list[int]] = {name: [0, 0, 0] for name in names}
     for case in ElementTree.parse(report).iter("testcase"):
-        found = re.search(r"(test_[\w-]+)", case.get("classname") or "") or re.search(r"(test_[\w-]+)", case.get("name") or "")
+        found = re.search(r"(test_[\w-]+)", case.get("classname") or "") or re.search(
+            r"(test_[\w-]+)", case.get("name") or ""
+        )
         name = found.group(1) if found else "?"
         row = counts.setdefault(name, [0, 0, 0])
         failed = [child for child in case if child.tag in ("failure", "error")]

@@ -18,10 +18,10 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from . import libtiledb, main
 from . import ctx as ctx
 from . import domain as domain
 from . import filter as filter
+from . import libtiledb, main
 from ._engine import TileDBError
 from .array import Array, DenseArray, DenseArrayImpl, SparseArray, SparseArrayImpl
 from .array_schema import ArraySchema
@@ -79,6 +79,7 @@ from .version_helper import version
 from .vfs import VFS, FileIO
 
 __all__ = [
+    "VFS",
     "Array",
     "ArraySchema",
     "ArraySchemaEvolution",
@@ -126,7 +127,6 @@ __all__ = [
     "SparseArrayImpl",
     "Subarray",
     "TileDBError",
-    "VFS",
     "WebpFilter",
     "XORFilter",
     "ZstdFilter",

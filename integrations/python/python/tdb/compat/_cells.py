@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +56,7 @@ def from_column(column: Column) -> tuple[Array, Array | None]:
     if count is None:
         flat = flat.view(base_dtype(datatype))
         ends = np.asarray(offsets).view(np.uint64).astype(np.int64)
-        return objects([flat[start:end] for start, end in zip(ends[:-1], ends[1:])]), mask
+        return objects([flat[start:end] for start, end in itertools.pairwise(ends)]), mask
     dtype = numpy_dtype(datatype, count)
     if dtype.kind == "b":
         return flat.view(np.uint8).astype(np.bool_), mask
@@ -106,7 +107,8 @@ def split(data: Any, nullable: bool) -> tuple[Array, Array | None]:
                 array = np.asarray(series.astype(object))
         if nullable and missing.any():
             if array.dtype.kind == "O":
-                array = np.where(missing, None, array)
+                array = array.copy()
+                array[missing] = None
             return array, ~missing
         return array, None
     if isinstance(data, np.ndarray):
@@ -123,7 +125,11 @@ def split(data: Any, nullable: bool) -> tuple[Array, Array | None]:
 
 
 def _is_missing(item: Any) -> bool:
-    return item is None or (isinstance(item, float) and item != item) or type(item).__name__ == "NAType"
+    return (
+        item is None
+        or (isinstance(item, float) and item != item)
+        or type(item).__name__ == "NAType"
+    )
 
 
 def _listed(data: Any) -> Array:
@@ -142,21 +148,41 @@ def to_given(attr: Attr, data: Any, count: int) -> Given:
     """Converts the cells of an attribute. Raises an exception unless there are ``count`` of them."""
     array, valid = split(data, attr.isnullable)
     if attr.enum_label is not None and array.dtype.kind in "USO" and not _numeric_objects(array):
-        raise TileDBError(f"attribute {attr.name!r}: write the positions in enumeration {attr.enum_label!r}")
+        raise TileDBError(
+            f"attribute {attr.name!r}: write the positions in enumeration {attr.enum_label!r}"
+        )
     if array.ndim == 0:
         array = np.broadcast_to(array, (count,))
-    if attr.dtype.kind in "V" and array.dtype.kind != "V" and array.ndim > 1 and array.shape[-1] == attr.ncells:
+    if (
+        attr.dtype.kind in "V"
+        and array.dtype.kind != "V"
+        and array.ndim > 1
+        and array.shape[-1] == attr.ncells
+    ):
         array = np.ascontiguousarray(array).view(attr.dtype)
     flat = array.reshape(-1)
-    if attr.dtype.kind == "c" and array.dtype.kind != "c" and array.dtype.kind != "V" and flat.size != count:
-        flat = np.ascontiguousarray(array.astype(base_dtype(attr._tiledb_dtype))).reshape(-1).view(attr.dtype)  # pyright: ignore[reportPrivateUsage]
+    if (
+        attr.dtype.kind == "c"
+        and array.dtype.kind != "c"
+        and array.dtype.kind != "V"
+        and flat.size != count
+    ):
+        flat = (
+            np.ascontiguousarray(array.astype(base_dtype(attr._tiledb_dtype)))
+            .reshape(-1)
+            .view(attr.dtype)
+        )
     if flat.size != count:
         raise ValueError(f"value length ({flat.size}) does not match coordinate length ({count})")
-    flags = None if valid is None else np.ascontiguousarray(np.broadcast_to(valid, array.shape).reshape(-1))
+    flags = (
+        None
+        if valid is None
+        else np.ascontiguousarray(np.broadcast_to(valid, array.shape).reshape(-1))
+    )
     if attr.isnullable and flags is None:
         flags = np.ones(count, dtype=bool)
     marks = None if flags is None else np.ascontiguousarray(flags, dtype=np.bool_).view(np.uint8)
-    return (attr._internal_name, _values(attr, flat, flags), marks)  # pyright: ignore[reportPrivateUsage]
+    return (attr._internal_name, _values(attr, flat, flags), marks)
 
 
 def _numeric_objects(array: Array) -> bool:
@@ -166,7 +192,7 @@ def _numeric_objects(array: Array) -> bool:
 
 
 def _values(attr: Attr, flat: Array, flags: Array | None) -> Any:
-    datatype = attr._tiledb_dtype  # pyright: ignore[reportPrivateUsage]
+    datatype = attr._tiledb_dtype
     if attr.isvar:
         return _var(attr, flat, flags)
     dtype = attr.dtype
@@ -174,28 +200,41 @@ def _values(attr: Attr, flat: Array, flags: Array | None) -> Any:
         width = attr.ncells
         if flat.dtype.kind not in "SUOV":
             try:
-                raise ValueError(f"Cannot write a string value to non-string typed attribute '{attr.name}'!")
+                raise ValueError(
+                    f"Cannot write a string value to non-string typed attribute '{attr.name}'!"
+                )
             except ValueError as error:
-                raise ValueError(f"attribute '{attr.name}': found {flat.dtype}, expected {dtype}") from error
+                raise ValueError(
+                    f"attribute '{attr.name}': found {flat.dtype}, expected {dtype}"
+                ) from error
         if flat.dtype.kind == "V":
             fixed = np.ascontiguousarray(flat).view(f"S{flat.dtype.itemsize}")
         elif flat.dtype.kind == "U":
             fixed = np.char.encode(flat, "utf-8")
         elif flat.dtype.kind == "O":
-            fixed = np.array([item.encode() if isinstance(item, str) else item or b"" for item in flat], dtype="S")
+            fixed = np.array(
+                [item.encode() if isinstance(item, str) else item or b"" for item in flat],
+                dtype="S",
+            )
         else:
             fixed = flat
         padded = np.ascontiguousarray(fixed.astype(f"S{width}"))
         return padded.view(np.uint8).view(physical_dtype(datatype))
-    if flat.dtype.kind in "SU" or (flat.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in flat)):
+    if flat.dtype.kind in "SU" or (
+        flat.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in flat)
+    ):
         try:
-            raise ValueError(f"Cannot write a string value to non-string typed attribute '{attr.name}'!")
+            raise ValueError(
+                f"Cannot write a string value to non-string typed attribute '{attr.name}'!"
+            )
         except ValueError as error:
             raise ValueError(f"attribute '{attr.name}': found text, expected {dtype}") from error
     if flags is not None and not flags.all():
         zero: Any = np.zeros(1, dtype=dtype)[0]
         if flat.dtype.kind == "O":
-            flat = np.array([item if keep else zero for item, keep in zip(flat, flags)], dtype=dtype)
+            flat = np.array(
+                [item if keep else zero for item, keep in zip(flat, flags)], dtype=dtype
+            )
         elif flat.dtype.kind == "f" and dtype.kind in "iub":
             flat = np.where(flags, flat, 0)
     if flat.dtype != dtype:
@@ -224,16 +263,19 @@ def _converted(attr: Attr, flat: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _var(attr: Attr, flat: Array, flags: Array | None) -> Any:
-    datatype = attr._tiledb_dtype  # pyright: ignore[reportPrivateUsage]
+    datatype = attr._tiledb_dtype
     if not is_text(datatype):
         base = base_dtype(datatype)
         if flat.dtype.kind != "O":
             if flat.dtype.kind in "SU":
-                raise TypeError(f"attribute '{attr.name}': found {flat.dtype}, expected arrays of {base}")
+                raise TypeError(
+                    f"attribute '{attr.name}': found {flat.dtype}, expected arrays of {base}"
+                )
             parts = [np.atleast_1d(item) for item in flat]
         else:
             parts = [
-                np.empty(0, dtype=base) if item is None else np.atleast_1d(np.asarray(item)) for item in flat
+                np.empty(0, dtype=base) if item is None else np.atleast_1d(np.asarray(item))
+                for item in flat
             ]
         joined = np.concatenate([np.empty(0, dtype=base), *parts]).astype(base)
         ends = np.cumsum([0, *(len(part) for part in parts)], dtype=np.uint64)
@@ -251,7 +293,9 @@ def _var(attr: Attr, flat: Array, flags: Array | None) -> Any:
         elif isinstance(item, np.ndarray) and item.dtype.kind in "uS" and attr.dtype.kind == "S":
             whole: Array = item
             if datatype.name == "CHAR" and flat.dtype.kind == "O" and whole.dtype != np.uint8:
-                raise TypeError(f"Unsupported object of type {type(item)} in attribute '{attr.name}'")
+                raise TypeError(
+                    f"Unsupported object of type {type(item)} in attribute '{attr.name}'"
+                )
             cells.append(whole.tobytes())
         elif _is_missing(item):
             cells.append(b"")
@@ -287,16 +331,20 @@ def coordinates(dim: Dim, data: Any) -> Given:
     flat = np.atleast_1d(array).reshape(-1)
     if dtype.kind == "M":
         if flat.dtype.kind != "M":
-            flat = flat.astype(np.int64).view(dtype) if flat.dtype.kind in "iu" else flat.astype(dtype)
+            flat = (
+                flat.astype(np.int64).view(dtype) if flat.dtype.kind in "iu" else flat.astype(dtype)
+            )
         flat = flat.astype(dtype)
-    elif flat.dtype.kind in "SU" or (flat.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in flat)):
+    elif flat.dtype.kind in "SU" or (
+        flat.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in flat)
+    ):
         raise TileDBError(f"dimension {dim.name!r}: expected {dtype}, found text")
     elif flat.dtype != dtype:
         converted = flat.astype(dtype)
         if dtype.kind in "iu" and flat.dtype.kind in "iufO" and (converted != flat).any():
             raise TileDBError(f"dimension {dim.name!r}: coordinates are no {dtype}")
         flat = converted
-    return (dim.name, np.ascontiguousarray(flat).view(physical_dtype(dim._tiledb_dtype)), None)  # pyright: ignore[reportPrivateUsage]
+    return (dim.name, np.ascontiguousarray(flat).view(physical_dtype(dim._tiledb_dtype)), None)
 
 
 def length(given: Given) -> int:

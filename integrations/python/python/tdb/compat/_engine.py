@@ -91,6 +91,8 @@ def query(native: _native.Array, **parts: Any) -> _native.Query:
     return call(native.query, {**defaults, **parts})
 
 
-def object_kind(uri: str, key: bytes | None = None, options: Mapping[str, str] | None = None) -> str | None:
+def object_kind(
+    uri: str, key: bytes | None = None, options: Mapping[str, str] | None = None
+) -> str | None:
     """Returns ``array``, ``group`` or ``None``."""
     return call(_native.object_type, opening(uri, None, None, key, options))

@@ -27,7 +27,9 @@ def engine_order(order: str | None, array: Array) -> str:
             return "row-major"
         return "unordered" if array.schema.allows_duplicates else "global"
     if order not in _ORDERS:
-        raise ValueError("order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), or 'G' (TILEDB_GLOBAL_ORDER)")
+        raise ValueError(
+            "order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), or 'G' (TILEDB_GLOBAL_ORDER)"
+        )
     if order == "U" and not array.schema.sparse:
         return "row-major"
     return _ORDERS[order]
@@ -48,7 +50,12 @@ class Selected:
 class Cells:
     """The cells of a read: an array and its validity per field."""
 
-    def __init__(self, array: Array, columns: OrderedDict[str, tuple[Any, Any]], shape: tuple[int, ...] | None) -> None:
+    def __init__(
+        self,
+        array: Array,
+        columns: OrderedDict[str, tuple[Any, Any]],
+        shape: tuple[int, ...] | None,
+    ) -> None:
         self.array = array
         self.columns = columns
         self.shape = shape
@@ -92,7 +99,7 @@ def columns_of(
 ) -> OrderedDict[str, tuple[Any, Any]]:
     """Reads fields, in one dimension."""
     schema = array.schema
-    names = [*selected.dims, *[schema.attr(name)._internal_name for name in selected.attrs]]  # pyright: ignore[reportPrivateUsage]
+    names = [*selected.dims, *[schema.attr(name)._internal_name for name in selected.attrs]]
     shown = [*selected.dims, *selected.attrs]
     parts: list[tuple[str, list[tuple[Any, Any]]]] = []
     for name, items in ranges:
@@ -103,14 +110,16 @@ def columns_of(
     order = engine_order(selected.order, array)
     if order == "global" and selected.order is None and any(len(items) > 1 for _, items in parts):
         # The engine has no global order for several ranges.
-        order = {"row-major": "row-major", "col-major": "col-major"}.get(schema.cell_order, "unordered")
+        order = {"row-major": "row-major", "col-major": "col-major"}.get(
+            schema.cell_order, "unordered"
+        )
     condition = None
     if selected.condition is not None:
         from .query_condition import condition_text
 
         condition = condition_text(selected.condition, array)
     query = _engine.query(
-        array._native,  # pyright: ignore[reportPrivateUsage]
+        array._native,
         columns=names,
         ranges=parts,
         condition=condition,
@@ -154,14 +163,16 @@ def _points(dim: Any, item: Range) -> Any:
     return np.arange(first, last + 1, dtype=object if last > 2**62 else np.int64)
 
 
-def read_dense(array: Array, selected: Selected, ranges: Sequence[tuple[str, list[Range]]]) -> Cells:
+def read_dense(
+    array: Array, selected: Selected, ranges: Sequence[tuple[str, list[Range]]]
+) -> Cells:
     """Reads cells of a dense array: one axis per dimension, in the order of the ranges."""
     domain = array.schema.domain
     given = dict(ranges)
     used: list[tuple[str, list[Range]]] = []
     takes: list[Any] = []
     shape: list[int] = []
-    limits = array._limits()  # pyright: ignore[reportPrivateUsage]
+    limits = array._limits()
     for dim, limit in zip(domain, limits):
         items = given.get(dim.name)
         if items is None:

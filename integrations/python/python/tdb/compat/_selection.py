@@ -47,7 +47,8 @@ class Axis:
         if isinstance(item, np.ndarray) and item.ndim == 0:
             item = item[()]
         if type(item).__module__.startswith("pyarrow"):
-            item = item.to_pylist()
+            foreign: Any = item
+            item = foreign.to_pylist()
         if isinstance(item, (list, np.ndarray, tuple)):
             if not sparse:
                 raise IndexError(f"invalid index type: {type(item)!r}")
@@ -67,7 +68,12 @@ class Axis:
             if start is None and stop is None:
                 self.ranges = None
             else:
-                self.ranges = [(None if start is None else self._text(start), None if stop is None else self._text(stop))]
+                self.ranges = [
+                    (
+                        None if start is None else self._text(start),
+                        None if stop is None else self._text(stop),
+                    )
+                ]
             return
         if start is None and stop is None:
             self.ranges = None if limits is None else [limits]
@@ -76,7 +82,11 @@ class Axis:
         if limits is not None and limits != dim.domain:
             # Explicit ends beyond the current domain are errors, those beyond the domain are not.
             wide = dim.domain
-            self._of_slice(start if start is not None else first, stop if stop is not None or dim.dtype.kind not in "iu" else int(last) + 1, *wide)
+            self._of_slice(
+                start if start is not None else first,
+                stop if stop is not None or dim.dtype.kind not in "iu" else int(last) + 1,
+                *wide,
+            )
             return
         self._of_slice(start, stop, first, last)
 
@@ -101,10 +111,12 @@ class Axis:
         kind = self.dim.dtype.kind
         if kind in "iu":
             if not _is_integer(item):
-                raise IndexError(f"cannot index integral domain dimension with {type(item).__name__}")
+                raise IndexError(
+                    f"cannot index integral domain dimension with {type(item).__name__}"
+                )
             number = int(item)
             first, last = self.dim.domain if limits is None else limits
-            if number < 0 and number < int(first) or number < 0 and int(first) >= 0:
+            if (number < 0 and number < int(first)) or (number < 0 and int(first) >= 0):
                 number += int(last) + 1
             elif number < 0 and kind == "i" and int(first) < 0:
                 pass

@@ -96,7 +96,7 @@ class Array:
                 self._native = call(newest.refreshed, *times)
         else:
             self._native = _engine.open_array(path, *times, self._key, options)
-        self._schema = ArraySchema._of_native(self._native, self._uri)  # pyright: ignore[reportPrivateUsage]
+        self._schema = ArraySchema._of_native(self._native, self._uri)
         self._times = (start or 0, last)
         self._isopen = True
 
@@ -127,10 +127,22 @@ class Array:
         elif _engine.object_kind(path, None, options) == "array":
             raise TileDBError(f"Array: cannot create the array; {uri} exists")
         at = CLOCK.tick()
-        call(_native.create_array, _engine.opening(path, None, None, key, options), schema._toml(), at)  # pyright: ignore[reportPrivateUsage]
+        call(
+            _native.create_array,
+            _engine.opening(path, None, None, key, options),
+            schema._toml(),
+            at,
+        )
 
     @staticmethod
-    def load_typed(uri: Any, mode: str = "r", key: Any = None, timestamp: Any = None, attr: str | None = None, ctx: Ctx | None = None) -> Array:
+    def load_typed(
+        uri: Any,
+        mode: str = "r",
+        key: Any = None,
+        timestamp: Any = None,
+        attr: str | None = None,
+        ctx: Ctx | None = None,
+    ) -> Array:
         """Opens an array as a dense or a sparse array."""
         from .highlevel import open as open_typed
 
@@ -144,10 +156,14 @@ class Array:
         remove(uri, ctx)
 
     @staticmethod
-    def delete_fragments(uri: Any, timestamp_start: int, timestamp_end: int, ctx: Ctx | None = None) -> None:
+    def delete_fragments(
+        uri: Any, timestamp_start: int, timestamp_end: int, ctx: Ctx | None = None
+    ) -> None:
         """Deletes the fragments that were written within a time range."""
         ctx = context(ctx)
-        native = _engine.open_array(_path(uri), None, None, key_of(ctx), storage_options(ctx, _path(uri)))
+        native = _engine.open_array(
+            _path(uri), None, None, key_of(ctx), storage_options(ctx, _path(uri))
+        )
         call(_native.delete_fragments, native, timestamp_start, timestamp_end)
 
     def __enter__(self) -> Any:
@@ -159,7 +175,7 @@ class Array:
     def close(self) -> None:
         """Writes changes of the metadata, and releases the array."""
         if self._isopen:
-            self._meta._flush()  # pyright: ignore[reportPrivateUsage]
+            self._meta._flush()
         self._isopen = False
 
     def reopen(self) -> None:
@@ -293,7 +309,10 @@ class Array:
         ends: list[tuple[Any, Any]] = []
         for dim, (first, last) in zip(self.schema.domain, found):
             if dim.isvar:
-                texts = (item if isinstance(item, bytes) else str(item or "").encode() for item in (first, last))
+                texts = (
+                    item if isinstance(item, bytes) else str(item or "").encode()
+                    for item in (first, last)
+                )
                 ends.append(tuple(texts))  # pyright: ignore[reportArgumentType]
             elif dim.dtype.kind == "f":
                 ends.append((np.array(first, dtype=dim.dtype), np.array(last, dtype=dim.dtype)))
@@ -329,14 +348,30 @@ class Array:
             raise TileDBError("cannot consolidate array opened in readonly mode (mode='r')")
         from .highlevel import consolidate
 
-        self._meta._flush()  # pyright: ignore[reportPrivateUsage]
+        self._meta._flush()
         key = self._key if key is None else key
-        consolidate(self._uri, key=key, config=config, ctx=self._ctx, fragment_uris=fragment_uris, timestamp=timestamp)
+        consolidate(
+            self._uri,
+            key=key,
+            config=config,
+            ctx=self._ctx,
+            fragment_uris=fragment_uris,
+            timestamp=timestamp,
+        )
 
     def upgrade_version(self, config: Config | None = None) -> None:
         """Migrates the array to the newest format version, in place."""
-        opening = _engine.opening(_path(self._uri), None, None, self._key, storage_options(self._ctx, self._uri))
-        settings = {"to": 22, "capacity": None, "filters": [], "flatten": False, "budget": None, "remove_old": True}
+        opening = _engine.opening(
+            _path(self._uri), None, None, self._key, storage_options(self._ctx, self._uri)
+        )
+        settings = {
+            "to": 22,
+            "capacity": None,
+            "filters": "",
+            "flatten": False,
+            "budget": None,
+            "remove_old": True,
+        }
         call(_native.migrate, opening, None, settings, None)
 
     def dump(self) -> None:
@@ -350,7 +385,10 @@ class Array:
 
     def __reduce__(self) -> Any:
         config = self._ctx.config().dict()
-        return (_unpickled, (type(self), self._uri, self._mode, self._key, self._view, self._times, config))
+        return (
+            _unpickled,
+            (type(self), self._uri, self._mode, self._key, self._view, self._times, config),
+        )
 
     def _write_metadata(self, changes: Any) -> None:
         call(_native.write_metadata, self._native, changes, self._at())
@@ -378,7 +416,7 @@ class Array:
 
     def _ranges(self, key: Any) -> list[Axis]:
         schema = self.schema
-        limits = self._limits()
+        limits: list[Any] = self._limits()
         if schema.sparse and schema.current_domain.is_empty:
             limits = [None] * schema.ndim
         return axes(schema.domain, key, schema.sparse, limits)
@@ -421,7 +459,7 @@ class Array:
 
     def read_subarray(self, subarray: Any) -> Any:
         """Reads the ranges of a subarray."""
-        return self.query()._read_subarray(subarray)  # pyright: ignore[reportPrivateUsage]
+        return self.query()._read_subarray(subarray)
 
     # Writes.
 
@@ -434,7 +472,9 @@ class Array:
         if self._mode != "w":
             raise TileDBError("Write failed! Array is not open for writing (mode='w')")
 
-    def _write(self, columns: list[_cells.Given], ranges: list[tuple[str, Any]], order: str | None) -> None:
+    def _write(
+        self, columns: list[_cells.Given], ranges: list[tuple[str, Any]], order: str | None
+    ) -> None:
         config = self._ctx.config()
         duplicates: str | None = None
         if self.schema.sparse and not self.schema.allows_duplicates:
@@ -442,7 +482,13 @@ class Array:
                 duplicates = "keep-last"
             elif config["sm.check_coord_dups"] == "false":
                 duplicates = "keep"
-        settings = {"ranges": ranges, "order": order, "duplicates": duplicates, "at": self._at(), "budget": None}
+        settings = {
+            "ranges": ranges,
+            "order": order,
+            "duplicates": duplicates,
+            "at": self._at(),
+            "budget": None,
+        }
         try:
             names, _ = call(_native.write_columns, self._opened(), columns, settings)
         except TileDBError as error:
@@ -455,7 +501,9 @@ class Array:
             path = os.path.join(self._uri, "__fragments", name)
             self._info[path] = (int(parts[2]), int(parts[3]))
 
-    def _columns(self, value: Any, count: int, nullmaps: Mapping[str, Any] | None = None) -> list[_cells.Given]:
+    def _columns(
+        self, value: Any, count: int, nullmaps: Mapping[str, Any] | None = None
+    ) -> list[_cells.Given]:
         """Converts the attributes of a write."""
         schema = self.schema
         if self._view is not None and not isinstance(value, Mapping):
@@ -463,10 +511,24 @@ class Array:
         if isinstance(value, Mapping) and schema.sparse:
             for name, cells in value.items():  # pyright: ignore[reportUnknownVariableType]
                 size = getattr(cells, "size", None)
-                if schema.has_attr(str(name)) and isinstance(cells, np.ndarray) and size not in (1, count) and cells.ndim:
-                    raise ValueError(f"value length ({size}) does not match coordinate length ({count})")
-                if schema.has_attr(str(name)) and isinstance(cells, np.ndarray) and cells.ndim and size != count:
-                    raise ValueError(f"value length ({size}) does not match coordinate length ({count})")
+                if (
+                    schema.has_attr(str(name))
+                    and isinstance(cells, np.ndarray)
+                    and size not in (1, count)
+                    and cells.ndim
+                ):
+                    raise ValueError(
+                        f"value length ({size}) does not match coordinate length ({count})"
+                    )
+                if (
+                    schema.has_attr(str(name))
+                    and isinstance(cells, np.ndarray)
+                    and cells.ndim
+                    and size != count
+                ):
+                    raise ValueError(
+                        f"value length ({size}) does not match coordinate length ({count})"
+                    )
         if isinstance(value, Mapping):
             data: dict[str, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]
         elif schema.nattr == 0:
@@ -486,7 +548,9 @@ class Array:
         attrs: list[Attr] = list(schema)
         missing = [attr.name for attr in attrs if attr.name not in data]
         if missing:
-            raise TileDBError(f"must provide a value for each attribute; missing: {', '.join(map(repr, missing))}")
+            raise TileDBError(
+                f"must provide a value for each attribute; missing: {', '.join(map(repr, missing))}"
+            )
         columns: list[_cells.Given] = []
         for attr in attrs:
             cells = data[attr.name]
@@ -498,7 +562,9 @@ class Array:
         self._pending_labels = labels
         return columns
 
-    def _write_labels(self, labels: Mapping[str, Any], ranges: Mapping[str, Range] | None = None) -> None:
+    def _write_labels(
+        self, labels: Mapping[str, Any], ranges: Mapping[str, Range] | None = None
+    ) -> None:
         for name, values in labels.items():
             label = self.schema.dim_label(name)
             with _label_array(self, label) as target:
@@ -522,7 +588,7 @@ def _is_frame(value: Any) -> bool:
 def _label_array(array: Array, label: DimLabel) -> Any:
     from .highlevel import open as open_typed
 
-    last = array._timestamp[1]  # pyright: ignore[reportPrivateUsage]
+    last = array._timestamp[1]
     return open_typed(label.uri, "w", timestamp=last, ctx=array.ctx)
 
 
@@ -539,11 +605,17 @@ class DenseArray(Array):
 
     @staticmethod
     def create(  # pyright: ignore[reportIncompatibleMethodOverride]
-        uri: Any, schema: ArraySchema, key: Any = None, overwrite: bool = False, ctx: Ctx | None = None
+        uri: Any,
+        schema: ArraySchema,
+        key: Any = None,
+        overwrite: bool = False,
+        ctx: Ctx | None = None,
     ) -> None:
         """Creates a dense array."""
         if schema.sparse:
-            raise ValueError("Array.create `schema` argument must be a dense schema for DenseArray and subclasses")
+            raise ValueError(
+                "Array.create `schema` argument must be a dense schema for DenseArray and subclasses"
+            )
         Array.create(uri, schema, key, overwrite, ctx)
 
     @staticmethod
@@ -566,18 +638,27 @@ class DenseArray(Array):
         return found
 
     def _read_key(self, key: Any, selected: Selected) -> OrderedDict[str, Any]:
-        if isinstance(key, tuple) and self.schema.ndim == 1 and len(key) == 2 and all(isinstance(k, (int, np.integer)) for k in key):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        if (
+            isinstance(key, tuple)
+            and self.schema.ndim == 1
+            and len(key) == 2
+            and all(isinstance(k, (int, np.integer)) for k in key)
+        ):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
             raise IndexError("too many indices for array")
         selection = self._ranges(key)
         if any(axis.empty for axis in selection):
             return self._empty(selection, selected)
-        ranges = [(axis.dim.name, axis.ranges or []) for axis in selection if axis.ranges is not None]
+        ranges = [
+            (axis.dim.name, axis.ranges or []) for axis in selection if axis.ranges is not None
+        ]
         cells = read_dense(self, selected, ranges).decoded(selected.positions)
         if selected.order == "G":
             return cells
         inner = tuple(0 if axis.drop else slice(None, None, axis.step) for axis in selection)
         plain = all(item == slice(None, None, 1) for item in inner)
-        return cells if plain else OrderedDict((name, values[inner]) for name, values in cells.items())
+        return (
+            cells if plain else OrderedDict((name, values[inner]) for name, values in cells.items())
+        )
 
     def _empty(self, selection: list[Axis], selected: Selected) -> OrderedDict[str, Any]:
         shape = [0 if axis.empty else axis.dim.size for axis in selection if not axis.drop]
@@ -614,7 +695,11 @@ class DenseArray(Array):
         self._write_box(ranges, value, nullmaps, [axis.drop for axis in chosen])
 
     def _write_box(
-        self, ranges: Sequence[Range], value: Any, nullmaps: Mapping[str, Any] | None = None, drops: Sequence[bool] = ()
+        self,
+        ranges: Sequence[Range],
+        value: Any,
+        nullmaps: Mapping[str, Any] | None = None,
+        drops: Sequence[bool] = (),
     ) -> None:
         schema = self.schema
         spans = [engine_range(dim, item) for dim, item in zip(schema.domain, ranges)]
@@ -622,14 +707,16 @@ class DenseArray(Array):
         count = int(np.prod(shape))
         order = "row-major"
         single = not isinstance(value, Mapping)
-        if single and schema.nattr == 1 or single and self._view is not None:
+        if (single and schema.nattr == 1) or (single and self._view is not None):
             value = self._broadcast(value, shape, drops)
         if single and self._view is not None and schema.nattr > 1:
             # A fragment has all attributes: the others keep their values.
             with DenseArray(self._uri, "r", key=self._key, ctx=self._ctx) as current:
                 names = [attr.name for attr in schema if attr.name != self._view]
                 spanned = [(dim.name, [item]) for dim, item in zip(schema.domain, ranges)]
-                kept = read_dense(current, Selected(names, [], positions=True), spanned).decoded(True)
+                kept = read_dense(current, Selected(names, [], positions=True), spanned).decoded(
+                    True
+                )
             value, single = {**kept, self._view: value}, False
         try:
             columns = self._columns(value, count, nullmaps)
@@ -651,11 +738,18 @@ class DenseArray(Array):
         if isinstance(value, tuple) and attr.dtype.kind == "V":
             return np.broadcast_to(np.array(value, dtype=attr.dtype), shape)
         found = getattr(value, "shape", None)
-        if found is not None and len(found) == len(shape) and tuple(found) != shape and not attr.isvar:
+        if (
+            found is not None
+            and len(found) == len(shape)
+            and tuple(found) != shape
+            and not attr.isvar
+        ):
             if int(np.prod(found)) != int(np.prod(shape)):
                 if int(np.prod(found)) == 1 or all(a in (1, b) for a, b in zip(found, shape)):
                     return np.broadcast_to(value, shape)
-                raise ValueError(f"shape mismatch; data dimensions do not match the domain given in array schema: {tuple(found)} and {shape}")
+                raise ValueError(
+                    f"shape mismatch; data dimensions do not match the domain given in array schema: {tuple(found)} and {shape}"
+                )
             raise ValueError(
                 f"shape mismatch; data dimensions do not match the domain given in array schema: {tuple(found)} and {shape}"
             )
@@ -666,7 +760,10 @@ class DenseArray(Array):
         start = options.get("start_coord")
         shape = array.shape
         if start is None:
-            ranges = [(dim.domain[0], dim.domain[0] + length - 1) for dim, length in zip(self.domain, shape)]
+            ranges = [
+                (dim.domain[0], dim.domain[0] + length - 1)
+                for dim, length in zip(self.domain, shape)
+            ]
         else:
             ranges = [(first, first + length - 1) for first, length in zip(start, shape)]
         self._check_writable()
@@ -681,12 +778,14 @@ class DenseArray(Array):
     def read_direct(self, name: str | None = None) -> Any:
         """Reads an attribute of the complete array."""
         if name is None and self._view is None and self.schema.nattr != 1:
-            raise ValueError(f"read_direct with no provided attribute is ambiguous for multi-attribute arrays")
+            raise ValueError(
+                "read_direct with no provided attribute is ambiguous for multi-attribute arrays"
+            )
         chosen = name if name is not None else self._only_attr().name
         return self._read_key(..., Selected([chosen], []))[chosen]
 
     def read_subarray(self, subarray: Any) -> Any:
-        return self.query()._read_subarray(subarray)  # pyright: ignore[reportPrivateUsage]
+        return self.query()._read_subarray(subarray)
 
     def _write_label(self, label: DimLabel, dim: Dim, span: Range, values: Any) -> None:
         array = np.asarray(values)
@@ -695,7 +794,9 @@ class DenseArray(Array):
         count = array.size
         name = label.label_attr_name
         columns = [_cells.to_given(self.schema.attr(name), array, count)]
-        self._write(columns, [(self.schema.domain.dim(0).name, (low, low + count - 1))], "row-major")
+        self._write(
+            columns, [(self.schema.domain.dim(0).name, (low, low + count - 1))], "row-major"
+        )
 
 
 class SparseArray(Array):
@@ -707,11 +808,17 @@ class SparseArray(Array):
 
     @staticmethod
     def create(  # pyright: ignore[reportIncompatibleMethodOverride]
-        uri: Any, schema: ArraySchema, key: Any = None, overwrite: bool = False, ctx: Ctx | None = None
+        uri: Any,
+        schema: ArraySchema,
+        key: Any = None,
+        overwrite: bool = False,
+        ctx: Ctx | None = None,
     ) -> None:
         """Creates a sparse array."""
         if not schema.sparse:
-            raise ValueError("Array.create `schema` argument must be a sparse schema for SparseArray and subclasses")
+            raise ValueError(
+                "Array.create `schema` argument must be a sparse schema for SparseArray and subclasses"
+            )
         Array.create(uri, schema, key, overwrite, ctx)
 
     def __len__(self) -> int:
@@ -729,7 +836,9 @@ class SparseArray(Array):
             ranges = [(axis.dim.name, axis.ranges) for axis in selection if axis.ranges is not None]
         found = read(self, selected, ranges).decoded(selected.positions)
         dims = [name for name in selected.dims if name in found]
-        return OrderedDict((name, found[name]) for name in [*(name for name in found if name not in dims), *dims])
+        return OrderedDict(
+            (name, found[name]) for name in [*(name for name in found if name not in dims), *dims]
+        )
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._setitem_impl(key, value, {})
@@ -741,7 +850,9 @@ class SparseArray(Array):
         if any(isinstance(item, slice) or item is Ellipsis for item in items):
             raise TileDBError("sparse arrays take coordinates, not slices")
         if len(items) != schema.ndim:
-            raise IndexError(f"expected coordinates of {schema.ndim} dimensions, found {len(items)}")
+            raise IndexError(
+                f"expected coordinates of {schema.ndim} dimensions, found {len(items)}"
+            )
         columns = [_cells.coordinates(dim, item) for dim, item in zip(schema.domain, items)]
         lengths = {_cells.length(column) for column in columns}
         if len(lengths) != 1:
@@ -755,7 +866,7 @@ class SparseArray(Array):
     def unique_dim_values(self, dim: str | None = None) -> Any:
         """Returns the distinct coordinates of a dimension, or of all."""
         if dim is not None and not isinstance(dim, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError("Given Dimension {} is not a string.".format(dim))
+            raise ValueError(f"Given Dimension {dim} is not a string.")
         if dim is not None and not self.schema.domain.has_dim(dim):
             raise ValueError(f"Array does not contain Dimension '{dim}'.")
         names = [item.name for item in self.schema.domain]

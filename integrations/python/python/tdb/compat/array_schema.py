@@ -65,7 +65,9 @@ class ArraySchema:
         self._cell_order = _order(cell_order)
         self._tile_order = _order(tile_order)
         if self._cell_order == "hilbert" and not sparse:
-            raise TileDBError("Cannot set cell order; Hilbert order is only applicable to sparse arrays")
+            raise TileDBError(
+                "Cannot set cell order; Hilbert order is only applicable to sparse arrays"
+            )
         if self._tile_order == "hilbert":
             raise TileDBError("Cannot set tile order; Hilbert order is not applicable to tiles")
         self._capacity = int(capacity) if capacity > 0 else 10000
@@ -80,10 +82,10 @@ class ArraySchema:
             given = filter_list(coords_filters)
             dims: list[Dim] = []
             for dim in domain:
-                filtered = dim._renamed(dim.name)  # pyright: ignore[reportPrivateUsage]
-                filtered._filters = given  # pyright: ignore[reportPrivateUsage]
+                filtered = dim._renamed(dim.name)
+                filtered._filters = given
                 dims.append(filtered)
-            domain._dims = tuple(dims)  # pyright: ignore[reportPrivateUsage]
+            domain._dims = tuple(dims)
             self._coords_filters = FilterList()
         default = FilterList([ZstdFilter()])
         self._offsets_filters = default if offsets_filters is None else filter_list(offsets_filters)
@@ -116,20 +118,22 @@ class ArraySchema:
                     "cell_order": self._cell_order,
                     "capacity": self._capacity,
                     "allows_duplicates": self._allows_duplicates or None,
-                    "coords_filters": self._coords_filters._spec(),  # pyright: ignore[reportPrivateUsage]
-                    "offsets_filters": self._offsets_filters._spec(),  # pyright: ignore[reportPrivateUsage]
-                    "validity_filters": self._validity_filters._spec(),  # pyright: ignore[reportPrivateUsage]
+                    "coords_filters": self._coords_filters._spec(),
+                    "offsets_filters": self._offsets_filters._spec(),
+                    "validity_filters": self._validity_filters._spec(),
                 },
             )
         ]
-        rectangle = None if self._current is None or self._current.is_empty else self._current.ndrectangle
+        rectangle = (
+            None if self._current is None or self._current.is_empty else self._current.ndrectangle
+        )
         for place, dim in enumerate(self._domain):
-            parts.append(dim._section(None if rectangle is None else rectangle.range(place)))  # pyright: ignore[reportPrivateUsage]
-        parts += [attr._section() for attr in self._attrs]  # pyright: ignore[reportPrivateUsage]
-        parts += [item._section() for item in self._enums.values()]  # pyright: ignore[reportPrivateUsage]
+            parts.append(dim._section(None if rectangle is None else rectangle.range(place)))
+        parts += [attr._section() for attr in self._attrs]
+        parts += [item._section() for item in self._enums.values()]
         for place, labels in self._label_schemas.items():
             for name, label in labels.items():
-                parts.append(label._section(name, self._domain.dim(place)))  # pyright: ignore[reportPrivateUsage]
+                parts.append(label._section(name, self._domain.dim(place)))
         return "".join(parts)
 
     def _read_labels(self, table: Mapping[str, Any], uri: str | None = None) -> None:
@@ -137,7 +141,7 @@ class ArraySchema:
         for place, label in enumerate(table.get("label", ())):
             dim = self._domain.dim(label["dimension"])
             path = None if uri is None else label.get("uri", f"{uri}/__labels/l{place}")
-            labels.append(DimLabel(label, dim, self._domain._index(dim.name), path))  # pyright: ignore[reportPrivateUsage]
+            labels.append(DimLabel(label, dim, self._domain._index(dim.name), path))
         self._labels = tuple(labels)
 
     @classmethod
@@ -155,14 +159,17 @@ class ArraySchema:
         schema._tile_order = table.get("tile_order", "row-major")
         schema._capacity = int(table.get("capacity", 10000))
         schema._allows_duplicates = bool(table.get("allows_duplicates", False))
-        lists = {name: FilterList._of_spec(table.get(name)) for name in ("coords_filters", "offsets_filters")}  # pyright: ignore[reportPrivateUsage]
+        lists = {
+            name: FilterList._of_spec(table.get(name))
+            for name in ("coords_filters", "offsets_filters")
+        }
         schema._coords_filters = lists["coords_filters"]
         schema._offsets_filters = lists["offsets_filters"]
-        schema._validity_filters = FilterList._of_spec(table.get("validity_filters"))  # pyright: ignore[reportPrivateUsage]
-        dims = [Dim._of_table(item) for item in table["dimension"]]  # pyright: ignore[reportPrivateUsage]
+        schema._validity_filters = FilterList._of_spec(table.get("validity_filters"))
+        dims = [Dim._of_table(item) for item in table["dimension"]]
         schema._domain = Domain(*dims)
-        schema._attrs = tuple(Attr._of_table(item) for item in table.get("attribute", ()))  # pyright: ignore[reportPrivateUsage]
-        enums = [Enumeration._of_table(item) for item in table.get("enumeration", ())]  # pyright: ignore[reportPrivateUsage]
+        schema._attrs = tuple(Attr._of_table(item) for item in table.get("attribute", ()))
+        enums = [Enumeration._of_table(item) for item in table.get("enumeration", ())]
         schema._enums = {item.name: item for item in enums}
         schema._label_schemas = {}
         schema._version = int(table.get("format_version", 22))
@@ -170,7 +177,9 @@ class ArraySchema:
         if table["dimension"][0].get("current_domain") is not None:
             rectangle = NDRectangle(None, schema._domain)
             for dim, item in zip(dims, table["dimension"]):
-                first, last = (_text.scalar(dim._tiledb_dtype, end) for end in item["current_domain"])  # pyright: ignore[reportPrivateUsage]
+                first, last = (
+                    _text.scalar(dim._tiledb_dtype, end) for end in item["current_domain"]
+                )
                 rectangle.set_range(dim.name, coordinate(dim, first), coordinate(dim, last))
             schema._current = CurrentDomain()
             schema._current.set_ndrectangle(rectangle)
@@ -181,7 +190,9 @@ class ArraySchema:
     def load(cls, uri: str, ctx: Ctx | None = None, key: Any = None) -> ArraySchema:
         """Reads the schema of an array."""
         ctx = context(ctx)
-        return cls._of_native(open_array(uri, None, None, key_of(ctx, key), storage_options(ctx, uri)), uri)
+        return cls._of_native(
+            open_array(uri, None, None, key_of(ctx, key), storage_options(ctx, uri)), uri
+        )
 
     @classmethod
     def from_file(cls, uri: str, ctx: Ctx | None = None) -> ArraySchema:
@@ -223,7 +234,9 @@ class ArraySchema:
     @coords_filters.setter
     def coords_filters(self, value: Any) -> None:
         warnings.warn(
-            "coords_filters is deprecated; set the FilterList for each dimension", DeprecationWarning, stacklevel=2
+            "coords_filters is deprecated; set the FilterList for each dimension",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     @property
@@ -280,14 +293,18 @@ class ArraySchema:
         """Returns the attribute of a position or name."""
         if isinstance(key, str):
             for attr in self._attrs:
-                if attr.name == key or attr._internal_name == key:  # pyright: ignore[reportPrivateUsage]
+                if attr.name == key or attr._internal_name == key:
                     return attr
             raise TileDBError(f"ArraySchema: no attribute named {key!r}")
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
             if not 0 <= key < len(self._attrs):
-                raise TileDBError(f"ArraySchema: no attribute {key}; the array has {len(self._attrs)}")
+                raise TileDBError(
+                    f"ArraySchema: no attribute {key}; the array has {len(self._attrs)}"
+                )
             return self._attrs[int(key)]
-        raise TypeError("attr indices must be a string name, or an integer index, not {0!r}".format(type(key)))
+        raise TypeError(
+            f"attr indices must be a string name, or an integer index, not {type(key)!r}"
+        )
 
     def has_attr(self, name: str) -> bool:
         """Whether an attribute has a name."""
@@ -324,8 +341,7 @@ class ArraySchema:
         found = self._enums.get(name)
         if found is None:
             raise TileDBError(
-                "ArraySchema: Unable to check if unknown enumeration is loaded."
-                f" No enumeration named '{name}'."
+                f"ArraySchema: Unable to check if unknown enumeration is loaded. No enumeration named '{name}'."
             )
         return found
 
@@ -383,14 +399,18 @@ class ArraySchema:
         if self._sparse:
             out.write(f"  allows_duplicates={self._allows_duplicates},\n")
         if self._enums:
-            out.write("  enums=[\n" + "".join(f"    {item!r},\n" for item in self._enums.values()) + "  ],\n")
+            out.write(
+                "  enums=[\n"
+                + "".join(f"    {item!r},\n" for item in self._enums.values())
+                + "  ],\n"
+            )
         out.write(")\n")
         return out.getvalue()
 
     def _repr_html_(self) -> str:
-        attrs = "".join(attr._repr_html_row_() for attr in self._attrs)  # pyright: ignore[reportPrivateUsage]
+        attrs = "".join(attr._repr_html_row_() for attr in self._attrs)
         rows = [
-            ("Domain", self._domain._repr_html_()),  # pyright: ignore[reportPrivateUsage]
+            ("Domain", self._domain._repr_html_()),
             ("Attributes", f"<table>{attrs}</table>"),
             ("Cell Order", self._cell_order),
             ("Tile Order", self.tile_order),
@@ -415,6 +435,6 @@ class ArraySchema:
             f"- Validity filters: {len(self._validity_filters)}",
             "",
         ]
-        lines += [dim._dumped() for dim in self._domain]  # pyright: ignore[reportPrivateUsage]
-        lines += [attr._dumped() for attr in self._attrs]  # pyright: ignore[reportPrivateUsage]
+        lines += [dim._dumped() for dim in self._domain]
+        lines += [attr._dumped() for attr in self._attrs]
         print("\n".join(lines))

@@ -68,7 +68,11 @@ class Attr:
     @staticmethod
     def _warn(given: str, dtype: np.dtype[Any]) -> None:
         what = "fixed" if dtype.itemsize else "variable"
-        warnings.warn(f"Attr given `{given}` but `dtype` {dtype!r} is {what}", DeprecationWarning, stacklevel=3)
+        warnings.warn(
+            f"Attr given `{given}` but `dtype` {dtype!r} is {what}",
+            DeprecationWarning,
+            stacklevel=3,
+        )
 
     @classmethod
     def _of_table(cls, table: dict[str, Any]) -> Attr:
@@ -80,12 +84,14 @@ class Attr:
         attr._tiledb_dtype = datatype
         attr._ncells = lt.VAR_NUM if number == "var" else int(number)
         attr._nullable = bool(table.get("nullable", False))
-        attr._filters = FilterList._of_spec(table.get("filters"))  # pyright: ignore[reportPrivateUsage]
+        attr._filters = FilterList._of_spec(table.get("filters"))
         attr._enum = table.get("enumeration")
         attr._order = table.get("order", "unordered")
         fill = table.get("fill")
         attr._fill = (
-            _text.default_fill(datatype, attr._ncells) if fill is None else _text.cell_bytes(datatype, fill)
+            _text.default_fill(datatype, attr._ncells)
+            if fill is None
+            else _text.cell_bytes(datatype, fill)
         )
         attr._fill_valid = bool(table.get("fill_valid", False))
         return attr
@@ -103,7 +109,7 @@ class Attr:
                 "fill_valid": self._fill_valid or None,
                 "order": None if self._order == "unordered" else self._order,
                 "enumeration": self._enum,
-                "filters": self._filters._spec() if len(self._filters) else None,  # pyright: ignore[reportPrivateUsage]
+                "filters": self._filters._spec() if len(self._filters) else None,
             },
         )
 
@@ -193,9 +199,13 @@ class Attr:
             elif isinstance(value, np.ndarray) and value.dtype.kind == "V":
                 self._fill = value.tobytes()
             else:
-                self._fill = np.array([value] if not isinstance(value, np.ndarray) else value, dtype=dtype).tobytes()
+                self._fill = np.array(
+                    [value] if not isinstance(value, np.ndarray) else value, dtype=dtype
+                ).tobytes()
         else:
-            self._fill = np.array([value] if not isinstance(value, np.ndarray) else value, dtype=dtype).tobytes()
+            self._fill = np.array(
+                [value] if not isinstance(value, np.ndarray) else value, dtype=dtype
+            ).tobytes()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Attr):
@@ -216,9 +226,17 @@ class Attr:
     def __repr__(self) -> str:
         special = _SPECIAL.get(self._tiledb_dtype.name)
         dtype = self.dtype
-        shown = special or ("<U0" if dtype.kind == "U" else "|S0" if dtype == np.dtype("S0") else None)
-        shown = shown or (dtype.str if dtype.kind == "S" else dtype.name if dtype.kind != "V" else None)
-        text = f"'{shown}'" if shown is not None else repr([("", kind[0].name) for kind in dtype.fields.values()])
+        shown = special or (
+            "<U0" if dtype.kind == "U" else "|S0" if dtype == np.dtype("S0") else None
+        )
+        shown = shown or (
+            dtype.str if dtype.kind == "S" else dtype.name if dtype.kind != "V" else None
+        )
+        text = (
+            f"'{shown}'"
+            if shown is not None
+            else repr([("", kind[0].name) for kind in (dtype.fields or {}).values()])
+        )
         filters = f", filters={self._filters!r}" if len(self._filters) else ""
         return (
             f"Attr(name={self.name!r}, dtype={text}, var={self.isvar}, nullable={self._nullable},"
@@ -226,13 +244,17 @@ class Attr:
         )
 
     def _repr_html_row_(self) -> str:
-        filters = self._filters._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        filters = self._filters._repr_html_()
         cells = (self.name, self.dtype, self.isvar, self._nullable, filters)
         return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
     def _repr_html_(self) -> str:
         heads = ("Name", "Data Type", "Is Var-Len", "Is Nullable", "Filters")
-        return "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + f"</tr>{self._repr_html_row_()}</table>"
+        return (
+            "<table><tr>"
+            + "".join(f"<th>{head}</th>" for head in heads)
+            + f"</tr>{self._repr_html_row_()}</table>"
+        )
 
     def _dumped(self) -> str:
         number = "var" if self.isvar else self._ncells

@@ -25,7 +25,14 @@ class ConsolidationPlan:
         opening = _engine.opening(path, None, None, key_of(ctx), storage_options(ctx, path))
         steps: Any = []
         if len(uris) > 1:
-            steps, _ = call(_native.consolidate_fragments, opening, options(max_fragment_size=None), True, False, None)
+            steps, _ = call(
+                _native.consolidate_fragments,
+                opening,
+                options(max_fragment_size=None),
+                True,
+                False,
+                None,
+            )
         self._nodes = [[uris[os.path.basename(name)] for name in names] for names, _, _ in steps]
         if not self._nodes and uris:
             self._nodes = [list(uris.values())]
@@ -45,7 +52,9 @@ class ConsolidationPlan:
 
     def _node(self, index: int) -> list[str]:
         if not 0 <= index < len(self._nodes):
-            raise TileDBError(f"ConsolidationPlan: no node {index}; the plan has {len(self._nodes)}")
+            raise TileDBError(
+                f"ConsolidationPlan: no node {index}; the plan has {len(self._nodes)}"
+            )
         return self._nodes[index]
 
     def dump(self) -> str:
@@ -67,7 +76,10 @@ class ConsolidationPlan:
         return f"ConsolidationPlan(nodes={self._nodes})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{place}</td><td>{len(node)}</td></tr>" for place, node in enumerate(self._nodes))
+        rows = "".join(
+            f"<tr><td>{place}</td><td>{len(node)}</td></tr>"
+            for place, node in enumerate(self._nodes)
+        )
         return f"<table><tr><th>Node</th><th>Fragments</th></tr>{rows}</table>"
 
 

@@ -7,7 +7,7 @@ import contextvars
 import html
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from ._engine import TileDBError
@@ -83,7 +83,16 @@ _DEFAULTS: dict[str, str] = {
     "vfs.s3.scheme": "https",
     "vfs.s3.use_virtual_addressing": "true",
 }
-_SECRETS = ("rest.password", "rest.token", "sm.encryption_key", "key", "secret", "token", "password", "username")
+_SECRETS = (
+    "rest.password",
+    "rest.token",
+    "sm.encryption_key",
+    "key",
+    "secret",
+    "token",
+    "password",
+    "username",
+)
 
 #: Settings of the C++ library for S3, and the options of the engine.
 _S3 = {
@@ -96,11 +105,9 @@ _S3 = {
 
 def _is_secret(name: str) -> bool:
     last = name.rpartition(".")[2]
-    return name in _SECRETS or any(word in last for word in ("secret", "token", "password", "access_key", "_key"))
-
-
-class _ConfigItems:
-    pass
+    return name in _SECRETS or any(
+        word in last for word in ("secret", "token", "password", "access_key", "_key")
+    )
 
 
 class Config:
@@ -179,7 +186,9 @@ class Config:
     def dict(self, prefix: str = "") -> dict[str, str]:
         """Returns the settings whose names begin with the prefix, without it."""
         return {
-            name[len(prefix) :]: value for name, value in sorted(self._values.items()) if name.startswith(prefix)
+            name[len(prefix) :]: value
+            for name, value in sorted(self._values.items())
+            if name.startswith(prefix)
         }
 
     def keys(self, prefix: str = "") -> list[str]:
@@ -217,7 +226,10 @@ class Config:
         return "\n".join(lines + [f" {name:<{width}} | {value}" for name, value in rows])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{html.escape(value)}</td></tr>" for name, value in self._shown())
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{html.escape(value)}</td></tr>"
+            for name, value in self._shown()
+        )
         return f"<table><tr><th>Parameter</th><th>Value</th></tr>{rows}</table>"
 
 
@@ -257,10 +269,12 @@ class Ctx:
         return "tiledb.Ctx() [see Ctx.config() for configuration]"
 
     def _repr_html_(self) -> str:
-        return self._config._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        return self._config._repr_html_()
 
 
-_DEFAULT: contextvars.ContextVar[Ctx | None] = contextvars.ContextVar("tdb.compat.ctx", default=None)
+_DEFAULT: contextvars.ContextVar[Ctx | None] = contextvars.ContextVar(
+    "tdb.compat.ctx", default=None
+)
 _GLOBAL: list[Ctx] = []
 _needs_fork_wrapper = False
 
@@ -277,10 +291,12 @@ def default_ctx(config: Config | Mapping[str, Any] | None = None) -> Ctx:
 
 
 @contextlib.contextmanager
-def scope_ctx(ctx_or_config: Any = None) -> Iterator[Ctx]:
+def scope_ctx(ctx_or_config: Any = None) -> Generator[Ctx, None, None]:
     """Replaces the default context within a ``with`` block."""
     if ctx_or_config is not None and not isinstance(ctx_or_config, (Ctx, Config, Mapping)):
-        raise ValueError("scope_ctx takes in `Ctx` object, `Config` object, or dictionary with config parameters")
+        raise ValueError(
+            "scope_ctx takes in `Ctx` object, `Config` object, or dictionary with config parameters"
+        )
     context = ctx_or_config if isinstance(ctx_or_config, Ctx) else Ctx(ctx_or_config)
     token = _DEFAULT.set(context)
     try:
@@ -320,7 +336,9 @@ def storage_options(ctx: Ctx, uri: str) -> dict[str, str]:
     options = {name: config[setting] for setting, name in _S3.items() if config.get(setting, "")}
     endpoint = config.get("vfs.s3.endpoint_override", "")
     if endpoint:
-        options["endpoint_url"] = endpoint if "://" in endpoint else f"{config['vfs.s3.scheme']}://{endpoint}"
+        options["endpoint_url"] = (
+            endpoint if "://" in endpoint else f"{config['vfs.s3.scheme']}://{endpoint}"
+        )
     if config.get("vfs.s3.no_sign_request", "") == "true":
         options["skip_signature"] = "true"
     return options

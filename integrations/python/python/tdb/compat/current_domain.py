@@ -23,7 +23,7 @@ class NDRectangle:
 
     def set_range(self, dim: Any, start: Any, end: Any) -> None:
         """Sets the range of a dimension."""
-        place = self._domain._index(dim)  # pyright: ignore[reportPrivateUsage]
+        place = self._domain._index(dim)
         dimension = self._domain.dim(place)
         if not dimension.isvar:
             dtype = dimension.dtype
@@ -36,14 +36,16 @@ class NDRectangle:
             else:
                 start, end = np.datetime64(start).astype(dtype), np.datetime64(end).astype(dtype)
         else:
-            start, end = (item.decode() if isinstance(item, bytes) else str(item) for item in (start, end))
+            start, end = (
+                item.decode() if isinstance(item, bytes) else str(item) for item in (start, end)
+            )
         if end < start:
             raise TileDBError(f"dimension {dimension.name!r}: the range ends before it begins")
         self._ranges[place] = (start, end)
 
     def range(self, dim: Any) -> Any:
         """Returns the range of a dimension."""
-        found = self._ranges[self._domain._index(dim)]  # pyright: ignore[reportPrivateUsage]
+        found = self._ranges[self._domain._index(dim)]
         if found is None:
             raise TileDBError(f"the NDRectangle has no range for dimension {dim!r}")
         return found
@@ -55,7 +57,11 @@ class NDRectangle:
 
     def __repr__(self) -> str:
         names = (dim.name for dim in self._domain)
-        return "NDRectangle(" + ", ".join(f"{name}={ends}" for name, ends in zip(names, self._ranges)) + ")"
+        return (
+            "NDRectangle("
+            + ", ".join(f"{name}={ends}" for name, ends in zip(names, self._ranges))
+            + ")"
+        )
 
 
 class CurrentDomain:

@@ -65,7 +65,9 @@ class ColumnInfo:
         """Describes a categorical column."""
         accessor = column.cat if hasattr(column, "cat") else column
         codes = accessor.codes
-        return cls(np.dtype(codes.dtype), nullable=bool((np.asarray(codes) < 0).any()), enumeration=True)
+        return cls(
+            np.dtype(codes.dtype), nullable=bool((np.asarray(codes) < 0).any()), enumeration=True
+        )
 
     @classmethod
     def from_dtype(cls, dtype: Any, column_name: Any, varlen_types: Any = ()) -> ColumnInfo:
@@ -122,7 +124,10 @@ def _stored(array: Array, key: str) -> dict[str, Any]:
 def _dates(values: Any) -> Any:
     """Converts days to dates of Python, as Arrow does."""
     days = values.astype(np.int64)
-    if len(days) and (days.max() > np.iinfo(np.int32).max or days[~np.isnat(values)].min(initial=0) < np.iinfo(np.int32).min):
+    if len(days) and (
+        days.max() > np.iinfo(np.int32).max
+        or days[~np.isnat(values)].min(initial=0) < np.iinfo(np.int32).min
+    ):
         raise TileDBError(
             "[TileDB-Arrow] Non-zero data detected in the memory buffer at position that will be overwritten:"
             " dates in Arrow have 32 bits; use query(use_arrow=False)"
@@ -156,7 +161,9 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
             inside &= valid
         codes = np.where(inside, values, -1)
         categories: Any = known.astype(object) if known.dtype.kind in "SU" else known
-        return pd.Categorical.from_codes(codes.astype(np.int64), dtype=pd.CategoricalDtype(categories, enumeration.ordered))
+        return pd.Categorical.from_codes(
+            codes.astype(np.int64), dtype=pd.CategoricalDtype(categories, enumeration.ordered)
+        )
     if values.dtype.kind == "S":
         values = _cells.objects(values.tolist())
     if values.dtype.kind in "Mm":
@@ -174,7 +181,9 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
     if values.dtype.kind == "b":
         return pd.arrays.BooleanArray(values, ~valid)
     values = values.copy()
-    values[~valid] = np.nan if values.dtype.kind == "f" else None if values.dtype.kind == "O" else "NaT"
+    values[~valid] = (
+        np.nan if values.dtype.kind == "f" else None if values.dtype.kind == "O" else "NaT"
+    )
     return values
 
 
@@ -202,7 +211,10 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
     # Arrow is the default, unless cells have several values.
     several = any(_is_several(array, name) for name in columns)
     arrow = query.use_arrow is not False and not several
-    made = {name: _column(array, name, values, valid, arrow) for name, (values, valid) in columns.items()}
+    made = {
+        name: _column(array, name, values, valid, arrow)
+        for name, (values, valid) in columns.items()
+    }
     if not made:
         return pd.DataFrame()
     frame = pd.DataFrame(made)
@@ -245,17 +257,33 @@ def _table(array: Array, columns: Mapping[str, Any]) -> Any:
             arrays[name] = pa.array(values.tolist(), type=pa.large_binary(), mask=mask)
         elif values.dtype.kind == "O":
             first = next(iter(values), None)
-            kind = pa.large_string() if isinstance(first, str) else pa.large_binary() if isinstance(first, bytes) else None
+            kind = (
+                pa.large_string()
+                if isinstance(first, str)
+                else pa.large_binary()
+                if isinstance(first, bytes)
+                else None
+            )
             arrays[name] = pa.array(list(values), type=kind, mask=mask)
         else:
-            if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in ("s", "ms", "us", "ns"):
+            if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in (
+                "s",
+                "ms",
+                "us",
+                "ns",
+            ):
                 values = values.astype("M8[s]")
             arrays[name] = pa.array(values, mask=mask)
     return pa.table(arrays)
 
 
 def open_dataframe(
-    uri: Any, *, attrs: Any = None, use_arrow: bool | None = None, idx: Any = slice(None), ctx: Ctx | None = None
+    uri: Any,
+    *,
+    attrs: Any = None,
+    use_arrow: bool | None = None,
+    idx: Any = slice(None),
+    ctx: Ctx | None = None,
 ) -> Any:
     """Reads an array that :func:`from_pandas` wrote as a data frame."""
     with open_array(uri, ctx=ctx) as array:
@@ -307,7 +335,9 @@ def _parsed(kwargs: dict[str, Any]) -> dict[str, Any]:
     found = {**_OPTIONS, **kwargs}
     tile = found["tile"]
     if tile is not None and not isinstance(tile, (int, np.integer, np.timedelta64, Mapping)):
-        raise ValueError(f"Argument `tile` must be an int or a dictionary of extents, found {tile!r}")
+        raise ValueError(
+            f"Argument `tile` must be an int or a dictionary of extents, found {tile!r}"
+        )
     if found["mode"] not in ("ingest", "schema_only", "append"):
         raise TileDBError(f"Invalid mode specified ('{found['mode']}')")
     return found
@@ -345,9 +375,19 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
     if full:
         low, high = DataType.from_numpy(dtype).domain
         if dtype.kind == "M":
-            number = int(extent) if not isinstance(extent, np.timedelta64) else int(extent.astype(np.int64))
+            number = (
+                int(extent)
+                if not isinstance(extent, np.timedelta64)
+                else int(extent.astype(np.int64))
+            )
             top = np.datetime64(int(np.iinfo(np.int64).max) - number, "ns")
-            return Dim(name, (np.datetime64(int(np.iinfo(np.int64).min) + 1, "ns"), top), extent, dtype=dtype, filters=filters)
+            return Dim(
+                name,
+                (np.datetime64(int(np.iinfo(np.int64).min) + 1, "ns"), top),
+                extent,
+                dtype=dtype,
+                filters=filters,
+            )
         if dtype.kind in "iu":
             extent = min(int(extent), int(high) // 2)
             return Dim(name, (low, int(high) - int(extent)), extent, dtype=dtype, filters=filters)
@@ -357,13 +397,16 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
     if dtype.kind == "M":
         # Timestamps of pandas convert to datetime64 in microseconds.
         low, high = (np.datetime64(getattr(end, "value", 0), "ns") for end in (low, high))
-        span = int((high - low).astype(np.int64)) + 1
+        span = int(high.astype(np.int64)) - int(low.astype(np.int64)) + 1
     elif dtype.kind in "iu":
-        low, high = int(low), int(high)
+        ends: list[Any] = [low, high]
+        low, high = (int(end) for end in ends)
         span = high - low + 1
     else:
         width = float(high - low)
-        return Dim(name, (low, high), min(float(extent), width) or None, dtype=dtype, filters=filters)
+        return Dim(
+            name, (low, high), min(float(extent), width) or None, dtype=dtype, filters=filters
+        )
     if dtype.kind in "iu" and (low, high) == (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)):
         high -= 1
     if isinstance(extent, np.timedelta64):
@@ -397,7 +440,9 @@ def _prepared(frame: Any, options: dict[str, Any]) -> Any:
         else:
             frame = frame.fillna(fillna)
     for name, kind in (options["column_types"] or {}).items():
-        is_date = not isinstance(kind, pd.api.extensions.ExtensionDtype) and str(kind).lstrip("<").startswith(("datetime64", "M8"))
+        is_date = not isinstance(kind, pd.api.extensions.ExtensionDtype) and str(kind).lstrip(
+            "<"
+        ).startswith(("datetime64", "M8"))
         if is_date and name in frame.columns and frame[name].dtype == object:
             frame[name] = pd.to_datetime(frame[name])
     for name, spec in (options["date_spec"] or {}).items():
@@ -418,7 +463,11 @@ def _index_levels(frame: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
             frame.insert(0, _ROWS, index)
         present = [name for name in frame.index.names if name is not None and name in levels]
         if present:
-            frame = frame.reset_index(level=present) if len(present) < frame.index.nlevels else frame.reset_index()
+            frame = (
+                frame.reset_index(level=present)
+                if len(present) < frame.index.nlevels
+                else frame.reset_index()
+            )
         else:
             frame = frame.reset_index(drop=True)
         return frame, levels
@@ -446,7 +495,16 @@ def from_pandas(uri: Any, dataframe: Any, ctx: Ctx | None = None, **kwargs: Any)
     sparse = options["sparse"]
     if mode == "append" and options["schema"] is None and not os.path.exists(str(uri)):
         raise TileDBError(f"{uri}: no array to append to")
-    _ingest(str(uri), dataframe, ctx, options, sparse, create=mode != "append", write=mode != "schema_only", row_offset=0)
+    _ingest(
+        str(uri),
+        dataframe,
+        ctx,
+        options,
+        sparse,
+        create=mode != "append",
+        write=mode != "schema_only",
+        row_offset=0,
+    )
 
 
 def _context(ctx: Any) -> Ctx:
@@ -461,12 +519,23 @@ def _is_dense(frame: Any, dims: list[str], types: Mapping[str, Any]) -> bool:
 
 
 def _ingest(
-    uri: str, dataframe: Any, ctx: Ctx, options: dict[str, Any], sparse: Any, create: bool, write: bool, row_offset: int
+    uri: str,
+    dataframe: Any,
+    ctx: Ctx,
+    options: dict[str, Any],
+    sparse: Any,
+    create: bool,
+    write: bool,
+    row_offset: int,
 ) -> None:
     import pandas as pd
 
     frame = _prepared(dataframe, options)
-    default_index = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None and not options["index_dims"]
+    default_index = (
+        isinstance(frame.index, pd.RangeIndex)
+        and frame.index.name is None
+        and not options["index_dims"]
+    )
     start = options["row_start_idx"]
     if default_index and (start is not None or row_offset):
         base = (start or 0) + row_offset
@@ -474,7 +543,11 @@ def _ingest(
     frame, dims = _index_levels(frame, options)
     types = options["column_types"] or {}
     if sparse is None:
-        sparse = not _is_dense(frame, dims, types) if options["schema"] is None else options["schema"].sparse
+        sparse = (
+            not _is_dense(frame, dims, types)
+            if options["schema"] is None
+            else options["schema"].sparse
+        )
     attrs = frame.drop(columns=[name for name in dims if name in frame.columns])
     if options["fit_to_df"] or (not create and os.path.exists(uri)):
         with open_array(uri, ctx=ctx) as target:
@@ -525,7 +598,9 @@ def _schema(
         values = frame[name]
         if name == _ROWS and options["nrows"] is not None and not options["full_domain"]:
             values = np.arange(int(options["nrows"]))
-        forced = types.get(name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None)
+        forced = types.get(
+            name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None
+        )
         domain.append(_dim_of(name, values, options, forced))
     made: list[Attr] = []
     enums: list[Enumeration] = []
@@ -534,14 +609,34 @@ def _schema(
         if info.enumeration:
             column = attrs[name]
             categories = column.cat.categories
-            values: Any = np.array(list(categories)) if categories.dtype == object else np.asarray(categories)
+            values: Any = (
+                np.array(list(categories)) if categories.dtype == object else np.asarray(categories)
+            )
             if not len(categories):
-                enums.append(Enumeration(name, bool(column.cat.ordered), dtype="U" if categories.dtype == object else categories.dtype))
+                enums.append(
+                    Enumeration(
+                        name,
+                        bool(column.cat.ordered),
+                        dtype="U" if categories.dtype == object else categories.dtype,
+                    )
+                )
             else:
                 enums.append(Enumeration(name, bool(column.cat.ordered), values))
-            made.append(Attr(name, dtype=info.dtype, nullable=info.nullable, filters=filters, enum_label=name))
+            made.append(
+                Attr(
+                    name, dtype=info.dtype, nullable=info.nullable, filters=filters, enum_label=name
+                )
+            )
             continue
-        made.append(Attr(name, dtype=info.dtype, var=info.var or None, nullable=info.nullable, filters=filters))
+        made.append(
+            Attr(
+                name,
+                dtype=info.dtype,
+                var=info.var or None,
+                nullable=info.nullable,
+                filters=filters,
+            )
+        )
     if not made and not sparse:
         raise TileDBError("a dense array needs a column")
     duplicates = options["allows_duplicates"]
@@ -552,7 +647,9 @@ def _schema(
         cell_order=options["cell_order"],
         tile_order=options["tile_order"],
         capacity=options["capacity"] or 0,
-        coords_filters=None if options["coords_filters"] is True else filter_list(options["coords_filters"]),
+        coords_filters=None
+        if options["coords_filters"] is True
+        else filter_list(options["coords_filters"]),
         offsets_filters=None if offsets is True else filter_list(offsets),
         sparse=sparse,
         allows_duplicates=bool(sparse and (duplicates is None or duplicates)),
@@ -561,14 +658,25 @@ def _schema(
     )
 
 
-def _write_meta(uri: str, frame: Any, dims: list[str], infos: dict[str, ColumnInfo], options: dict[str, Any], ctx: Ctx) -> None:
+def _write_meta(
+    uri: str,
+    frame: Any,
+    dims: list[str],
+    infos: dict[str, ColumnInfo],
+    options: dict[str, Any],
+    ctx: Ctx,
+) -> None:
     shown: dict[str, str] = {}
     for name in dims:
         dtype = frame[name].dtype
         forced = (options["column_types"] or {}).get(name)
         if forced is not None:
-            shown[name] = np.dtype(forced).str if not isinstance(forced, str) or forced not in ("ascii", "blob") else "|S0"
-        elif dtype == object:
+            shown[name] = (
+                np.dtype(forced).str
+                if not isinstance(forced, str) or forced not in ("ascii", "blob")
+                else "|S0"
+            )
+        elif dtype.kind == "O":
             first: Any = next(iter(frame[name]), "")
             shown[name] = "|S0" if isinstance(first, bytes) else "<U0"
         else:
@@ -581,7 +689,13 @@ def _write_meta(uri: str, frame: Any, dims: list[str], infos: dict[str, ColumnIn
 
 
 def _write(
-    uri: str, frame: Any, dims: list[str], attrs: Any, infos: dict[str, ColumnInfo], options: dict[str, Any], ctx: Ctx
+    uri: str,
+    frame: Any,
+    dims: list[str],
+    attrs: Any,
+    infos: dict[str, ColumnInfo],
+    options: dict[str, Any],
+    ctx: Ctx,
 ) -> None:
     with open_array(uri, "w", timestamp=options["timestamp"], ctx=ctx) as target:
         data: dict[str, Any] = {}
@@ -611,7 +725,9 @@ def _dim_values(dim: Dim, series: Any) -> Any:
     if dim.dtype.kind == "M":
         import pandas as pd
 
-        return np.asarray(pd.to_datetime(series) if series.dtype == object else series).astype(dim.dtype)
+        return np.asarray(pd.to_datetime(series) if series.dtype.kind == "O" else series).astype(
+            dim.dtype
+        )
     return np.asarray(series).astype(dim.dtype)
 
 
@@ -621,12 +737,22 @@ def _attr_values(target: Array, attr: Attr, series: Any, info: ColumnInfo) -> An
     if attr.enum_label is not None and isinstance(series.dtype, pd.CategoricalDtype):
         known = target.schema.enum(attr.enum_label).values().tolist()
         places = {item: place for place, item in enumerate(known)}
-        categories = [places.get(item.encode() if known and isinstance(known[0], bytes) and isinstance(item, str) else item, -1) for item in series.cat.categories]
+        categories = [
+            places.get(
+                item.encode()
+                if known and isinstance(known[0], bytes) and isinstance(item, str)
+                else item,
+                -1,
+            )
+            for item in series.cat.categories
+        ]
         lookup = np.array([*categories, -1], dtype=np.int64)
         codes = lookup[np.asarray(series.cat.codes)]
         if (codes < 0).any():
             if not attr.isnullable:
-                raise TileDBError(f"column {attr.name!r}: a category is not in enumeration {attr.enum_label!r}")
+                raise TileDBError(
+                    f"column {attr.name!r}: a category is not in enumeration {attr.enum_label!r}"
+                )
             return np.ma.MaskedArray(np.where(codes < 0, 0, codes), mask=codes < 0)
         return codes
     if attr.isvar and attr.dtype.kind not in "SU":
@@ -634,11 +760,13 @@ def _attr_values(target: Array, attr: Attr, series: Any, info: ColumnInfo) -> An
     if attr.dtype.kind in "SU" and attr.isvar:
         missing = np.asarray(pd.isna(series))
         items = [None if lack else item for item, lack in zip(series, missing)]
-        texts = [item if item is None or isinstance(item, (str, bytes)) else str(item) for item in items]
+        texts = [
+            item if item is None or isinstance(item, (str, bytes)) else str(item) for item in items
+        ]
         if not attr.isnullable:
             texts = ["" if item is None else item for item in texts]
         return _cells.objects(texts)
-    if attr.dtype.kind == "M" and series.dtype == object:
+    if attr.dtype.kind == "M" and series.dtype.kind == "O":
         return np.asarray(pd.to_datetime(series)).astype(attr.dtype)
     if attr.dtype.kind == "M" and series.dtype.kind in "iu":
         return np.asarray(series).astype(np.int64).view(attr.dtype)
@@ -656,7 +784,11 @@ def from_csv(
     Arguments of :func:`from_pandas` describe the array; other arguments are those of
     ``pandas.read_csv``.
     """
-    own = {name: kwargs.pop(name) for name in list(kwargs) if name in _OPTIONS and name not in ("index_col", "nrows")}
+    own = {
+        name: kwargs.pop(name)
+        for name in list(kwargs)
+        if name in _OPTIONS and name not in ("index_col", "nrows")
+    }
     ctx = _context(ctx)
     options = _parsed({**own, "row_dtype": "uint64"})
     chunksize = kwargs.pop("chunksize", None)
@@ -665,7 +797,9 @@ def from_csv(
         if not files:
             raise ValueError("Cannot ingest empty list of files")
         if chunksize is None:
-            raise ValueError("Multiple CSV requires explicit 'chunksize' argument to use from_csv with multiple files")
+            raise ValueError(
+                "Multiple CSV requires explicit 'chunksize' argument to use from_csv with multiple files"
+            )
     elif isinstance(csv_file, str) and "*" in csv_file:
         files = sorted(glob.glob(csv_file))
     else:
@@ -678,7 +812,16 @@ def from_csv(
     created, offset = options["mode"] == "append", 0
     for frame in _frames(files, chunksize, kwargs):
         write = options["mode"] != "schema_only"
-        _ingest(str(uri), frame, ctx, options, options["sparse"], create=not created, write=write, row_offset=offset)
+        _ingest(
+            str(uri),
+            frame,
+            ctx,
+            options,
+            options["sparse"],
+            create=not created,
+            write=write,
+            row_offset=offset,
+        )
         created = True
         offset += len(frame) if chunksize is not None else 0
         if not write:
@@ -708,8 +851,16 @@ def _frames(files: Sequence[Any], chunksize: int | None, kwargs: dict[str, Any])
 def _joined(frames: list[Any]) -> Any:
     import pandas as pd
 
-    default = all(isinstance(frame.index, pd.RangeIndex) and frame.index.name is None for frame in frames)
-    return pd.concat(frames, ignore_index=default) if len(frames) > 1 else frames[0].reset_index(drop=True) if default else frames[0]
+    default = all(
+        isinstance(frame.index, pd.RangeIndex) and frame.index.name is None for frame in frames
+    )
+    return (
+        pd.concat(frames, ignore_index=default)
+        if len(frames) > 1
+        else frames[0].reset_index(drop=True)
+        if default
+        else frames[0]
+    )
 
 
 def from_parquet(uri: Any, parquet_path: Any) -> None:
@@ -721,7 +872,9 @@ def from_parquet(uri: Any, parquet_path: Any) -> None:
 
 def from_dataframe(*args: Any, **kwargs: Any) -> None:
     """The former name of :func:`from_pandas`."""
-    warnings.warn("from_dataframe is deprecated; please use from_pandas", DeprecationWarning, stacklevel=2)
+    warnings.warn(
+        "from_dataframe is deprecated; please use from_pandas", DeprecationWarning, stacklevel=2
+    )
     from_pandas(*args, **kwargs)
 
 

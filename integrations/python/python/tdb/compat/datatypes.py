@@ -101,7 +101,9 @@ class DataType:
         dtype = self.np_dtype
         if dtype.kind == "M":
             unit = np.datetime_data(dtype)[0]
-            delta = extent if isinstance(extent, np.timedelta64) else np.timedelta64(int(extent), unit)
+            delta = (
+                extent if isinstance(extent, np.timedelta64) else np.timedelta64(int(extent), unit)
+            )
             return np.array(delta.astype(f"m8[{unit}]").astype(np.int64))
         array = np.array(extent, dtype=dtype)
         if array.size != 1:
@@ -137,7 +139,12 @@ def base_dtype(datatype: lt.DataType) -> np.dtype[Any]:
     kind, _, unit = name.partition("_")
     if kind in ("DATETIME", "TIME"):
         return np.dtype(f"{'M' if kind == 'DATETIME' else 'm'}8[{UNITS[unit.lower()]}]")
-    wide = {"STRING_UTF16": "uint16", "STRING_UCS2": "uint16", "STRING_UTF32": "uint32", "STRING_UCS4": "uint32"}
+    wide = {
+        "STRING_UTF16": "uint16",
+        "STRING_UCS2": "uint16",
+        "STRING_UTF32": "uint32",
+        "STRING_UCS4": "uint32",
+    }
     return np.dtype(wide.get(name, name.lower()))
 
 

@@ -62,7 +62,7 @@ class Dim:
         dtype = found.np_dtype
         first, last = (None, None) if domain is None else domain
         if dtype.kind == "M":
-            unit = np.datetime_data(dtype)[0]
+            unit: Any = np.datetime_data(dtype)[0]
             low = np.datetime64(np.iinfo(np.int64).min + 1, unit)
             high = np.datetime64(np.iinfo(np.int64).max - (self._tile or 0), unit)
             ends = [low if first is None else first, high if last is None else last]
@@ -79,7 +79,9 @@ class Dim:
             limits = np.iinfo(dtype)
             for end in converted:
                 if not limits.min <= end <= limits.max:
-                    raise OverflowError(f"domain value {end} of dimension {self._name!r} is out of range for {dtype}")
+                    raise OverflowError(
+                        f"domain value {end} of dimension {self._name!r} is out of range for {dtype}"
+                    )
             if converted[0] == limits.min and converted[1] == limits.max:
                 raise TileDBError(
                     "Dimension: Domain check failed; Domain range (upper + lower + 1) is larger than the maximum"
@@ -88,7 +90,9 @@ class Dim:
         else:
             converted = [dtype.type(end) for end in ends]
         if converted[0] > converted[1]:
-            raise TileDBError("Dimension: Domain check failed; Upper domain bound should not be smaller than the lower one")
+            raise TileDBError(
+                "Dimension: Domain check failed; Upper domain bound should not be smaller than the lower one"
+            )
         return (converted[0], converted[1])
 
     @classmethod
@@ -97,12 +101,20 @@ class Dim:
         dim = cls.__new__(cls)
         dim._name = table["name"]
         dim._tiledb_dtype = by_engine_name(table["datatype"])
-        dim._filters = FilterList._of_spec(table.get("filters"))  # pyright: ignore[reportPrivateUsage]
+        dim._filters = FilterList._of_spec(table.get("filters"))
         domain = table.get("domain")
-        dim._domain = None if domain is None else tuple(_text.scalar(dim._tiledb_dtype, end) for end in domain)
+        dim._domain = (
+            None
+            if domain is None
+            else tuple(_text.scalar(dim._tiledb_dtype, end) for end in domain)
+        )
         tile = table.get("tile_extent")
         if tile is not None:
-            tile = int(tile) if base_dtype(dim._tiledb_dtype).kind in "iuM" else _text.scalar(dim._tiledb_dtype, tile)
+            tile = (
+                int(tile)
+                if base_dtype(dim._tiledb_dtype).kind in "iuM"
+                else _text.scalar(dim._tiledb_dtype, tile)
+            )
         dim._tile = tile
         return dim
 
@@ -123,7 +135,7 @@ class Dim:
                 "domain": domain,
                 "tile_extent": self._tile,
                 "current_domain": None if current is None else [_plain(end) for end in current],
-                "filters": used._spec() if len(used) else None,  # pyright: ignore[reportPrivateUsage]
+                "filters": used._spec() if len(used) else None,
             },
         )
 
@@ -165,7 +177,13 @@ class Dim:
             return None
         if dtype.kind == "M":
             return np.timedelta64(self._tile or 0, np.datetime_data(dtype)[0])
-        return dtype.type(0) if self._tile is None else dtype.type(self._tile) if dtype.kind == "f" else self._tile
+        return (
+            dtype.type(0)
+            if self._tile is None
+            else dtype.type(self._tile)
+            if dtype.kind == "f"
+            else self._tile
+        )
 
     @property
     def size(self) -> int:
@@ -192,7 +210,11 @@ class Dim:
         from .dimension_label import DimLabelSchema
 
         return DimLabelSchema(
-            order, self.dtype if dtype is None else dtype, self.dtype, self._tile if tile is None else tile, filters
+            order,
+            self.dtype if dtype is None else dtype,
+            self.dtype,
+            self._tile if tile is None else tile,
+            filters,
         )
 
     def __len__(self) -> int:
@@ -218,7 +240,10 @@ class Dim:
     def __repr__(self) -> str:
         dtype = "|S0" if self.isvar else self.dtype.name
         tile = repr(self.tile) if self.dtype.kind == "M" else str(self.tile)
-        ends = tuple(end.item() if isinstance(end, np.generic) and self.dtype.kind != "M" else end for end in self.domain)
+        ends = tuple(
+            end.item() if isinstance(end, np.generic) and self.dtype.kind != "M" else end
+            for end in self.domain
+        )
         parts = [f"name={self._name!r}", f"domain={ends!r}", f"tile={tile}", f"dtype='{dtype}'"]
         if self.isvar:
             parts.append("var=True")
@@ -227,7 +252,7 @@ class Dim:
         return f"Dim({', '.join(parts)})".replace("np.", "numpy.")
 
     def _repr_html_row_(self) -> str:
-        filters = self._filters._repr_html_()  # pyright: ignore[reportPrivateUsage]
+        filters = self._filters._repr_html_()
         cells = (self._name, self.domain, self.tile, self.dtype, self.dtype == np.bytes_, filters)
         return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
@@ -270,7 +295,8 @@ def coordinate(dim: Dim, end: Any) -> Any:
         return None
     dtype = dim.dtype
     if dtype.kind == "M":
-        return np.datetime64(int(end), np.datetime_data(dtype)[0])
+        unit: Any = np.datetime_data(dtype)[0]
+        return np.datetime64(int(end), unit)
     if dtype.kind == "f":
         return dtype.type(end)
     return int(end) if dtype.kind in "iu" else end

@@ -33,7 +33,9 @@ class DimLabelSchema:
         ctx: Any = None,
     ) -> None:
         if order not in _ORDERS:
-            raise TileDBError(f"unknown label order {order!r}; expected {', '.join(map(repr, _ORDERS))}")
+            raise TileDBError(
+                f"unknown label order {order!r}; expected {', '.join(map(repr, _ORDERS))}"
+            )
         self._order = order
         special = isinstance(label_dtype, str) and label_dtype == "ascii"
         found = DataType.from_numpy(label_dtype)
@@ -43,7 +45,9 @@ class DimLabelSchema:
         self._ncells = lt.VAR_NUM if is_text else found.ncells
         self._dim_dtype = np.dtype(dim_dtype)
         self._tile = dim_tile
-        self._filters: FilterList | None = None if label_filters is None else filter_list(label_filters)
+        self._filters: FilterList | None = (
+            None if label_filters is None else filter_list(label_filters)
+        )
 
     @property
     def label_order(self) -> str:
@@ -82,7 +86,7 @@ class DimLabelSchema:
                 "datatype": _text.name_of(self._datatype),
                 "order": self._order,
                 "tile_extent": tile,
-                "filters": self._filters._spec() if self._filters else None,  # pyright: ignore[reportPrivateUsage]
+                "filters": self._filters._spec() if self._filters else None,
             },
         )
 

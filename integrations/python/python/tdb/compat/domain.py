@@ -26,11 +26,13 @@ class Domain:
             raise TypeError(f"expected dimensions, found {dims!r}")
         anonymous = [dim.name.startswith("__dim_") for dim in dims]
         if any(anonymous) and not all(anonymous):
-            raise TileDBError("Mixed dimension naming: dimensions must be either all anonymous or all named.")
+            raise TileDBError(
+                "Mixed dimension naming: dimensions must be either all anonymous or all named."
+            )
         if all(anonymous) and len(dims) > 1:
             dims = tuple(dim._renamed(f"__dim_{place}") for place, dim in enumerate(dims))
         elif all(anonymous):
-            dims = (dims[0]._renamed("__dim_0"),)
+            dims = tuple(dim._renamed("__dim_0") for dim in dims)
         names = [dim.name for dim in dims]
         if len(set(names)) != len(names):
             raise TileDBError(f"the domain has two dimensions of one name: {names}")
@@ -104,9 +106,9 @@ class Domain:
         return "Domain(" + ",\n       ".join(repr(dim) for dim in self._dims) + ")"
 
     def _repr_html_(self) -> str:
-        rows = "".join(dim._repr_html_row_() for dim in self._dims)  # pyright: ignore[reportPrivateUsage]
-        return f"<table>{Dim._repr_html_heads_()}{rows}</table>"  # pyright: ignore[reportPrivateUsage]
+        rows = "".join(dim._repr_html_row_() for dim in self._dims)
+        return f"<table>{Dim._repr_html_heads_()}{rows}</table>"
 
     def dump(self) -> None:
         """Prints the dimensions."""
-        print("\n".join(dim._dumped() for dim in self._dims))  # pyright: ignore[reportPrivateUsage]
+        print("\n".join(dim._dumped() for dim in self._dims))

@@ -36,7 +36,9 @@ class Enumeration:
                 raise TileDBError(f"enumeration {name!r}: values have different types")
             array = np.array(items, dtype=kind)
         if array.ndim != 1:
-            raise TileDBError(f"enumeration {name!r}: expected one dimension of values, found {array.ndim}")
+            raise TileDBError(
+                f"enumeration {name!r}: expected one dimension of values, found {array.ndim}"
+            )
         if len(set(array.tolist())) != len(array):
             raise TileDBError(f"enumeration {name!r}: values are not unique")
         self._name = str(name)
@@ -57,11 +59,15 @@ class Enumeration:
         made._ncells = lt.VAR_NUM if number == "var" else int(number)
         cells = [_text.cell_bytes(made._datatype, item) for item in table["values"]]
         if made._ncells == lt.VAR_NUM and made._datatype.name == "STRING_UTF8":
-            made._values = np.array([cell.decode("utf-8", "surrogateescape") for cell in cells], dtype="U")
+            made._values = np.array(
+                [cell.decode("utf-8", "surrogateescape") for cell in cells], dtype="U"
+            )
         elif made._ncells == lt.VAR_NUM:
             made._values = np.array(cells, dtype="S")
         else:
-            made._values = np.frombuffer(b"".join(cells), dtype=numpy_dtype(made._datatype, made._ncells))
+            made._values = np.frombuffer(
+                b"".join(cells), dtype=numpy_dtype(made._datatype, made._ncells)
+            )
         return made
 
     def _cells(self) -> list[bytes]:
@@ -128,11 +134,15 @@ class Enumeration:
             if array.dtype.kind == "U" and own.dtype.kind == "S":
                 array = np.char.encode(array, "utf-8")
             if own.dtype.kind != array.dtype.kind:
-                raise TileDBError(f"enumeration {self._name!r}: cannot extend {own.dtype} by {array.dtype}")
+                raise TileDBError(
+                    f"enumeration {self._name!r}: cannot extend {own.dtype} by {array.dtype}"
+                )
         elif own.dtype.kind == "b" and array.dtype.kind == "b":
             pass
         elif own.dtype.kind in "iu" and array.dtype.kind not in "iu":
-            raise TileDBError(f"enumeration {self._name!r}: cannot extend {own.dtype} by {array.dtype}")
+            raise TileDBError(
+                f"enumeration {self._name!r}: cannot extend {own.dtype} by {array.dtype}"
+            )
         else:
             array = array.astype(own.dtype)
         kind = own.dtype.kind if own.dtype.kind in texts else own.dtype
@@ -166,6 +176,4 @@ class Enumeration:
 
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{head}</th>" for head in ("Name", "Data Type", "Ordered"))
-        return (
-            f"<table><tr>{heads}</tr><tr><td>{self._name}</td><td>{self.dtype}</td><td>{self._ordered}</td></tr></table>"
-        )
+        return f"<table><tr>{heads}</tr><tr><td>{self._name}</td><td>{self.dtype}</td><td>{self._ordered}</td></tr></table>"

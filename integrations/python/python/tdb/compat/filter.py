@@ -62,7 +62,7 @@ class CompressionFilter(Filter):
     """A filter that compresses."""
 
     def __init__(self, level: int = -1) -> None:
-        if not isinstance(level, (int, np.integer)):
+        if not isinstance(level, (int, np.integer)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected an integer level, found {level!r}")
         self.level = int(level)
 
@@ -276,7 +276,11 @@ class WebpFilter(Filter):
         return {"format": form, "quality": self.quality, "lossless": self.lossless, **self._extents}
 
     def _shown(self) -> dict[str, Any]:
-        return {"input_format": self.input_format, "quality": self.quality, "lossless": int(self.lossless)}
+        return {
+            "input_format": self.input_format,
+            "quality": self.quality,
+            "lossless": int(self.lossless),
+        }
 
     def __repr__(self) -> str:
         return (
@@ -286,7 +290,7 @@ class WebpFilter(Filter):
 
 
 _BY_NAME: dict[str, type[Filter]] = {
-    kind._name: kind  # pyright: ignore[reportPrivateUsage]
+    kind._name: kind
     for kind in (
         NoOpFilter, GzipFilter, ZstdFilter, LZ4Filter, Bzip2Filter, RleFilter, DictionaryFilter, DeltaFilter,
         DoubleDeltaFilter, BitWidthReductionFilter, PositiveDeltaFilter, BitShuffleFilter, ByteShuffleFilter,
@@ -296,7 +300,7 @@ _BY_NAME: dict[str, type[Filter]] = {
 
 
 def _of_spec(spec: Any) -> Filter:
-    options = {"filter": spec} if isinstance(spec, str) else dict(spec)
+    options: dict[str, Any] = {"filter": spec} if isinstance(spec, str) else dict(spec)
     name = options.pop("filter")
     kind = _BY_NAME.get(name)
     if kind is None:
@@ -311,11 +315,13 @@ def _of_spec(spec: Any) -> Filter:
     if issubclass(kind, _Windowed):
         return kind(options.get("max_window", -1))
     if kind is FloatScaleFilter:
-        return FloatScaleFilter(options.get("scale", 1.0), options.get("offset", 0.0), options.get("byte_width", 8))
+        return FloatScaleFilter(
+            options.get("scale", 1.0), options.get("offset", 0.0), options.get("byte_width", 8)
+        )
     if kind is WebpFilter:
         form = lt.WebpInputFormat[f"WEBP_{options.pop('format', 'none').upper()}"]
         found = WebpFilter(form, options.pop("quality", 100.0), options.pop("lossless", False))
-        found._extents = options  # pyright: ignore[reportPrivateUsage]
+        found._extents = options
         return found
     return kind()
 
@@ -385,12 +391,16 @@ class FilterList:
     def _repr_html_(self) -> str:
         if not self._filters:
             return "-"
-        rows = "".join(item._repr_html_row_only_() for item in self._filters)  # pyright: ignore[reportPrivateUsage]
+        rows = "".join(item._repr_html_row_only_() for item in self._filters)
         return f"<section><table><tr><th>Name</th><th>Option</th><th>Level</th></tr>{rows}</table></section>"
 
     def _spec(self) -> Any:
-        specs = [item._spec() for item in self._filters]  # pyright: ignore[reportPrivateUsage]
-        return specs if self._chunksize == 65536 else {"max_chunk_size": self._chunksize, "filters": specs}
+        specs = [item._spec() for item in self._filters]
+        return (
+            specs
+            if self._chunksize == 65536
+            else {"max_chunk_size": self._chunksize, "filters": specs}
+        )
 
     @classmethod
     def _of_spec(cls, spec: Any) -> FilterList:

@@ -46,7 +46,9 @@ class FragmentInfo:
         return [(name, getattr(self, name)) for name in names]
 
     def __repr__(self) -> str:
-        return "FragmentInfo(" + ", ".join(f"{name}={value!r}" for name, value in self._shown()) + ")"
+        return (
+            "FragmentInfo(" + ", ".join(f"{name}={value!r}" for name, value in self._shown()) + ")"
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in self._shown())
@@ -61,7 +63,7 @@ class FragmentInfoList:
         self.array_uri = os.fspath(array_uri)
         path = self.array_uri.removeprefix("file://")
         native = _engine.open_array(path, None, None, key_of(ctx), storage_options(ctx, path))
-        schema = ArraySchema._of_native(native)  # pyright: ignore[reportPrivateUsage]
+        schema = ArraySchema._of_native(native)
         facts = call(native.fragments)
         details = call(_native.fragment_details, native, include_mbrs)
         base = os.path.abspath(path)
@@ -71,7 +73,10 @@ class FragmentInfoList:
             if sides is None:
                 return None
             return tuple(
-                tuple(item.decode() if isinstance(item, bytes) else coordinate(dim, item) for item in side)
+                tuple(
+                    item.decode() if isinstance(item, bytes) else coordinate(dim, item)
+                    for item in side
+                )
                 for dim, side in zip(dims, sides)
             )
 
@@ -93,7 +98,8 @@ class FragmentInfoList:
         self._mbrs: Any = None
         if include_mbrs:
             self._mbrs = tuple(
-                tuple(ends(sides) for sides in found["mbrs"]) if "mbrs" in found else () for found in details
+                tuple(ends(sides) for sides in found["mbrs"]) if "mbrs" in found else ()
+                for found in details
             )
 
     @property
@@ -125,7 +131,7 @@ class FragmentInfoList:
         return "FragmentInfoList([" + ", ".join(repr(found) for found in self) + "])"
 
     def _repr_html_(self) -> str:
-        return "<section>" + "".join(found._repr_html_() for found in self) + "</section>"  # pyright: ignore[reportPrivateUsage]
+        return "<section>" + "".join(found._repr_html_() for found in self) + "</section>"
 
 
 def _dense_cells(schema: ArraySchema, sides: Any) -> int:
@@ -134,7 +140,7 @@ def _dense_cells(schema: ArraySchema, sides: Any) -> int:
 
     count = 1
     for dim, (first, last) in zip(schema.domain, sides):
-        low, extent = plain(dim.domain[0]), dim._tile or dim.size  # pyright: ignore[reportPrivateUsage]
+        low, extent = plain(dim.domain[0]), dim._tile or dim.size
         tiles = (plain(last) - low) // extent - (plain(first) - low) // extent + 1
         count *= tiles * extent
     return count
@@ -156,7 +162,9 @@ def _to_vacuum(path: str, native: Any) -> tuple[str, ...]:
 class PyFragmentInfo:
     """The interface of the C++ library."""
 
-    def __init__(self, uri: Any, schema: Any = None, include_mbrs: bool = False, ctx: Ctx | None = None) -> None:
+    def __init__(
+        self, uri: Any, schema: Any = None, include_mbrs: bool = False, ctx: Ctx | None = None
+    ) -> None:
         self._list = FragmentInfoList(uri, include_mbrs, ctx)
 
     def get_num_fragments(self) -> int:
@@ -176,14 +184,20 @@ class PyFragmentInfo:
         return "\n".join(lines) + "\n"
 
 
-def array_fragments(uri: Any, include_mbrs: bool = False, ctx: Ctx | None = None) -> FragmentInfoList:
+def array_fragments(
+    uri: Any, include_mbrs: bool = False, ctx: Ctx | None = None
+) -> FragmentInfoList:
     """Returns facts about the fragments of an array."""
     return FragmentInfoList(uri, include_mbrs, ctx)
 
 
 def _in_range(fragments: FragmentInfoList, timestamp_range: tuple[int, int]) -> list[FragmentInfo]:
     first, last = timestamp_range
-    return [found for found in fragments if first <= found.timestamp_range[0] and found.timestamp_range[1] <= last]
+    return [
+        found
+        for found in fragments
+        if first <= found.timestamp_range[0] and found.timestamp_range[1] <= last
+    ]
 
 
 def _copy_fragments(found: list[FragmentInfo], source: str, target: str) -> None:
@@ -233,7 +247,11 @@ def copy_fragments_to_existing_array(
     source, target = (os.fspath(uri).removeprefix("file://") for uri in (src_uri, dst_uri))
     if ArraySchema.load(source, ctx) != ArraySchema.load(target, ctx):
         raise TileDBError("Source and destination array schemas do not match")
-    schemas = [name for name in os.listdir(os.path.join(source, "__schema")) if not name.startswith("__enum")]
+    schemas = [
+        name
+        for name in os.listdir(os.path.join(source, "__schema"))
+        if not name.startswith("__enum")
+    ]
     if len(schemas) > 1:
         raise TileDBError("Copying fragments of arrays with an evolved schema is not supported")
     found = _in_range(FragmentInfoList(source, ctx=ctx), timestamp_range)
@@ -251,5 +269,9 @@ def delete_fragments(uri: Any, timestamp_range: tuple[int, int], ctx: Ctx | None
     """Deletes the fragments that were written within a time range."""
     from .array import Array
 
-    warnings.warn("delete_fragments is deprecated; use Array.delete_fragments", DeprecationWarning, stacklevel=2)
+    warnings.warn(
+        "delete_fragments is deprecated; use Array.delete_fragments",
+        DeprecationWarning,
+        stacklevel=2,
+    )
     Array.delete_fragments(uri, timestamp_range[0], timestamp_range[1], ctx)

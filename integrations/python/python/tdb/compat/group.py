@@ -50,7 +50,9 @@ class Object:
 class Group:
     """A group at a point in time. Changes are written when it is closed."""
 
-    def __init__(self, uri: Any, mode: str = "r", config: Config | None = None, ctx: Ctx | None = None) -> None:
+    def __init__(
+        self, uri: Any, mode: str = "r", config: Config | None = None, ctx: Ctx | None = None
+    ) -> None:
         if mode not in ("r", "w", "m"):
             raise ValueError(f"invalid mode {mode!r}")
         self._uri = os.fspath(uri)
@@ -65,10 +67,15 @@ class Group:
         """Creates a group."""
         path = os.fspath(uri).removeprefix("file://")
         ctx = context(ctx)
-        call(_native.create_group, _engine.opening(path, None, None, key_of(ctx), storage_options(ctx, path)))
+        call(
+            _native.create_group,
+            _engine.opening(path, None, None, key_of(ctx), storage_options(ctx, path)),
+        )
 
     @staticmethod
-    def consolidate_metadata(uri: Any, config: Config | None = None, ctx: Ctx | None = None) -> None:
+    def consolidate_metadata(
+        uri: Any, config: Config | None = None, ctx: Ctx | None = None
+    ) -> None:
         """Consolidates the metadata files."""
         consolidate_metadata(os.fspath(uri), key_of(context(ctx)))
 
@@ -107,7 +114,7 @@ class Group:
         """Writes the changes, and releases the group."""
         if not self._isopen:
             return
-        self._meta._flush()  # pyright: ignore[reportPrivateUsage]
+        self._meta._flush()
         try:
             if self._added or self._removed:
                 call(self._native.change, self._added, self._removed, self._at())
@@ -156,9 +163,13 @@ class Group:
     def _writable(self) -> None:
         self._opened()
         if self._mode == "r":
-            raise TileDBError("Group: cannot change members; the group was not opened in write mode")
+            raise TileDBError(
+                "Group: cannot change members; the group was not opened in write mode"
+            )
 
-    def add(self, uri: Any, name: str | None = None, relative: bool = False, type: Any = None) -> None:
+    def add(
+        self, uri: Any, name: str | None = None, relative: bool = False, type: Any = None
+    ) -> None:
         """Adds a member."""
         self._writable()
         text = os.fspath(uri)

@@ -24,7 +24,7 @@ from .domain import Domain
 _ALL = 2**64 - 1
 
 
-def open(  # noqa: A001
+def open(
     uri: Any,
     mode: str = "r",
     key: Any = None,
@@ -36,7 +36,9 @@ def open(  # noqa: A001
     """Opens an array."""
     if config is not None:
         ctx = Ctx(config)
-    probe = Array(uri, mode="r" if mode == "r" else mode, key=key, timestamp=timestamp, attr=attr, ctx=ctx)
+    probe = Array(
+        uri, mode="r" if mode == "r" else mode, key=key, timestamp=timestamp, attr=attr, ctx=ctx
+    )
     probe.__class__ = SparseArray if probe.schema.sparse else DenseArray
     return probe
 
@@ -44,11 +46,19 @@ def open(  # noqa: A001
 def save(uri: Any, array: Any, **kw: Any) -> Any:
     """Creates a dense array from an array of NumPy."""
     if not isinstance(array, np.ndarray):
-        raise ValueError("expected NumPy ndarray, not '{}'".format(type(array)))
+        raise ValueError(f"expected NumPy ndarray, not '{type(array)}'")
     return from_numpy(uri, array, **kw)
 
 
-def empty_like(uri: Any, arr: Any, config: Any = None, key: Any = None, tile: Any = None, ctx: Ctx | None = None, dtype: Any = None) -> Any:
+def empty_like(
+    uri: Any,
+    arr: Any,
+    config: Any = None,
+    key: Any = None,
+    tile: Any = None,
+    ctx: Ctx | None = None,
+    dtype: Any = None,
+) -> Any:
     """Creates an empty array with the schema of an array."""
     if config is not None:
         ctx = Ctx(config)
@@ -60,7 +70,11 @@ def empty_like(uri: Any, arr: Any, config: Any = None, key: Any = None, tile: An
         if isinstance(arr, tuple):
             schema = schema_like(shape=arr, dtype=dtype, tile=tile, ctx=ctx)
         else:
-            schema = schema_like(shape=arr.shape, dtype=arr.dtype, tile=tile, ctx=ctx) if not isinstance(arr, np.ndarray) else schema_like(arr, tile=tile, ctx=ctx)
+            schema = (
+                schema_like(shape=arr.shape, dtype=arr.dtype, tile=tile, ctx=ctx)
+                if not isinstance(arr, np.ndarray)
+                else schema_like(arr, tile=tile, ctx=ctx)
+            )
     Array.create(uri, schema, key=key, ctx=ctx)
     return open(uri, mode="w", key=key, ctx=ctx)
 
@@ -102,7 +116,13 @@ def schema_for(
         extents = list(tile)
     dims: list[Dim] = []
     for place, (length, extent) in enumerate(zip(shape, extents)):
-        extent = min(length, 10000) or 1 if extent is None else min(int(extent), length) if not full_domain else int(extent)
+        extent = (
+            min(length, 10000) or 1
+            if extent is None
+            else min(int(extent), length)
+            if not full_domain
+            else int(extent)
+        )
         kind = np.dtype(dim_dtype)
         first = int(np.iinfo(kind).min) if full_domain else 0
         last = int(np.iinfo(kind).max) - extent if full_domain else max(length - 1, 0)
@@ -120,12 +140,29 @@ def schema_for(
         if isinstance(first_item, np.ndarray):
             attr = Attr(attr_name, dtype=first_item.dtype, var=True, filters=filters)
         else:
-            attr = Attr(attr_name, dtype=np.dtype("U0" if isinstance(first_item, str) else "S0"), filters=filters)
+            attr = Attr(
+                attr_name,
+                dtype=np.dtype("U0" if isinstance(first_item, str) else "S0"),
+                filters=filters,
+            )
     else:
         if dtype.kind == "U":
             dtype = np.dtype("U0")
-        attr = Attr(attr_name, dtype=dtype, var=var, filters=filters, nullable=bool(kw.pop("nullable", False)))
-    names = ("cell_order", "tile_order", "capacity", "coords_filters", "offsets_filters", "validity_filters")
+        attr = Attr(
+            attr_name,
+            dtype=dtype,
+            var=var,
+            filters=filters,
+            nullable=bool(kw.pop("nullable", False)),
+        )
+    names = (
+        "cell_order",
+        "tile_order",
+        "capacity",
+        "coords_filters",
+        "offsets_filters",
+        "validity_filters",
+    )
     given = {name: kw[name] for name in names if name in kw}
     return ArraySchema(Domain(*dims), attrs=[attr], sparse=sparse, ctx=ctx, **given)
 
@@ -154,16 +191,22 @@ def from_numpy(uri: Any, array: Any, config: Any = None, ctx: Ctx | None = None,
             else:
                 firsts = [dim.domain[0] for dim in target.schema.domain]
                 low = [0 if first < 0 else first for first in firsts]
-                target._write_box([(first, first + size - 1) for first, size in zip(low, array.shape)], array)
+                target._write_box(
+                    [(first, first + size - 1) for first, size in zip(low, array.shape)], array
+                )
     elif mode == "append":
         _append(uri, array, ctx, timestamp, start_idx, append_dim)
     return open(uri, ctx=ctx)
 
 
-def _append(uri: Any, array: Any, ctx: Ctx | None, timestamp: Any, start_idx: Any, append_dim: int) -> None:
+def _append(
+    uri: Any, array: Any, ctx: Ctx | None, timestamp: Any, start_idx: Any, append_dim: int
+) -> None:
     with open(uri, ctx=ctx) as target:
         if target.ndim != array.ndim:
-            raise ValueError("The number of dimension of the TileDB array and Numpy array to append do not match")
+            raise ValueError(
+                "The number of dimension of the TileDB array and Numpy array to append do not match"
+            )
         if append_dim >= array.ndim:
             raise IndexError("`append_dim` out of bounds")
         found = target.nonempty_domain()
@@ -172,9 +215,13 @@ def _append(uri: Any, array: Any, ctx: Ctx | None, timestamp: Any, start_idx: An
         for place in range(array.ndim):
             size = int(found[place][1]) - int(found[place][0]) + 1
             if place != append_dim and array.shape[place] > size and size > 0:
-                raise ValueError("The input Numpy array must be of the same shape as the TileDB array, exluding the `append_dim`, but the Numpy array at index {} has {} dimension(s) and the TileDB array has {}.".format(place, array.shape[place], size))
+                raise ValueError(
+                    f"The input Numpy array must be of the same shape as the TileDB array, exluding the `append_dim`, but the Numpy array at index {place} has {array.shape[place]} dimension(s) and the TileDB array has {size}."
+                )
             if place != append_dim and array.shape[place] != size and size > 0:
-                raise ValueError(f"dimension {place} has {size} coordinates, and the data {array.shape[place]}")
+                raise ValueError(
+                    f"dimension {place} has {size} coordinates, and the data {array.shape[place]}"
+                )
         ranges: list[tuple[int, int]] = []
         for place in range(array.ndim):
             first = int(found[place][0])
@@ -203,7 +250,12 @@ def consolidate(
     mode = settings["sm.consolidation.mode"]
     native = _engine.open_array(path, None, None, opening["key"], opening["storage_options"])
     if fragment_uris is None and mode != "fragments":
-        kinds = {"commits": "commits", "fragment_meta": "footers", "array_meta": "metadata", "group_meta": "metadata"}
+        kinds = {
+            "commits": "commits",
+            "fragment_meta": "footers",
+            "array_meta": "metadata",
+            "group_meta": "metadata",
+        }
         if mode not in kinds:
             raise TileDBError(f"Cannot consolidate; unknown mode {mode!r}")
         call(_native.change_files, opening, "consolidate", kinds[mode], False, False, False, None)
@@ -220,9 +272,15 @@ def consolidate(
             )
         names = [os.path.basename(name) for name in fragment_uris]
     else:
-        first, last = int(settings["sm.consolidation.timestamp_start"]), int(settings["sm.consolidation.timestamp_end"])
+        first, last = (
+            int(settings["sm.consolidation.timestamp_start"]),
+            int(settings["sm.consolidation.timestamp_end"]),
+        )
         if timestamp is not None:
-            first, last = (0 if timestamp[0] is None else timestamp[0], _ALL if timestamp[1] is None else timestamp[1])
+            first, last = (
+                0 if timestamp[0] is None else timestamp[0],
+                _ALL if timestamp[1] is None else timestamp[1],
+            )
         between = None if (first, last) == (0, _ALL) else (first, last)
     facts = call(native.fragments)
     if names is None and len(facts) < 2:
@@ -248,7 +306,9 @@ def consolidate(
     call(_native.consolidate_fragments, opening, given, False, False, None)
 
 
-def vacuum(uri: Any, config: Config | None = None, ctx: Ctx | None = None, timestamp: Any = None) -> None:
+def vacuum(
+    uri: Any, config: Config | None = None, ctx: Ctx | None = None, timestamp: Any = None
+) -> None:
     """Deletes superseded files of an array."""
     ctx = context(ctx)
     settings = ctx.config() if config is None else config
@@ -266,11 +326,21 @@ def vacuum(uri: Any, config: Config | None = None, ctx: Ctx | None = None, times
         # The engine vacuums a consolidated fragment as a whole, if all its sources are in range.
         from .fragment import FragmentInfoList
 
-        found = [item for item in FragmentInfoList(uri, ctx=ctx) if timestamp[0] <= item.timestamp_range[0] and item.timestamp_range[1] <= timestamp[1]]
+        found = [
+            item
+            for item in FragmentInfoList(uri, ctx=ctx)
+            if timestamp[0] <= item.timestamp_range[0] and item.timestamp_range[1] <= timestamp[1]
+        ]
         if not found:
             return
     mode = settings["sm.vacuum.mode"]
-    kinds = {"fragments": "fragments", "commits": "commits", "fragment_meta": "footers", "array_meta": "metadata", "group_meta": "metadata"}
+    kinds = {
+        "fragments": "fragments",
+        "commits": "commits",
+        "fragment_meta": "footers",
+        "array_meta": "metadata",
+        "group_meta": "metadata",
+    }
     if mode not in kinds:
         raise TileDBError(f"Cannot vacuum; unknown mode {mode!r}")
     path = os.fspath(uri).removeprefix("file://")

@@ -7,6 +7,9 @@ import enum
 from ._engine import TileDBError
 
 __all__ = [
+    "TILEDB_MAX_PATH",
+    "TILEDB_OFFSET_SIZE",
+    "TILEDB_VAR_NUM",
     "ArrayType",
     "CurrentDomainType",
     "DataOrder",
@@ -15,25 +18,59 @@ __all__ = [
     "LayoutType",
     "QueryStatus",
     "QueryType",
-    "TILEDB_MAX_PATH",
-    "TILEDB_OFFSET_SIZE",
-    "TILEDB_VAR_NUM",
     "TileDBError",
     "WebpInputFormat",
     "version",
 ]
 
-_NAMES = [
-    "INT32", "INT64", "FLOAT32", "FLOAT64", "CHAR", "INT8", "UINT8", "INT16", "UINT16", "UINT32", "UINT64",
-    "STRING_ASCII", "STRING_UTF8", "STRING_UTF16", "STRING_UTF32", "STRING_UCS2", "STRING_UCS4", "ANY",
-    "DATETIME_YEAR", "DATETIME_MONTH", "DATETIME_WEEK", "DATETIME_DAY", "DATETIME_HR", "DATETIME_MIN",
-    "DATETIME_SEC", "DATETIME_MS", "DATETIME_US", "DATETIME_NS", "DATETIME_PS", "DATETIME_FS", "DATETIME_AS",
-    "TIME_HR", "TIME_MIN", "TIME_SEC", "TIME_MS", "TIME_US", "TIME_NS", "TIME_PS", "TIME_FS", "TIME_AS",
-    "BLOB", "BOOL", "GEOM_WKB", "GEOM_WKT",
-]  # fmt: skip
 
-#: The datatypes of the format. The names in lower case are those of the engine.
-DataType = enum.IntEnum("DataType", {name: code for code, name in enumerate(_NAMES)})
+class DataType(enum.IntEnum):
+    """The datatypes of the format. The names in lower case are those of the engine."""
+
+    INT32 = 0
+    INT64 = 1
+    FLOAT32 = 2
+    FLOAT64 = 3
+    CHAR = 4
+    INT8 = 5
+    UINT8 = 6
+    INT16 = 7
+    UINT16 = 8
+    UINT32 = 9
+    UINT64 = 10
+    STRING_ASCII = 11
+    STRING_UTF8 = 12
+    STRING_UTF16 = 13
+    STRING_UTF32 = 14
+    STRING_UCS2 = 15
+    STRING_UCS4 = 16
+    ANY = 17
+    DATETIME_YEAR = 18
+    DATETIME_MONTH = 19
+    DATETIME_WEEK = 20
+    DATETIME_DAY = 21
+    DATETIME_HR = 22
+    DATETIME_MIN = 23
+    DATETIME_SEC = 24
+    DATETIME_MS = 25
+    DATETIME_US = 26
+    DATETIME_NS = 27
+    DATETIME_PS = 28
+    DATETIME_FS = 29
+    DATETIME_AS = 30
+    TIME_HR = 31
+    TIME_MIN = 32
+    TIME_SEC = 33
+    TIME_MS = 34
+    TIME_US = 35
+    TIME_NS = 36
+    TIME_PS = 37
+    TIME_FS = 38
+    TIME_AS = 39
+    BLOB = 40
+    BOOL = 41
+    GEOM_WKB = 42
+    GEOM_WKT = 43
 
 
 class ArrayType(enum.IntEnum):

@@ -13,7 +13,13 @@ from ._reading import Selected, columns_of, read_dense
 from .fragment import PyFragmentInfo
 from .schema_evolution import ArraySchemaEvolution
 
-__all__ = ["ArraySchemaEvolution", "PyFragmentInfo", "PyQuery", "metadata_test_aux", "test_webp_filter"]
+__all__ = [
+    "ArraySchemaEvolution",
+    "PyFragmentInfo",
+    "PyQuery",
+    "metadata_test_aux",
+    "test_webp_filter",
+]
 
 _LAYOUTS = {0: "C", 1: "F", 2: "G", 3: "U"}
 
@@ -27,7 +33,7 @@ class _MetadataTestAux:
         from .array import Array
 
         with Array(uri, "w") as array:
-            array._write_metadata([("abc", ("string_ascii", b"xyz"))])  # pyright: ignore[reportPrivateUsage]
+            array._write_metadata([("abc", ("string_ascii", b"xyz"))])
 
 
 class _WebpFilter:
@@ -46,9 +52,13 @@ test_webp_filter = _WebpFilter()
 class PyQuery:
     """A low-level query: bytes and offsets per field."""
 
-    def __init__(self, ctx: Any, array: Any, attrs: Any, dims: Any, layout: int, use_arrow: bool) -> None:
+    def __init__(
+        self, ctx: Any, array: Any, attrs: Any, dims: Any, layout: int, use_arrow: bool
+    ) -> None:
         self._array = array
-        self._selected = Selected(list(attrs), list(dims), None, _LAYOUTS[int(lt.LayoutType(int(layout)))])
+        self._selected = Selected(
+            list(attrs), list(dims), None, _LAYOUTS[int(lt.LayoutType(int(layout)))]
+        )
         self._subarray: Any = None
         self._results: OrderedDict[str, tuple[Values, Values]] = OrderedDict()
 
@@ -69,7 +79,10 @@ class PyQuery:
         for name, (values, _) in columns.items():
             flat = values.reshape(-1)
             if flat.dtype.kind != "O":
-                self._results[name] = (np.ascontiguousarray(flat).view(np.uint8), np.empty(0, dtype=np.uint64))
+                self._results[name] = (
+                    np.ascontiguousarray(flat).view(np.uint8),
+                    np.empty(0, dtype=np.uint64),
+                )
                 continue
             cells = [item.encode() if isinstance(item, str) else bytes(item) for item in flat]
             ends = np.cumsum([0, *(len(cell) for cell in cells)], dtype=np.uint64)

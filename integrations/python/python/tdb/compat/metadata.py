@@ -58,9 +58,13 @@ def _pack_array(array: Any) -> _Packed:
     if array.dtype.kind in "SU" and array.dtype.itemsize > (4 if array.dtype.kind == "U" else 1):
         if array.size == 1 and not array.ndim:
             item: Any = array[()]
-            return ("string_utf8", item.encode()) if isinstance(item, str) else ("blob", bytes(item))
+            return (
+                ("string_utf8", item.encode()) if isinstance(item, str) else ("blob", bytes(item))
+            )
         if array.size != 1:
-            raise TypeError(f"Unsupported item type '{array.dtype}': arrays of texts have one character per text")
+            raise TypeError(
+                f"Unsupported item type '{array.dtype}': arrays of texts have one character per text"
+            )
     if array.dtype.kind == "U":
         return ("string_utf8", array.astype(array.dtype.newbyteorder("<")).tobytes())
     if array.dtype.kind == "S":
@@ -95,7 +99,10 @@ class Metadata(MutableMapping[str, Any]):
         if self._owner.mode not in ("r", "m"):
             raise TileDBError("cannot read metadata of an object that is open for writing")
         if self._entries is None or self._entries[0] is not native:
-            self._entries = (native, {key: (datatype, value) for key, datatype, value in call(native.metadata)})
+            self._entries = (
+                native,
+                {key: (datatype, value) for key, datatype, value in call(native.metadata)},
+            )
         return self._entries[1]
 
     def _value(self, key: str) -> tuple[str, Any]:
@@ -110,7 +117,11 @@ class Metadata(MutableMapping[str, Any]):
         if _FLAT + key in entries:
             datatype, value = entries[_FLAT + key]
             raw = b"" if value == () else _raw(datatype, value)
-            dtype = np.dtype("U1") if datatype == "string_utf8" else base_dtype(by_engine_name(datatype))
+            dtype = (
+                np.dtype("U1")
+                if datatype == "string_utf8"
+                else base_dtype(by_engine_name(datatype))
+            )
             array = np.frombuffer(raw, dtype=dtype)
             if _SHAPE + key in entries:
                 shape = entries[_SHAPE + key][1]
@@ -134,7 +145,11 @@ class Metadata(MutableMapping[str, Any]):
         self._check_writable()
         if isinstance(value, np.ndarray):
             array: Any = np.ascontiguousarray(value) if value.ndim else value
-            changes: dict[str, _Packed | None] = {key: None, _SHAPE + key: None, _FLAT + key: _pack_array(array)}
+            changes: dict[str, _Packed | None] = {
+                key: None,
+                _SHAPE + key: None,
+                _FLAT + key: _pack_array(array),
+            }
             if array.ndim != 1:
                 shape = array.shape
                 changes[_SHAPE + key] = ("int32", b"") if not shape else _pack(list(shape))

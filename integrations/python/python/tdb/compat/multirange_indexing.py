@@ -54,7 +54,12 @@ def _dimension(item: Any) -> tuple[Range, ...] | None:
         items: list[Any] = item
         return tuple(_as_range(part) for part in items) or None
     if type(item).__module__.startswith(("pyarrow", "pandas")):
-        array = item.to_numpy(zero_copy_only=False) if hasattr(item, "to_pylist") else np.asarray(item)
+        foreign: Any = item
+        array = (
+            foreign.to_numpy(zero_copy_only=False)
+            if hasattr(foreign, "to_pylist")
+            else np.asarray(foreign)
+        )
         return tuple((point, point) for point in array) or None
     return (_as_range(item),)
 
@@ -112,7 +117,7 @@ class _Indexer:
         return ranges
 
     def _limits(self) -> list[Any]:
-        limits = self.array._limits()  # pyright: ignore[reportPrivateUsage]
+        limits = self.array._limits()
         if not self.array.schema.current_domain.is_empty:
             return limits
         found = self.array.nonempty_domain()
@@ -120,18 +125,25 @@ class _Indexer:
 
     def _sparse_limits(self) -> list[Any]:
         schema = self.array.schema
-        return [None] * schema.ndim if schema.current_domain.is_empty else self.array._limits()  # pyright: ignore[reportPrivateUsage]
+        return [None] * schema.ndim if schema.current_domain.is_empty else self.array._limits()
 
     def _checked(self, dim: Any, item: Range, limit: Any) -> Range:
         first, last = item
         kind = dim.dtype.kind
         for end in item:
-            wrong = isinstance(end, (str, bytes)) != (kind == "S") or kind == "M" and not isinstance(
-                end, (np.datetime64, int, np.integer)
+            wrong = isinstance(end, (str, bytes)) != (kind == "S") or (
+                kind == "M" and not isinstance(end, (np.datetime64, int, np.integer))
             )
             if end is not None and wrong:
-                raise TileDBError(f"Failed to cast dim range '{item}' to dim type {dim._tiledb_dtype.name}")  # pyright: ignore[reportPrivateUsage]
-            if end is not None and kind in "iu" and isinstance(end, (float, np.floating)) and end != int(end):
+                raise TileDBError(
+                    f"Failed to cast dim range '{item}' to dim type {dim._tiledb_dtype.name}"
+                )
+            if (
+                end is not None
+                and kind in "iu"
+                and isinstance(end, (float, np.floating))
+                and end != int(end)
+            ):
                 raise IndexError(f"cannot index integral dimension {dim.name!r} with {end}")
         if limit is not None:
             first = limit[0] if first is None else first
@@ -141,14 +153,18 @@ class _Indexer:
             last = None if last is None else int(last)
             low, high = dim.domain if limit is None else limit
             if self.array.schema.sparse:
-                if first is not None and last is not None and (first > high or last < low or first > last):
+                if (
+                    first is not None
+                    and last is not None
+                    and (first > high or last < low or first > last)
+                ):
                     raise TileDBError(
                         f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
                         f" [{low}, {high}]"
                     )
                 first = None if first is None else max(first, low)
                 last = None if last is None else min(last, high)
-                if first is not None and first > high or last is not None and last < low:
+                if (first is not None and first > high) or (last is not None and last < low):
                     raise TileDBError(
                         f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
                         f" [{low}, {high}]"
@@ -159,7 +175,7 @@ class _Indexer:
         return (first, last)
 
     def _selected(self) -> Selected:
-        return self.query._selected(self._default_coords())  # pyright: ignore[reportPrivateUsage]
+        return self.query._selected(self._default_coords())
 
     def _default_coords(self) -> bool:
         return self.array.schema.sparse
@@ -173,7 +189,7 @@ class _Indexer:
         return read_dense(array, selected, ranges)
 
     def __getitem__(self, idx: Any) -> Any:
-        self.array._check_readable()  # pyright: ignore[reportPrivateUsage]
+        self.array._check_readable()
         ranges = self._ranges(idx)
         if self.query.return_incomplete:
             return _Results(self, ranges)
@@ -193,10 +209,12 @@ class _Results:
     def estimated_result_sizes(self) -> OrderedDict[str, EstimatedResultSize]:
         """Returns the bytes of each column."""
         found: OrderedDict[str, EstimatedResultSize] = OrderedDict()
-        cells = self.indexer._cells(self.ranges)  # pyright: ignore[reportPrivateUsage]
+        cells = self.indexer._cells(self.ranges)
         for name, (values, _) in cells.columns.items():
             if values.dtype.kind == "O":
-                parts = [item.encode() if isinstance(item, str) else item for item in values.reshape(-1)]
+                parts = [
+                    item.encode() if isinstance(item, str) else item for item in values.reshape(-1)
+                ]
                 data = sum(len(part) if isinstance(part, bytes) else part.nbytes for part in parts)
                 found[name] = EstimatedResultSize(8 * len(parts), data)
             else:
@@ -204,7 +222,7 @@ class _Results:
         return found
 
     def __iter__(self) -> Iterator[Any]:
-        yield self.indexer._result(self.ranges)  # pyright: ignore[reportPrivateUsage]
+        yield self.indexer._result(self.ranges)
 
 
 class MultiRangeIndexer(_Indexer):
@@ -213,8 +231,8 @@ class MultiRangeIndexer(_Indexer):
     def _result(self, ranges: Any) -> OrderedDict[str, Any]:
         if self.query.return_arrow:
             raise TileDBError("`return_arrow=True` requires .df indexer")
-        if self.query._aggregates is not None:  # pyright: ignore[reportPrivateUsage]
-            return self.query._aggregated(ranges)  # pyright: ignore[reportPrivateUsage]
+        if self.query._aggregates is not None:
+            return self.query._aggregated(ranges)
         return self._cells(ranges).decoded()
 
 
@@ -239,7 +257,7 @@ class LabelIndexer(_Indexer):
             raise TileDBError("Cannot set more than one label per dimension")
 
     def __getitem__(self, idx: Any) -> Any:
-        self.array._check_readable()  # pyright: ignore[reportPrivateUsage]
+        self.array._check_readable()
         schema = self.array.schema
         items: tuple[Any, ...] = idx if isinstance(idx, tuple) else (idx,)
         names: list[Any] = [None] * schema.ndim
@@ -251,22 +269,26 @@ class LabelIndexer(_Indexer):
             item = items[place] if place < len(items) else slice(None)
             found = _dimension(item)
             if found is None:
-                return Cells(self.array, empty_columns(self.array, self._selected()), None).decoded()
+                return Cells(
+                    self.array, empty_columns(self.array, self._selected()), None
+                ).decoded()
             if not found:
                 continue
             (labels if names[place] else ranges).append((names[place] or dim.name, list(found)))
-        if self.query._aggregates is not None:  # pyright: ignore[reportPrivateUsage]
+        if self.query._aggregates is not None:
             from .subarray import Subarray
 
             subarray = Subarray(self.array)
-            subarray._labels = dict(labels)  # pyright: ignore[reportPrivateUsage]
-            found_ranges, _ = subarray._resolved()._parts()  # pyright: ignore[reportPrivateUsage]
-            return self.query._aggregated([*ranges, *found_ranges])  # pyright: ignore[reportPrivateUsage]
+            subarray._labels = dict(labels)
+            found_ranges, _ = subarray._resolved()._parts()
+            return self.query._aggregated([*ranges, *found_ranges])
         return label_cells(self.query, self._selected(), ranges, labels).decoded()
 
     def _selected(self) -> Selected:
         selected = super()._selected()
-        return Selected(selected.attrs, [*self.labels, *selected.dims], selected.condition, selected.order)
+        return Selected(
+            selected.attrs, [*self.labels, *selected.dims], selected.condition, selected.order
+        )
 
 
 def label_cells(
@@ -288,7 +310,9 @@ def label_cells(
     if schema.sparse or schema.ndim == 1:
         return Cells(array, columns, None)
     # Labels have one value per coordinate of their dimension, other fields one per cell.
-    coordinates = columns_of(array, Selected([], dims, None, selected.order), list(ranges), list(labels))
+    coordinates = columns_of(
+        array, Selected([], dims, None, selected.order), list(ranges), list(labels)
+    )
     axes = [np.unique(coordinates[name][0]) for name in dims]
     shape = tuple(len(axis) for axis in axes)
     found: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
@@ -296,7 +320,10 @@ def label_cells(
         if schema.has_dim_label(name):
             place = schema.dim_label(name).dim_index
             firsts = tuple(slice(None) if axis == place else 0 for axis in range(schema.ndim))
-            found[name] = (values.reshape(shape)[firsts] if values.size == np.prod(shape) else values, None)
+            found[name] = (
+                values.reshape(shape)[firsts] if values.size == np.prod(shape) else values,
+                None,
+            )
             continue
         found[name] = (values.reshape(shape), None if valid is None else valid.reshape(shape))
     return Cells(array, found, shape)
@@ -309,7 +336,7 @@ class DataFrameIndexer(_Indexer):
         return True
 
     def __getitem__(self, idx: Any) -> Any:
-        if self.query._aggregates is not None:  # pyright: ignore[reportPrivateUsage]
+        if self.query._aggregates is not None:
             raise NotImplementedError("Aggregation results in dataframe not supported")
         return super().__getitem__(idx)
 
@@ -326,7 +353,9 @@ class DataFrameIndexer(_Indexer):
         ]
         if explicit and not selected.dims and query.index_col is True:
             extra = []
-        return Selected([*selected.attrs, *extra], selected.dims, selected.condition, selected.order)
+        return Selected(
+            [*selected.attrs, *extra], selected.dims, selected.condition, selected.order
+        )
 
     def _result(self, ranges: Any) -> Any:
         from .dataframe_ import frame_of
@@ -335,7 +364,9 @@ class DataFrameIndexer(_Indexer):
         if query.use_arrow is True:
             for name in self._selected().attrs:
                 attr = self.array.schema.attr(name)
-                if attr.isvar and attr.dtype.kind not in "SU" or not attr.isvar and attr.ncells > 1 and attr.dtype.kind != "S":
+                if (attr.isvar and attr.dtype.kind not in "SU") or (
+                    not attr.isvar and attr.ncells > 1 and attr.dtype.kind != "S"
+                ):
                     raise TileDBError(
                         "Multi-value attributes are not currently supported when use_arrow=True. "
                         "This includes all variable-length attributes and fixed-length "
@@ -350,5 +381,6 @@ class DataFrameIndexer(_Indexer):
 def spans(array: Any, ranges: Sequence[tuple[str, list[Range]]]) -> list[Any]:
     """Returns the ranges for the native module."""
     return [
-        (name, [engine_range(array.schema.domain.dim(name), item) for item in items]) for name, items in ranges
+        (name, [engine_range(array.schema.domain.dim(name), item) for item in items])
+        for name, items in ranges
     ]

@@ -23,7 +23,9 @@ def object_type(uri: Any, ctx: Ctx | None = None) -> str | None:
     return _engine.object_kind(path, None, storage_options(context(ctx), path))
 
 
-def array_exists(uri: Any, isdense: bool = False, issparse: bool = False, ctx: Ctx | None = None) -> bool:
+def array_exists(
+    uri: Any, isdense: bool = False, issparse: bool = False, ctx: Ctx | None = None
+) -> bool:
     """Whether an array exists, of the given kind."""
     if object_type(uri, ctx) != "array":
         return False
@@ -46,7 +48,10 @@ def remove(uri: Any, ctx: Ctx | None = None) -> None:
 def move(old_uri: Any, new_uri: Any, ctx: Ctx | None = None) -> None:
     """Moves an array or group."""
     ctx = context(ctx)
-    parts = [_engine.opening(path, None, None, None, storage_options(ctx, path)) for path in (_path(old_uri), _path(new_uri))]
+    parts = [
+        _engine.opening(path, None, None, None, storage_options(ctx, path))
+        for path in (_path(old_uri), _path(new_uri))
+    ]
     call(_native.relocate, parts[0], parts[1], None)
 
 
@@ -75,7 +80,9 @@ def _visit(func: Callable[[str, str], Any], path: str, kind: str) -> None:
         raise TileDBError(f"{type(error).__name__}: {error}") from error
 
 
-def walk(path: Any, func: Callable[[str, str], Any], order: str = "preorder", ctx: Ctx | None = None) -> None:
+def walk(
+    path: Any, func: Callable[[str, str], Any], order: str = "preorder", ctx: Ctx | None = None
+) -> None:
     """Calls a function for each array and group below a folder."""
     if order not in ("preorder", "postorder"):
         raise ValueError(f"unknown order {order!r}; expected 'preorder' or 'postorder'")

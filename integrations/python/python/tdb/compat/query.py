@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _native
-from . import _cells, _engine
+from . import _engine
 from ._engine import TileDBError, call
-from ._reading import Selected, engine_order
+from ._reading import Selected
 from .array import Array
 from .multirange_indexing import (
     DataFrameIndexer,
@@ -52,11 +51,15 @@ class Query:
         if array.mode == "d" and not schema.sparse:
             raise TileDBError("Delete mode is not supported for queries on Dense Arrays")
         if return_incomplete and not schema.sparse:
-            raise TileDBError("Incomplete queries are only supported for sparse arrays at this time")
+            raise TileDBError(
+                "Incomplete queries are only supported for sparse arrays at this time"
+            )
         if return_arrow and use_arrow is False:
             raise TileDBError("Cannot initialize return_arrow with use_arrow=False")
         if order not in (None, "C", "F", "G", "U"):
-            raise ValueError("order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), 'G', or 'U' (TILEDB_UNORDERED)")
+            raise ValueError(
+                "order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), 'G', or 'U' (TILEDB_UNORDERED)"
+            )
         if isinstance(attrs, str):
             attrs = [attrs] if attrs or schema.has_attr("") else []
         if attrs is not None:
@@ -95,9 +98,9 @@ class Query:
         else:
             attrs = [attr.name for attr in schema]
         names = [dim.name for dim in schema.domain]
-        if self.dims is True or self.dims is None and self.coords is True:
+        if self.dims is True or (self.dims is None and self.coords is True):
             dims = names
-        elif self.dims is False or self.dims is None and self.coords is False:
+        elif self.dims is False or (self.dims is None and self.coords is False):
             dims = []
         elif self.dims is not None:
             dims = list(self.dims)
@@ -107,16 +110,16 @@ class Query:
 
     def __getitem__(self, key: Any) -> Any:
         array = self.array
-        array._check_readable()  # pyright: ignore[reportPrivateUsage]
+        array._check_readable()
         if self.return_arrow:
             raise TileDBError("`return_arrow=True` requires .df indexer`")
         if self._aggregates is not None:
-            selection = array._ranges(key)  # pyright: ignore[reportPrivateUsage]
+            selection = array._ranges(key)
             ranges = [(axis.dim.name, axis.ranges) for axis in selection if axis.ranges is not None]
             return self._aggregated(ranges)
         self._ran = True
         selected = self._selected(array.schema.sparse, positions=True)
-        found = array._read_key(key, selected)  # pyright: ignore[reportPrivateUsage]
+        found = array._read_key(key, selected)
         plain = getattr(array, "_plain", None)
         return found if plain is None else plain(found)
 
@@ -146,7 +149,7 @@ class Query:
         else:
             from .stats import array_stats
 
-            text = array_stats(self.array._native, json)  # pyright: ignore[reportPrivateUsage]
+            text = array_stats(self.array._native, json)
         if print_out and text:
             print(text)
             return None
@@ -174,7 +177,10 @@ class Query:
             chosen = {attr: names for attr in attrs}
         else:
             mapping: Mapping[str, Any] = aggs
-            chosen = {attr: (names,) if isinstance(names, str) else tuple(names) for attr, names in mapping.items()}
+            chosen = {
+                attr: (names,) if isinstance(names, str) else tuple(names)
+                for attr, names in mapping.items()
+            }
         for attr, names in chosen.items():
             if not schema.has_attr(attr):
                 raise TileDBError(f"Attribute does not exist: '{attr}'")
@@ -204,45 +210,56 @@ class Query:
 
     def _aggregate(self, name: str, function: str, ranges: Any) -> Any:
         array = self.array
-        attr = array.schema.attr(name)
-        condition = None if self.cond is None else condition_text(self.cond, array)
-        if not array.schema.sparse:
+        schema = array.schema
+        attr = schema.attr(name)
+        is_number = attr.dtype.kind in "iufbmM" and not attr.isvar
+        if function not in ("count", "null_count") and not is_number:
+            raise TileDBError(f"the aggregate {function} needs numbers, found {attr.dtype}")
+        if not schema.sparse:
             limits = dict(ranges or [])
-            ranges = [
-                (dim.name, limits.get(dim.name) or [limit])
-                for dim, limit in zip(array.schema.domain, array._limits())  # pyright: ignore[reportPrivateUsage]
-            ]
+            bounds = zip(schema.domain, array._limits())
+            ranges = [(dim.name, limits.get(dim.name) or [limit]) for dim, limit in bounds]
         query = _engine.query(
-            array._native,  # pyright: ignore[reportPrivateUsage]
-            columns=[attr._internal_name],  # pyright: ignore[reportPrivateUsage]
+            array._native,
+            columns=[attr._internal_name],
             ranges=spans(array, ranges or []),
-            condition=condition,
-            order=engine_order(self.order, array),
-            fill=True,
+            condition=None if self.cond is None else condition_text(self.cond, array),
+            order="unordered" if schema.sparse else "row-major",
         )
-        column = call(query.columns)[0]
-        values, valid = _cells.from_column(column)
-        if not array.schema.sparse and condition is not None:
-            raise TileDBError("aggregates of dense arrays with a condition are not supported")
-        present = values if valid is None else values[valid]
-        if function == "count":
-            return len(values)
-        if function == "null_count":
-            return 0 if valid is None else int((~valid).sum())
-        if attr.isnullable and not len(present):
-            return float("nan") if attr.dtype.kind == "f" else None
-        return _computed(function, present, attr.dtype, attr.isvar)
+        field = None if function == "count" else attr._internal_name
+        # The C++ library divides the sum.
+        wanted = ["sum", "count"] if function == "mean" else [function]
+        columns, _ = call(query.aggregate, [(item, field, 0.0) for item in wanted])
+        value, *rest = (column.numbers()[0] for column in columns)
+        if rest:
+            value = value / rest[0] if rest[0] else None
+        if value is None or value != value:
+            # The C++ library adds up no cells to zero, unless the attribute is nullable.
+            if function == "sum" and not attr.isnullable:
+                return 0
+            return (
+                float("nan")
+                if attr.dtype.kind == "f" or (function == "mean" and not attr.isnullable)
+                else None
+            )
+        if function in ("min", "max"):
+            return np.array([value]).astype(attr.dtype)[0]
+        return value
 
     def _read_subarray(self, subarray: Any) -> Any:
         array = self.array
-        array._check_readable()  # pyright: ignore[reportPrivateUsage]
+        array._check_readable()
         ranges, labels = subarray._parts()
         selected = self._selected(array.schema.sparse)
         if labels:
             return label_cells(self, selected, ranges, labels).decoded()
         from ._reading import read, read_dense
 
-        cells = read(array, selected, ranges) if array.schema.sparse else read_dense(array, selected, ranges)
+        cells = (
+            read(array, selected, ranges)
+            if array.schema.sparse
+            else read_dense(array, selected, ranges)
+        )
         found = cells.decoded()
         plain = getattr(array, "_plain", None)
         return found if plain is None or array.view_attr is not None else plain(found)
@@ -263,24 +280,9 @@ class Query:
         return self._subarray
 
     def __repr__(self) -> str:
-        return f"Query(array={self.array!r}, attrs={self.attrs}, cond={self.cond!r}, dims={self.dims})"
-
-
-def _computed(function: str, values: Any, dtype: np.dtype[Any], is_var: bool) -> Any:
-    if dtype.kind not in "iufbmM" or is_var:
-        raise TileDBError(f"the aggregate {function} needs numbers, found {dtype}")
-    if function == "sum":
-        if dtype.kind == "f":
-            return float(values.astype(np.float64).sum())
-        total = sum(int(item) for item in values.tolist())
-        limits = np.iinfo(np.uint64 if dtype.kind == "u" else np.int64)
-        return min(max(total, int(limits.min)), int(limits.max))
-    if function == "mean":
-        return float(values.astype(np.float64).mean()) if len(values) else float("nan")
-    if not len(values):
-        return float("nan") if dtype.kind == "f" else None
-    return values.min() if function == "min" else values.max()
+        return (
+            f"Query(array={self.array!r}, attrs={self.attrs}, cond={self.cond!r}, dims={self.dims})"
+        )
 
 
 __all__ = ["Query"]
-_ = _native

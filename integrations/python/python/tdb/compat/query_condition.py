@@ -23,7 +23,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
 }
 _MIRRORED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "=", "!=": "!="}
-_REFUSED = {ast.Is: "is", ast.IsNot: "is not"}
+_REFUSED: dict[type[ast.cmpop], str] = {ast.Is: "is", ast.IsNot: "is not"}
 
 
 class QueryCondition:
@@ -32,11 +32,15 @@ class QueryCondition:
     def __init__(self, expression: str, ctx: Any = None) -> None:
         self.expression = expression
         try:
-            self.tree = ast.parse(expression.strip(), mode="eval") if "\n" not in expression else ast.parse(
-                f"({expression.strip()})", mode="eval"
+            self.tree = (
+                ast.parse(expression.strip(), mode="eval")
+                if "\n" not in expression
+                else ast.parse(f"({expression.strip()})", mode="eval")
             )
         except SyntaxError as error:
-            raise TileDBError(f"Could not parse the given QueryCondition statement: {expression}") from error
+            raise TileDBError(
+                f"Could not parse the given QueryCondition statement: {expression}"
+            ) from error
 
     def __repr__(self) -> str:
         return f"QueryCondition(expression={self.expression!r})"
@@ -61,7 +65,7 @@ class _Field:
         self.enumeration: Any = None
         if schema.has_attr(name):
             attr = schema.attr(name)
-            self.datatype = attr._tiledb_dtype  # pyright: ignore[reportPrivateUsage]
+            self.datatype = attr._tiledb_dtype
             self.dtype = attr.dtype
             if attr.enum_label is not None:
                 self.enumeration = schema.enum(attr.enum_label).values()
@@ -69,12 +73,14 @@ class _Field:
             if not schema.sparse:
                 raise TileDBError("Cannot apply query condition to dimensions on dense arrays")
             dim = schema.domain.dim(name)
-            self.datatype = dim._tiledb_dtype  # pyright: ignore[reportPrivateUsage]
+            self.datatype = dim._tiledb_dtype
             self.dtype = dim.dtype
         else:
             raise TileDBError(f"Attribute `{name}` not found in schema.")
         self.name = name
-        escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+        escaped = (
+            name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+        )
         self.text = f'"{escaped}"'
 
     def value(self, item: Any) -> str:
@@ -83,7 +89,9 @@ class _Field:
             return self._of_enumeration(item)
         if is_text(self.datatype):
             if not isinstance(item, (str, bytes)):
-                raise TileDBError(f"Type mismatch between attribute `{self.name}` and value `{item}`")
+                raise TileDBError(
+                    f"Type mismatch between attribute `{self.name}` and value `{item}`"
+                )
             raw = item.encode() if isinstance(item, str) else item
             return f"x'{raw.hex()}'"
         if self.dtype.kind == "M":
@@ -92,7 +100,9 @@ class _Field:
                 try:
                     item = np.datetime64(item).astype(self.dtype).astype(np.int64)
                 except ValueError as error:
-                    raise TileDBError(f"`{item}` is not a date for attribute `{self.name}`") from error
+                    raise TileDBError(
+                        f"`{item}` is not a date for attribute `{self.name}`"
+                    ) from error
             return f"{int(item)}{unit}"
         if isinstance(item, (str, bytes)):
             raise TileDBError(f"Cannot cast `{item!r}` to {self.dtype}.")
@@ -115,7 +125,9 @@ class _Field:
         if self.enumeration.dtype.kind in "iu":
             return str(int(item))
         if self.enumeration.dtype.kind in "SU":
-            raise TileDBError(f"Type mismatch between enumeration of `{self.name}` and value `{item}`")
+            raise TileDBError(
+                f"Type mismatch between enumeration of `{self.name}` and value `{item}`"
+            )
         return repr(item) if not isinstance(item, bool) else str(item).lower()
 
 
@@ -133,7 +145,9 @@ class _Translator:
             elif isinstance(node.op, ast.BitOr):
                 word = " OR "
             else:
-                raise TileDBError(f"Unsupported binary operator: {ast.dump(node.op)}. Boolean expression expected.")
+                raise TileDBError(
+                    f"Unsupported binary operator: {ast.dump(node.op)}. Boolean expression expected."
+                )
             return f"({self.translate(node.left)}{word}{self.translate(node.right)})"
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
             return f"(NOT {self.translate(node.operand)})"
@@ -153,7 +167,10 @@ class _Translator:
         if isinstance(first, (ast.In, ast.NotIn)):
             return self._membership(node.left, first, node.comparators[0])
         sides = [node.left, *node.comparators]
-        parts = [self._test(sides[place], node.ops[place], sides[place + 1]) for place in range(len(node.ops))]
+        parts = [
+            self._test(sides[place], node.ops[place], sides[place + 1])
+            for place in range(len(node.ops))
+        ]
         return parts[0] if len(parts) == 1 else "(" + " AND ".join(parts) + ")"
 
     def _test(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> str:
@@ -171,7 +188,9 @@ class _Translator:
                 " did you mean to quote the right-hand side as a string?"
             )
         if field is None:
-            raise TileDBError(f"Incorrect type for attribute name: `{ast.unparse(left)}` compares no attribute")
+            raise TileDBError(
+                f"Incorrect type for attribute name: `{ast.unparse(left)}` compares no attribute"
+            )
         found = _Field(field, self.array)
         item = self._constant(constant)
         if item is None:
@@ -197,7 +216,11 @@ class _Translator:
         return f"{found.text} {'NOT ' if isinstance(operator, ast.NotIn) else ''}IN ({values})"
 
     def _call(self, node: ast.expr, functions: tuple[str, ...]) -> Any:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in functions
+        ):
             if len(node.args) != 1:
                 raise TileDBError(f"expected one argument: `{ast.unparse(node)}`")
             return node.args[0]
@@ -210,7 +233,7 @@ class _Translator:
         if isinstance(node, ast.Attribute):
             raise TileDBError(
                 f"TileDBError: Unhandled dot operator in {ast.dump(node)} -- if your attribute name has a dot in it,"
-                f" e.g. `orig.ident`, please wrap it with `attr(\"...\")`, e.g. `attr(\"orig.ident\")`"
+                f' e.g. `orig.ident`, please wrap it with `attr("...")`, e.g. `attr("orig.ident")`'
             )
         inner = self._call(node, ("attr", "dim"))
         if inner is None:
@@ -226,7 +249,10 @@ class _Translator:
         return inner.value
 
     def _is_constant(self, node: ast.expr) -> bool:
-        return not isinstance(node, (ast.Name, ast.Attribute)) and self._call(node, ("attr", "dim")) is None
+        return (
+            not isinstance(node, (ast.Name, ast.Attribute))
+            and self._call(node, ("attr", "dim")) is None
+        )
 
     def _constant(self, node: ast.expr) -> Any:
         inner = self._call(node, ("val",))

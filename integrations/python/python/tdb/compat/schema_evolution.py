@@ -64,12 +64,14 @@ class ArraySchemaEvolution:
     def array_evolve(self, uri: Any) -> None:
         """Changes the schema of an array."""
         path = str(uri).removeprefix("file://")
-        native = _engine.open_array(path, None, None, key_of(self._ctx), storage_options(self._ctx, path))
+        native = _engine.open_array(
+            path, None, None, key_of(self._ctx), storage_options(self._ctx, path)
+        )
         from .array_schema import ArraySchema
         from .dimension import plain
 
-        schema = ArraySchema._of_native(native)  # pyright: ignore[reportPrivateUsage]
-        enums = {name for name in schema._enums if name not in self._enum_drops}  # pyright: ignore[reportPrivateUsage]
+        schema = ArraySchema._of_native(native)
+        enums = {name for name in schema._enums if name not in self._enum_drops}
         enums |= {item.name for item in self._enums}
         for attr in self._attrs:
             if attr.enum_label is not None and attr.enum_label not in enums:
@@ -84,10 +86,12 @@ class ArraySchemaEvolution:
         extended: list[tuple[str, list[bytes]]] = []
         for enumeration in self._extended:
             before = schema.enum(enumeration.name)
-            cells = enumeration._cells()  # pyright: ignore[reportPrivateUsage]
-            known = before._cells()  # pyright: ignore[reportPrivateUsage]
+            cells = enumeration._cells()
+            known = before._cells()
             if cells[: len(known)] != known:
-                raise TileDBError(f"enumeration {enumeration.name!r}: the values do not extend the present ones")
+                raise TileDBError(
+                    f"enumeration {enumeration.name!r}: the values do not extend the present ones"
+                )
             extended.append((enumeration.name, cells[len(known) :]))
         ranges: list[tuple[str, tuple[Any, Any]]] = []
         if self._current is not None:
@@ -95,7 +99,9 @@ class ArraySchemaEvolution:
             for place, dim in enumerate(schema.domain):
                 first, last = rectangle.range(place)
                 ranges.append((dim.name, (plain(first), plain(last))))
-        sections = [attr._section() for attr in self._attrs] + [item._section() for item in self._enums]  # pyright: ignore[reportPrivateUsage]
+        sections = [attr._section() for attr in self._attrs] + [
+            item._section() for item in self._enums
+        ]
         evolution = {
             "add": "".join(sections),
             "drop": self._drops,

@@ -25,7 +25,11 @@ def stats_reset() -> None:
 
 
 def stats_dump(
-    version: bool = True, print_out: bool = True, include_python: bool = True, json: bool = False, verbose: bool = True
+    version: bool = True,
+    print_out: bool = True,
+    include_python: bool = True,
+    json: bool = False,
+    verbose: bool = True,
 ) -> Any:
     """Global statistics of the C++ library."""
     if not _enabled:
@@ -37,7 +41,11 @@ def stats_dump(
 
 def context_stats(as_json: bool = False) -> str:
     """Returns the statistics of a context."""
-    return json.dumps({"timers": {}, "counters": {}}) if as_json else "statistics belong to arrays: use Query.get_stats"
+    return (
+        json.dumps({"timers": {}, "counters": {}})
+        if as_json
+        else "statistics belong to arrays: use Query.get_stats"
+    )
 
 
 def array_stats(native: Any, as_json: bool = False) -> str:

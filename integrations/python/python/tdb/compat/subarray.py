@@ -40,7 +40,13 @@ class Subarray:
             if end is not None and not fits:
                 raise TileDBError(f"Failed to cast dim range '{tuple(ends)}' to dim type {name}.")
         if kind == "M":
-            converted = [end.astype(dim.dtype) if isinstance(end, np.datetime64) else np.datetime64(int(end), np.datetime_data(dim.dtype)[0]) for end in ends]
+            unit: Any = np.datetime_data(dim.dtype)[0]
+            converted = [
+                end.astype(dim.dtype)
+                if isinstance(end, np.datetime64)
+                else np.datetime64(int(end), unit)
+                for end in ends
+            ]
             return (converted[0], converted[1])
         if kind in "iu":
             return (int(first), int(last))
@@ -118,7 +124,9 @@ class Subarray:
         place = self._domain()._index(dim)
         found = self._of(place)
         if not 0 <= range_index < len(found):
-            raise TileDBError(f"Subarray: no range {range_index}; dimension {dim!r} has {len(found)}")
+            raise TileDBError(
+                f"Subarray: no range {range_index}; dimension {dim!r} has {len(found)}"
+            )
         first, last = found[range_index]
         if self._domain().dim(place).isvar:
             return [item.decode() if isinstance(item, bytes) else item for item in (first, last)]
@@ -129,8 +137,17 @@ class Subarray:
         sizes: list[int] = []
         for place, dim in enumerate(self._domain()):
             if dim.dtype.kind not in "iuM":
-                raise TileDBError("Subarray: the shape is known for integer and date dimensions only")
-            sizes.append(sum(int((last - first) / np.timedelta64(1, np.datetime_data(dim.dtype)[0])) + 1 if dim.dtype.kind == "M" else int(last) - int(first) + 1 for first, last in self._of(place)))
+                raise TileDBError(
+                    "Subarray: the shape is known for integer and date dimensions only"
+                )
+            sizes.append(
+                sum(
+                    int((last - first) / np.timedelta64(1, np.datetime_data(dim.dtype)[0])) + 1
+                    if dim.dtype.kind == "M"
+                    else int(last) - int(first) + 1
+                    for first, last in self._of(place)
+                )
+            )
         return tuple(sizes)
 
     def copy_ranges(self, subarray: Subarray, dims: Sequence[Any]) -> None:
@@ -142,7 +159,9 @@ class Subarray:
 
     def _parts(self) -> tuple[list[tuple[str, list[Range]]], list[tuple[str, list[Range]]]]:
         """Returns the ranges of dimensions, and of labels."""
-        ranges = [(self._domain().dim(place).name, items) for place, items in sorted(self._ranges.items())]
+        ranges = [
+            (self._domain().dim(place).name, items) for place, items in sorted(self._ranges.items())
+        ]
         ranges = [(name, items) for name, items in ranges if not self.has_label_range(name)]
         return ranges, list(self._labels.items())
 

@@ -15,7 +15,9 @@ def _path(uri: Any) -> str:
     text = os.fspath(uri)
     if "://" in text and not text.startswith("file://"):
         scheme = text.partition("://")[0]
-        raise NotImplementedError(f"{scheme}:// is not supported by VFS; arrays and groups support it")
+        raise NotImplementedError(
+            f"{scheme}:// is not supported by VFS; arrays and groups support it"
+        )
     return text.removeprefix("file://")
 
 
@@ -113,7 +115,9 @@ class VFS:
     def dir_size(self, uri: Any) -> int:
         """Returns the bytes of the files below a folder."""
         return sum(
-            os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(_path(uri)) for name in names
+            os.path.getsize(os.path.join(folder, name))
+            for folder, _, names in os.walk(_path(uri))
+            for name in names
         )
 
     def ls(self, uri: Any, recursive: bool = False) -> list[str]:
@@ -135,7 +139,10 @@ class VFS:
         found: list[tuple[str, int]] = []
         for folder, folders, names in os.walk(base):
             found += [(f"file://{folder}/{name}", 0) for name in folders]
-            found += [(f"file://{folder}/{name}", os.path.getsize(os.path.join(folder, name))) for name in names]
+            found += [
+                (f"file://{folder}/{name}", os.path.getsize(os.path.join(folder, name)))
+                for name in names
+            ]
         found.sort()
         if callback is None:
             return found
@@ -157,7 +164,7 @@ class FileIO(io.RawIOBase):
         self._uri = uri
         self._mode = binary
         try:
-            self._file: Any = open(_path(uri), binary)  # noqa: SIM115
+            self._file: Any = open(_path(uri), binary)
         except OSError as error:
             raise TileDBError(f"{uri}: {error}") from error
 
