@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +16,22 @@ T = TypeVar("T")
 
 class TileDBError(Exception):
     """An error of the array engine."""
+
+
+_memory: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def path_of(uri: Any) -> str:
+    """Returns the path or URL that the engine takes.
+
+    ``mem://`` is a temporary folder of the process.
+    """
+    text = os.fspath(uri)
+    if text.startswith("mem://"):
+        if not _memory:
+            _memory.append(tempfile.TemporaryDirectory(prefix="tdb-mem-"))
+        return os.path.join(_memory[0].name, text.removeprefix("mem://"))
+    return text.removeprefix("file://")
 
 
 def call(function: Callable[..., T], *args: Any) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 
 from .. import _native
 from . import _cells, _engine
-from ._engine import CLOCK, TileDBError, call
+from ._engine import CLOCK, TileDBError, call, path_of
 from ._reading import Selected, read, read_dense
 from ._selection import Axis, Range, axes, engine_range, expanded
 from .array_schema import ArraySchema
@@ -27,11 +26,6 @@ from .metadata import Metadata
 from .query_condition import condition_text
 
 _MODES = ("r", "w", "d", "m")
-
-
-def _path(uri: Any) -> str:
-    text = os.fspath(uri)
-    return text.removeprefix("file://")
 
 
 class Array:
@@ -62,6 +56,7 @@ class Array:
         self._view = attr
         self._meta = Metadata(self)
         self._check_kind()
+        self._ctx._arrays.add(self)
 
     def _check_kind(self) -> None:
         """Rejects arrays of another kind."""
@@ -83,7 +78,7 @@ class Array:
         start, end = self._timestamp
         last = CLOCK.now() if end is None else end
         options = storage_options(self._ctx, self._uri)
-        path = _path(self._uri)
+        path = path_of(self._uri)
         times = (start or 0, last) if self._mode == "r" else (None, None)
         if self._mode == "r" and os.path.isdir(path):
             try:
@@ -117,13 +112,15 @@ class Array:
         if not isinstance(schema, ArraySchema):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected an ArraySchema, found {schema!r}")
         ctx = context(ctx)
-        path, key = _path(uri), key_of(ctx, key)
+        path, key = path_of(uri), key_of(ctx, key)
         options = storage_options(ctx, path)
         if overwrite:
             if _engine.object_kind(path, None, options) is None:
                 warnings.warn("Overwrite set, but array does not exist", UserWarning, stacklevel=2)
             else:
-                shutil.rmtree(path)
+                from .object import remove
+
+                remove(uri, ctx)
         elif _engine.object_kind(path, None, options) == "array":
             raise TileDBError(f"Array: cannot create the array; {uri} exists")
         at = CLOCK.tick()
@@ -162,7 +159,7 @@ class Array:
         """Deletes the fragments that were written within a time range."""
         ctx = context(ctx)
         native = _engine.open_array(
-            _path(uri), None, None, key_of(ctx), storage_options(ctx, _path(uri))
+            path_of(uri), None, None, key_of(ctx), storage_options(ctx, path_of(uri))
         )
         call(_native.delete_fragments, native, timestamp_start, timestamp_end)
 
@@ -176,7 +173,13 @@ class Array:
         """Writes changes of the metadata, and releases the array."""
         if self._isopen:
             self._meta._flush()
+            self._ctx._closed.update(self._counters())
+            self._ctx._arrays.discard(self)
         self._isopen = False
+
+    def _counters(self) -> dict[str, int]:
+        """Returns the requests to the storage."""
+        return self._native.counters()
 
     def reopen(self) -> None:
         """Opens the array at the current time."""
@@ -362,7 +365,7 @@ class Array:
     def upgrade_version(self, config: Config | None = None) -> None:
         """Migrates the array to the newest format version, in place."""
         opening = _engine.opening(
-            _path(self._uri), None, None, self._key, storage_options(self._ctx, self._uri)
+            path_of(self._uri), None, None, self._key, storage_options(self._ctx, self._uri)
         )
         settings = {
             "to": 22,

@@ -19,7 +19,7 @@ class ConsolidationPlan:
 
     def __init__(self, ctx: Ctx | None, array: Any, fragment_size: int) -> None:
         ctx = context(ctx)
-        path = array.uri.removeprefix("file://")
+        path = _engine.path_of(array.uri)
         fragments = FragmentInfoList(array.uri, ctx=ctx)
         uris = {os.path.basename(uri): uri for uri in fragments.uri}
         opening = _engine.opening(path, None, None, key_of(ctx), storage_options(ctx, path))
@@ -28,13 +28,14 @@ class ConsolidationPlan:
             steps, _ = call(
                 _native.consolidate_fragments,
                 opening,
-                options(max_fragment_size=None),
+                options(max_fragment_size=int(fragment_size)),
                 True,
                 False,
                 None,
             )
         self._nodes = [[uris[os.path.basename(name)] for name in names] for names, _, _ in steps]
-        if not self._nodes and uris:
+        if len(uris) == 1:
+            # The C++ library plans a node for a single fragment.
             self._nodes = [list(uris.values())]
 
     @property

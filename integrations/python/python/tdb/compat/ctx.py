@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import contextvars
 import html
 import json
 import os
+import weakref
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -246,6 +248,9 @@ class Ctx:
         else:
             raise TypeError(f"unexpected type of config: {config!r}")
         self._tags: dict[str, str] = {}
+        #: The requests of closed arrays, and the open arrays.
+        self._closed: collections.Counter[str] = collections.Counter()
+        self._arrays: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def config(self) -> Config:
         """Returns the settings."""
@@ -256,10 +261,13 @@ class Ctx:
         self._tags[key] = value
 
     def get_stats(self, print_out: bool = True, json: bool = False) -> str | None:
-        """Returns the statistics of the engine as text."""
-        from .stats import context_stats
+        """Returns the requests of the arrays that were opened with this context."""
+        from .stats import shown
 
-        text = context_stats(as_json=json)
+        total = collections.Counter(self._closed)
+        for array in self._arrays:
+            total.update(array._counters())
+        text = shown(total, json)
         if print_out:
             print(text)
             return None

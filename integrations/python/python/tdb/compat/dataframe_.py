@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import glob
 import json
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from .domain import Domain
 from .enumeration import Enumeration
 from .filter import FilterList, ZstdFilter, filter_list
 from .highlevel import open as open_array
+from .object import object_type
 
 _INDEX, _REPR = "__pandas_index_dims", "__pandas_attribute_repr"
 _ROWS = "__tiledb_rows"
@@ -129,8 +129,7 @@ def _dates(values: Any) -> Any:
         or days[~np.isnat(values)].min(initial=0) < np.iinfo(np.int32).min
     ):
         raise TileDBError(
-            "[TileDB-Arrow] Non-zero data detected in the memory buffer at position that will be overwritten:"
-            " dates in Arrow have 32 bits; use query(use_arrow=False)"
+            "a date exceeds the 32 bits of dates in Arrow; use query(use_arrow=False)"
         )
     found: list[Any] = []
     for value in values:
@@ -493,7 +492,7 @@ def from_pandas(uri: Any, dataframe: Any, ctx: Ctx | None = None, **kwargs: Any)
     ctx = _context(ctx)
     mode = options["mode"]
     sparse = options["sparse"]
-    if mode == "append" and options["schema"] is None and not os.path.exists(str(uri)):
+    if mode == "append" and options["schema"] is None and object_type(uri) is None:
         raise TileDBError(f"{uri}: no array to append to")
     _ingest(
         str(uri),
@@ -549,7 +548,7 @@ def _ingest(
             else options["schema"].sparse
         )
     attrs = frame.drop(columns=[name for name in dims if name in frame.columns])
-    if options["fit_to_df"] or (not create and os.path.exists(uri)):
+    if options["fit_to_df"] or (not create and object_type(uri) is not None):
         with open_array(uri, ctx=ctx) as target:
             sparse = target.schema.sparse
             known = [dim.name for dim in target.schema.domain]

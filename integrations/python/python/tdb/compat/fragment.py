@@ -61,7 +61,7 @@ class FragmentInfoList:
     def __init__(self, array_uri: Any, include_mbrs: bool = False, ctx: Ctx | None = None) -> None:
         ctx = context(ctx)
         self.array_uri = os.fspath(array_uri)
-        path = self.array_uri.removeprefix("file://")
+        path = _engine.path_of(self.array_uri)
         native = _engine.open_array(path, None, None, key_of(ctx), storage_options(ctx, path))
         schema = ArraySchema._of_native(native)
         facts = call(native.fragments)
@@ -221,7 +221,7 @@ def create_array_from_fragments(
     dry_run: bool = False,
 ) -> None:
     """Creates an array from the fragments that were written within a time range."""
-    source, target = (os.fspath(uri).removeprefix("file://") for uri in (src_uri, dst_uri))
+    source, target = (_engine.path_of(uri) for uri in (src_uri, dst_uri))
     if os.path.isdir(os.path.join(target, "__schema")):
         raise TileDBError(f"Array URI `{dst_uri}` already exists")
     found = _in_range(FragmentInfoList(source, ctx=ctx), timestamp_range)
@@ -244,7 +244,7 @@ def copy_fragments_to_existing_array(
     dry_run: bool = False,
 ) -> None:
     """Copies the fragments that were written within a time range to an array of equal schema."""
-    source, target = (os.fspath(uri).removeprefix("file://") for uri in (src_uri, dst_uri))
+    source, target = (_engine.path_of(uri) for uri in (src_uri, dst_uri))
     if ArraySchema.load(source, ctx) != ArraySchema.load(target, ctx):
         raise TileDBError("Source and destination array schemas do not match")
     schemas = [

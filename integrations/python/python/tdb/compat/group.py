@@ -65,7 +65,7 @@ class Group:
     @staticmethod
     def create(uri: Any, ctx: Ctx | None = None) -> None:
         """Creates a group."""
-        path = os.fspath(uri).removeprefix("file://")
+        path = _engine.path_of(uri)
         ctx = context(ctx)
         call(
             _native.create_group,
@@ -94,7 +94,7 @@ class Group:
         config = self._settings()
         start, end = config["sm.group.timestamp_start"], config["sm.group.timestamp_end"]
         self._time = None if end == _NO_TIME else int(end)
-        path = self._uri.removeprefix("file://")
+        path = _engine.path_of(self._uri)
         last = CLOCK.now() if self._time is None else self._time
         times = (int(start), last) if mode == "r" else (None, None)
         opening = _engine.opening(path, *times, key_of(self._ctx), storage_options(self._ctx, path))
@@ -176,8 +176,8 @@ class Group:
         place = posixpath.join(self._uri, text) if relative else text
         if object_type(place) is None:
             raise TileDBError(f"Group: cannot add member {text}; it is no array or group")
-        if not relative and "://" not in text:
-            text = "file://" + os.path.abspath(text)
+        if not relative and "://" not in text.replace("mem://", ""):
+            text = "file://" + os.path.abspath(_engine.path_of(text))
         self._added.append((text, bool(relative), name))
 
     def remove(self, member: str) -> None:
@@ -258,7 +258,7 @@ class Group:
             label = found.name or os.path.basename(found.uri.rstrip("/"))
             lines.append(f"{'    ' * depth}|-- {label} {kind}")
             if kind == "GROUP":
-                with Group(found.uri.removeprefix("file://"), ctx=self._ctx) as inner:
+                with Group(found.uri, ctx=self._ctx) as inner:
                     lines += inner._lines(depth + 1)
         return lines
 

@@ -245,7 +245,7 @@ def consolidate(
     settings = ctx.config() if config is None else config
     if config is not None:
         ctx = Ctx(config)
-    path = os.fspath(uri).removeprefix("file://")
+    path = _engine.path_of(uri)
     opening = _engine.opening(path, None, None, key_of(ctx, key), storage_options(ctx, path))
     mode = settings["sm.consolidation.mode"]
     native = _engine.open_array(path, None, None, opening["key"], opening["storage_options"])
@@ -343,7 +343,7 @@ def vacuum(
     }
     if mode not in kinds:
         raise TileDBError(f"Cannot vacuum; unknown mode {mode!r}")
-    path = os.fspath(uri).removeprefix("file://")
+    path = _engine.path_of(uri)
     opening = _engine.opening(path, None, None, key_of(ctx), storage_options(ctx, path))
     call(_native.change_files, opening, "vacuum", kinds[mode], True, False, False, None)
 

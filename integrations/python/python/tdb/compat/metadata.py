@@ -223,11 +223,11 @@ class Metadata(MutableMapping[str, Any]):
 
 def consolidate_metadata(uri: str, key: bytes | None = None) -> None:
     """Consolidates the metadata files of an array or group."""
-    opening = _engine.opening(uri.removeprefix("file://"), None, None, key)
+    opening = _engine.opening(_engine.path_of(uri), None, None, key)
     call(_native.change_files, opening, "consolidate", "metadata", False, False, False, None)
 
 
 def vacuum_metadata(uri: str, key: bytes | None = None) -> None:
     """Deletes superseded metadata files of an array or group."""
-    opening = _engine.opening(uri.removeprefix("file://"), None, None, key)
+    opening = _engine.opening(_engine.path_of(uri), None, None, key)
     call(_native.change_files, opening, "vacuum", "metadata", True, False, False, None)

@@ -9,17 +9,13 @@ from typing import Any
 
 from .. import _native
 from . import _engine
-from ._engine import TileDBError, call
+from ._engine import TileDBError, call, path_of
 from .ctx import Ctx, context, storage_options
-
-
-def _path(uri: Any) -> str:
-    return os.fspath(uri).removeprefix("file://")
 
 
 def object_type(uri: Any, ctx: Ctx | None = None) -> str | None:
     """Returns ``array``, ``group``, or ``None``."""
-    path = _path(uri)
+    path = path_of(uri)
     return _engine.object_kind(path, None, storage_options(context(ctx), path))
 
 
@@ -31,13 +27,13 @@ def array_exists(
         return False
     if not (isdense or issparse):
         return True
-    is_dense = bool(_engine.open_array(_path(uri)).is_dense)
+    is_dense = bool(_engine.open_array(path_of(uri)).is_dense)
     return is_dense if isdense else not is_dense
 
 
 def remove(uri: Any, ctx: Ctx | None = None) -> None:
     """Deletes an array or group, with the objects in its folder."""
-    path = _path(uri)
+    path = path_of(uri)
     opening = _engine.opening(path, None, None, None, storage_options(context(ctx), path))
     call(_native.remove, opening, True)
     if os.path.isdir(path):
@@ -50,7 +46,7 @@ def move(old_uri: Any, new_uri: Any, ctx: Ctx | None = None) -> None:
     ctx = context(ctx)
     parts = [
         _engine.opening(path, None, None, None, storage_options(ctx, path))
-        for path in (_path(old_uri), _path(new_uri))
+        for path in (path_of(old_uri), path_of(new_uri))
     ]
     call(_native.relocate, parts[0], parts[1], None)
 
@@ -68,7 +64,7 @@ def _children(path: str) -> list[tuple[str, str | None]]:
 
 def ls(path: Any, func: Callable[[str, str], Any], ctx: Ctx | None = None) -> None:
     """Calls a function for each array and group of a folder."""
-    for child, kind in _children(_path(path)):
+    for child, kind in _children(path_of(path)):
         if kind is not None:
             _visit(func, f"file://{child}" if os.path.isabs(child) else child, kind)
 
@@ -86,7 +82,7 @@ def walk(
     """Calls a function for each array and group below a folder."""
     if order not in ("preorder", "postorder"):
         raise ValueError(f"unknown order {order!r}; expected 'preorder' or 'postorder'")
-    for child, kind in _children(_path(path)):
+    for child, kind in _children(path_of(path)):
         if kind is not None and order == "preorder":
             _visit(func, child, kind)
         if kind != "array":

@@ -147,9 +147,9 @@ class Query:
         if not self._ran:
             text = ""
         else:
-            from .stats import array_stats
+            from .stats import shown
 
-            text = array_stats(self.array._native, json)
+            text = shown(self.array._counters(), json)
         if print_out and text:
             print(text)
             return None

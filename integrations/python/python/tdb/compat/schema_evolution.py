@@ -30,8 +30,7 @@ class ArraySchemaEvolution:
         """Adds an attribute."""
         if any(known.name == attr.name for known in self._attrs):
             raise TileDBError(
-                "[TileDB::ArraySchemaEvolution] Error: Cannot add attribute; Input attribute name is already there"
-                " (in tiledb/schema_evolution.cc)"
+                f"Cannot add attribute {attr.name!r}; Input attribute name is already there"
             )
         self._attrs.append(attr)
 
@@ -63,7 +62,7 @@ class ArraySchemaEvolution:
 
     def array_evolve(self, uri: Any) -> None:
         """Changes the schema of an array."""
-        path = str(uri).removeprefix("file://")
+        path = _engine.path_of(uri)
         native = _engine.open_array(
             path, None, None, key_of(self._ctx), storage_options(self._ctx, path)
         )

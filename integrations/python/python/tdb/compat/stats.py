@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 _enabled = False
@@ -39,18 +40,8 @@ def stats_dump(
     raise NotImplementedError("the engine has no global statistics; use Query.get_stats")
 
 
-def context_stats(as_json: bool = False) -> str:
-    """Returns the statistics of a context."""
-    return (
-        json.dumps({"timers": {}, "counters": {}})
-        if as_json
-        else "statistics belong to arrays: use Query.get_stats"
-    )
-
-
-def array_stats(native: Any, as_json: bool = False) -> str:
-    """Returns the requests of an array."""
-    counters: dict[str, int] = native.counters()
+def shown(counters: Mapping[str, int], as_json: bool = False) -> str:
+    """Returns requests as text."""
     if as_json:
-        return json.dumps({"counters": counters})
+        return json.dumps({"counters": dict(counters)})
     return "\n".join(f"{name}: {number}" for name, number in counters.items())
