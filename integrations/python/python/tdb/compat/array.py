@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from . import _cells, _engine
+from . import _cells, _engine, stats
 from ._engine import CLOCK, TileDBError, call, path_of
 from ._reading import Selected, read, read_dense
 from ._selection import Axis, Range, axes, engine_range, expanded
@@ -57,6 +57,7 @@ class Array:
         self._meta = Metadata(self)
         self._check_kind()
         self._ctx._arrays.add(self)
+        stats.opened(self)
 
     def _check_kind(self) -> None:
         """Rejects arrays of another kind."""
@@ -175,6 +176,7 @@ class Array:
             self._meta._flush()
             self._ctx._closed.update(self._counters())
             self._ctx._arrays.discard(self)
+            stats.closed(self)
         self._isopen = False
 
     def _counters(self) -> dict[str, int]:
@@ -584,6 +586,15 @@ class Array:
         call(_native.delete_cells, self._opened(), condition_text(cond, self), self._at())
 
 
+def _run(item: Any) -> Any:
+    """Converts an array of consecutive coordinates to a slice."""
+    if not isinstance(item, np.ndarray) or item.ndim == 0:
+        return item
+    if item.dtype.kind not in "iu" or not len(item) or (np.diff(item) != 1).any() or item[0] < 0:
+        raise TileDBError("dense arrays do not support sparse writes; write a range of coordinates")
+    return slice(int(item[0]), int(item[-1]) + 1)
+
+
 def _is_frame(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "columns")
 
@@ -689,9 +700,7 @@ class DenseArray(Array):
         self._check_writable()
         schema = self.schema
         items = expanded(selection, schema.ndim)
-        if any(isinstance(item, np.ndarray) and item.ndim > 0 for item in items):
-            raise TileDBError("dense arrays do not support sparse writes")
-        chosen = axes(schema.domain, selection, False, self._limits())
+        chosen = axes(schema.domain, tuple(_run(item) for item in items), False, self._limits())
         if any(axis.step != 1 for axis in chosen):
             raise IndexError("steps are not supported for writes")
         ranges = [(axis.ranges or [axis.dim.domain])[0] for axis in chosen]
