@@ -319,7 +319,7 @@ pub(crate) fn report(py: Python<'_>, opening: Opening, progress: Option<Bound<'_
         &watch,
         || (watch.bytes(), None),
         || match target(&opening, &watch)? {
-            Target::Array(array) => Ok(Report::new().array(&opening.uri, &array)?),
+            Target::Array(array) => Ok(Report::new().array(&opening.uri, &Array::from(array.watched(&watch.monitor)))?),
             Target::Group(group) => {
                 let options = opening.options()?;
                 Ok(Report::new().group(&opening.uri, &group, |node| {
@@ -347,7 +347,9 @@ pub(crate) fn diff<'py>(
         || (0, None),
         || {
             let mut found = Vec::new();
-            let diff = Diff::new(&first.array, &second.array);
+            // Queries stop at a cancellation, also between differences.
+            let [first, second] = [first, second].map(|side| Array::from(side.array.watched(&watch.monitor)));
+            let diff = Diff::new(&first, &second);
             let diff = if physical { diff.physical() } else { diff };
             let counts = diff.run(|difference| {
                 if found.len() < limit {

@@ -29,6 +29,7 @@ const PACKAGE: &[&str] = &[
     "polars==2.1.0",
     "pyarrow==26.0.1",
     "tiledb==0.36.1",
+    "moto[server,s3]==5.2.5",
     "tqdm==4.70.1",
     "mypy==2.4.1",
     "pyright==1.1.414",

@@ -289,7 +289,7 @@ class _Column:
 
         if values.ndim != 1:
             raise self.error(f"found the shape {values.shape}, expected one text per cell")
-        if values.dtype.kind in "OT":
+        if values.dtype.kind in ("O", "T"):
             return self._list(list(values))
         if values.dtype.kind == "V":
             if self.count is None or self.count == values.dtype.itemsize:
