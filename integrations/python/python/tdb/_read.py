@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -383,7 +382,7 @@ def coordinate(value: Any) -> Any:
     """Converts dates of Python, NumPy and pandas to text."""
     if value is None or isinstance(value, (int, float, str, bytes)):
         return value
-    if isinstance(value, (datetime.date, datetime.datetime)):
+    if hasattr(value, "isoformat"):
         return date_text(value)
     dtype = getattr(value, "dtype", None)
     if dtype is not None and dtype.kind in "Mm":
