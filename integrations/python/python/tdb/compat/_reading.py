@@ -27,9 +27,7 @@ def engine_order(order: str | None, array: Array) -> str:
             return "row-major"
         return "unordered" if array.schema.allows_duplicates else "global"
     if order not in _ORDERS:
-        raise ValueError(
-            "order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), or 'G' (TILEDB_GLOBAL_ORDER)"
-        )
+        raise ValueError(f"unknown order {order!r}; expected 'C', 'F', 'G' or 'U'")
     if order == "U" and not array.schema.sparse:
         return "row-major"
     return _ORDERS[order]

@@ -275,7 +275,7 @@ class Array:
         if self._view is not None:
             return self.schema.attr(self._view)
         if self.schema.nattr != 1:
-            raise ValueError("cannot create dtype from multi-attribute array")
+            raise ValueError("an array of several attributes has no single type")
         return self.schema.attr(0)
 
     def attr(self, key: Any) -> Attr:
@@ -475,7 +475,7 @@ class Array:
     def _check_writable(self) -> None:
         self._opened()
         if self._mode != "w":
-            raise TileDBError("Write failed! Array is not open for writing (mode='w')")
+            raise TileDBError("the array is not open in mode 'w'")
 
     def _write(
         self, columns: list[_cells.Given], ranges: list[tuple[str, Any]], order: str | None
@@ -582,7 +582,7 @@ class Array:
     def delete_cells(self, cond: Any) -> None:
         """Deletes the cells that match a condition."""
         if self._mode != "d":
-            raise TileDBError("SparseArray must be opened in delete mode")
+            raise TileDBError("the array is not open in mode 'd'")
         call(_native.delete_cells, self._opened(), condition_text(cond, self), self._at())
 
 
@@ -686,7 +686,7 @@ class DenseArray(Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self._view is None and self.schema.nattr > 1:
             raise ValueError(
-                f"cannot call __array__ on TileDB array with more than one attribute: {[a.name for a in self.schema]}"
+                f"an array of several attributes is no array of NumPy; select one of {[a.name for a in self.schema]}"
             )
         name = self._only_attr().name
         found = self[...]
@@ -759,12 +759,8 @@ class DenseArray(Array):
             if int(np.prod(found)) != int(np.prod(shape)):
                 if int(np.prod(found)) == 1 or all(a in (1, b) for a, b in zip(found, shape)):
                     return np.broadcast_to(value, shape)
-                raise ValueError(
-                    f"shape mismatch; data dimensions do not match the domain given in array schema: {tuple(found)} and {shape}"
-                )
-            raise ValueError(
-                f"shape mismatch; data dimensions do not match the domain given in array schema: {tuple(found)} and {shape}"
-            )
+                raise ValueError(f"the data has the shape {tuple(found)}, expected {shape}")
+            raise ValueError(f"the data has the shape {tuple(found)}, expected {shape}")
         return value
 
     def write_direct(self, array: Any, **options: Any) -> None:
@@ -834,7 +830,7 @@ class SparseArray(Array):
         Array.create(uri, schema, key, overwrite, ctx)
 
     def __len__(self) -> int:
-        raise TypeError("SparseArray length is ambiguous; use shape[0]")
+        raise TypeError("a sparse array has no length; use shape")
 
     def __getitem__(self, key: Any) -> OrderedDict[str, Any]:
         self._check_readable()
@@ -878,9 +874,9 @@ class SparseArray(Array):
     def unique_dim_values(self, dim: str | None = None) -> Any:
         """Returns the distinct coordinates of a dimension, or of all."""
         if dim is not None and not isinstance(dim, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"Given Dimension {dim} is not a string.")
+            raise ValueError(f"expected the name of a dimension, found {dim!r}")
         if dim is not None and not self.schema.domain.has_dim(dim):
-            raise ValueError(f"Array does not contain Dimension '{dim}'.")
+            raise ValueError(f"the array has no dimension {dim!r}")
         names = [item.name for item in self.schema.domain]
         cells = read(self, Selected([], names), [])
         found: OrderedDict[str, tuple[Any, ...]] = OrderedDict()

@@ -292,7 +292,7 @@ def default_ctx(config: Config | Mapping[str, Any] | None = None) -> Ctx:
     found = _DEFAULT.get() or (_GLOBAL[0] if _GLOBAL else None)
     if found is not None:
         if config is not None:
-            raise RuntimeError("Global context already initialized!")
+            raise RuntimeError("the default context is in use; settings come too late")
         return found
     _GLOBAL.append(Ctx(config))
     return _GLOBAL[0]

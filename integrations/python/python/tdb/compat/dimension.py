@@ -67,7 +67,7 @@ class Dim:
             high = np.datetime64(np.iinfo(np.int64).max - (self._tile or 0), unit)
             ends = [low if first is None else first, high if last is None else last]
             if not all(isinstance(end, np.datetime64) for end in ends):
-                raise TypeError("Tile extent and domain of a datetime dimension must be datetime64")
+                raise TypeError("the domain of a date dimension needs datetime64 values")
             return (ends[0].astype(dtype), ends[1].astype(dtype))
         low, high = found.domain
         if last is None and dtype.kind in "iu":

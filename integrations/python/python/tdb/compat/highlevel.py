@@ -46,7 +46,7 @@ def open(
 def save(uri: Any, array: Any, **kw: Any) -> Any:
     """Creates a dense array from an array of NumPy."""
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"expected NumPy ndarray, not '{type(array)}'")
+        raise ValueError(f"expected an array of NumPy, found {type(array).__name__}")
     return from_numpy(uri, array, **kw)
 
 
@@ -87,10 +87,10 @@ def schema_like(*arrays: Any, ctx: Ctx | None = None, **kw: Any) -> ArraySchema:
         if isinstance(array, Array):
             return array.schema
         if not hasattr(array, "shape") or not hasattr(array, "dtype"):
-            raise ValueError("must provide either array argument or shape and dtype")
+            raise ValueError("give an array, or shape and dtype")
         return schema_for(array.shape, array, ctx=ctx, **kw)
     if shape is None or dtype is None:
-        raise ValueError("must provide either array argument or shape and dtype")
+        raise ValueError("give an array, or shape and dtype")
     return schema_for(tuple(shape), np.empty(0, dtype=dtype), ctx=ctx, **kw)
 
 
@@ -172,7 +172,7 @@ def from_numpy(uri: Any, array: Any, config: Any = None, ctx: Ctx | None = None,
     if config is not None:
         ctx = Ctx(config)
     if not isinstance(array, np.ndarray):
-        raise Exception("from_numpy is only currently supported for numpy.ndarray")
+        raise Exception(f"expected an array of NumPy, found {type(array).__name__}")
     mode = kw.pop("mode", "ingest")
     timestamp = kw.pop("timestamp", None)
     start_idx, append_dim = kw.pop("start_idx", None), kw.pop("append_dim", 0)
@@ -204,20 +204,14 @@ def _append(
 ) -> None:
     with open(uri, ctx=ctx) as target:
         if target.ndim != array.ndim:
-            raise ValueError(
-                "The number of dimension of the TileDB array and Numpy array to append do not match"
-            )
+            raise ValueError(f"the data has {array.ndim} dimensions, and the array {target.ndim}")
         if append_dim >= array.ndim:
-            raise IndexError("`append_dim` out of bounds")
+            raise IndexError(f"append_dim is {append_dim}; the array has {array.ndim} dimensions")
         found = target.nonempty_domain()
         if found is None:
             found = tuple((0, -1) for _ in range(array.ndim))
         for place in range(array.ndim):
             size = int(found[place][1]) - int(found[place][0]) + 1
-            if place != append_dim and array.shape[place] > size and size > 0:
-                raise ValueError(
-                    f"The input Numpy array must be of the same shape as the TileDB array, exluding the `append_dim`, but the Numpy array at index {place} has {array.shape[place]} dimension(s) and the TileDB array has {size}."
-                )
             if place != append_dim and array.shape[place] != size and size > 0:
                 raise ValueError(
                     f"dimension {place} has {size} coordinates, and the data {array.shape[place]}"

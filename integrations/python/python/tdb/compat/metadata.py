@@ -137,7 +137,7 @@ class Metadata(MutableMapping[str, Any]):
     def _check_writable(self) -> None:
         self._native()
         if self._owner.mode != "w":
-            raise TileDBError("Cannot put metadata; the object was not opened in write mode")
+            raise TileDBError("metadata can be changed in mode 'w' only")
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -182,19 +182,19 @@ class Metadata(MutableMapping[str, Any]):
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Not implemented, as in TileDB-Py."""
-        raise NotImplementedError("Metadata.setdefault requires read-write access to array")
+        raise NotImplementedError("setdefault needs metadata that is both readable and writable")
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
         """Not implemented, as in TileDB-Py."""
-        raise NotImplementedError("Metadata.pop requires read-write access to array")
+        raise NotImplementedError("pop needs metadata that is both readable and writable")
 
     def popitem(self) -> tuple[str, Any]:
         """Not implemented, as in TileDB-Py."""
-        raise NotImplementedError("Metadata.popitem requires read-write access to array")
+        raise NotImplementedError("popitem needs metadata that is both readable and writable")
 
     def clear(self) -> None:
         """Not implemented, as in TileDB-Py."""
-        raise NotImplementedError("Metadata.clear requires read-write access to array")
+        raise NotImplementedError("clear needs metadata that is both readable and writable")
 
     def consolidate(self) -> None:
         """Consolidates the metadata files."""

@@ -51,15 +51,11 @@ class Query:
         if array.mode == "d" and not schema.sparse:
             raise TileDBError("Delete mode is not supported for queries on Dense Arrays")
         if return_incomplete and not schema.sparse:
-            raise TileDBError(
-                "Incomplete queries are only supported for sparse arrays at this time"
-            )
+            raise TileDBError("return_incomplete needs a sparse array")
         if return_arrow and use_arrow is False:
             raise TileDBError("Cannot initialize return_arrow with use_arrow=False")
         if order not in (None, "C", "F", "G", "U"):
-            raise ValueError(
-                "order must be 'C' (TILEDB_ROW_MAJOR), 'F' (TILEDB_COL_MAJOR), 'G', or 'U' (TILEDB_UNORDERED)"
-            )
+            raise ValueError(f"unknown order {order!r}; expected 'C', 'F', 'G' or 'U'")
         if isinstance(attrs, str):
             attrs = [attrs] if attrs or schema.has_attr("") else []
         if attrs is not None:
@@ -68,7 +64,7 @@ class Query:
                     raise TileDBError(f"Attribute does not exist: '{name}'")
         coords = has_coords if coords is None else coords
         if dims is not None and coords is True and dims is not True:
-            raise TileDBError("Cannot pass both dims and coords=True to Query")
+            raise TileDBError("give dims or coords=True, not both")
         if isinstance(dims, str):
             dims = [dims]
         if dims not in (None, True, False):
