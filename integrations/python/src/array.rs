@@ -1,5 +1,7 @@
 //! Arrays.
 
+use std::ops::RangeInclusive;
+
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tdb_array::tdb_cells::range_on;
@@ -94,11 +96,14 @@ fn shown(py: Python<'_>, coordinate: &Coordinate) -> Result<Py<PyAny>> {
     })
 }
 
-type Box_ = Vec<(Py<PyAny>, Py<PyAny>)>;
+pub(crate) type Box_ = Vec<(Py<PyAny>, Py<PyAny>)>;
 
 fn shown_box(py: Python<'_>, schema: &ArraySchema, region: &NdRange) -> Result<Box_> {
-    let ends = Coordinate::of_box(schema, region);
-    ends.iter().map(|range| Ok((shown(py, range.start())?, shown(py, range.end())?))).collect()
+    shown_sides(py, &Coordinate::of_box(schema, region))
+}
+
+pub(crate) fn shown_sides(py: Python<'_>, sides: &[RangeInclusive<Coordinate>]) -> Result<Box_> {
+    sides.iter().map(|range| Ok((shown(py, range.start())?, shown(py, range.end())?))).collect()
 }
 
 pub(crate) fn counters<'py>(py: Python<'py>, counters: Counters) -> Result<Bound<'py, PyDict>> {

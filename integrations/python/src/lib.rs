@@ -8,6 +8,7 @@ mod array;
 mod batch;
 mod change;
 mod column;
+mod compat;
 mod enumeration;
 mod error;
 mod group;
@@ -38,6 +39,8 @@ mod native {
     };
     #[pymodule_export]
     use super::column::NativeColumn;
+    #[pymodule_export]
+    use super::compat::{consolidated_footers, fragment_details, vacuum_lists};
     #[pymodule_export]
     use super::group::NativeGroup;
     #[pymodule_export]
