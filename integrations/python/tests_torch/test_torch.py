@@ -14,7 +14,7 @@ import pytest
 import tdb
 import tdb.torch
 import torch
-from test_neighbours_page import examples
+from test_neighbors_page import examples
 from test_tiles import CELLS, ROWS, points, samples
 from torch.utils.data import DataLoader
 

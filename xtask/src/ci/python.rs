@@ -29,6 +29,12 @@ assert sum(len(batch) for batch in batches) > 0
 assert 'numpy' not in sys.modules
 ";
 
+/// The packages that the tests of TileDB-Py need.
+const OF_TILEDB_PY: &[&str] = &["pytest", "hypothesis", "psutil", "packaging", "numpy", "pandas<3", "pyarrow"];
+
+/// The number of tests of TileDB-Py that pass. docs/reference/python-compatibility.md lists the others.
+const PASSED: &str = "952";
+
 /// Prints the fastest of ten imports.
 const IMPORT_TIME: &str = "
 import subprocess, sys, time
@@ -75,6 +81,20 @@ pub fn wheel() -> Outcome {
         }
         let python = in_empty_environment(&wheel)?;
         run(Command::new(python).args(["-c", IMPORT_TIME]), &[])
+    };
+    checked().into()
+}
+
+/// Runs the tests of TileDB-Py on `tdb.compat`. They need CPython 3.11.
+pub fn compatibility() -> Outcome {
+    let tools = match python_tools() {
+        Ok(tools) => tools,
+        Err(error) => return Outcome::Skipped(error.to_string()),
+    };
+    let checked = || {
+        let python = in_empty_environment(&built(&tools, "dev")?)?;
+        run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(OF_TILEDB_PY), &[])?;
+        run(Command::new(python).args(["integrations/python/tests/compat/run.py", "--minimum", PASSED]), &[])
     };
     checked().into()
 }

@@ -77,14 +77,12 @@ def main() -> int:
     options = parser.parse_args(own)
     rest = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     python = Path(__file__).resolve().parents[2]
-    tests = extract(python / "target")
+    tests = extract(python.parents[1] / "target")
     names = options.modules or sorted(path.stem for path in tests.glob("test_*.py"))
     if not options.modules and not options.all:
         names = [name for name in names if name not in OTHERS]
     report = tests.parents[1] / "report.xml"
-    paths = os.pathsep.join(
-        [str(tests.parents[1]), str(python / "python"), os.environ.get("PYTHONPATH", "")]
-    )
+    paths = os.pathsep.join([str(tests.parents[1]), os.environ.get("PYTHONPATH", "")])
     command = [
         sys.executable,
         "-m",

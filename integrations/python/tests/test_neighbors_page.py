@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/guides/python-neighbours.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/guides/python-neighbors.md"
 
 
 def examples() -> list[str]:
