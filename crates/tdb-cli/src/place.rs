@@ -51,7 +51,7 @@ impl Place {
     /// Returns the parent folder and the name, for creating an array or group there.
     ///
     /// # Errors
-    /// Fails if the parent folder does not exist or is inside an array.
+    /// Fails if the parent folder of a local path does not exist or is inside an array.
     pub(crate) fn to_fill(&self) -> Result<(Arc<dyn Storage>, String)> {
         match self {
             Self::Local(path) => Ok(tdb_relocate::place_in(path)?),

@@ -13,7 +13,8 @@ use tdb_write::{FragmentPlace, SealedFragment, Target, WriteIds, Written};
 pub struct FragmentJoin {
     /// Snapshot of the fragments to consolidate or copy.
     pub(super) array: Snapshot,
-    /// Minimum start and maximum end of the fragments' time ranges.
+    /// Minimum start and maximum end of the fragments' time ranges. Unused in copies of dense
+    /// cells.
     pub(super) times: (u64, u64),
     pub(super) names: WriteIds,
     pub(super) budget: usize,
@@ -90,8 +91,9 @@ impl FragmentJoin {
         self
     }
 
-    /// Drops cells that delete commits have deleted up to the current time, and all older cells
-    /// with the same coordinates. Has no effect on dense arrays.
+    /// Drops cells that delete commits have deleted up to the current time. Unless the array allows
+    /// duplicates, also drops all older cells with the same coordinates. Has no effect on dense
+    /// arrays.
     ///
     /// # Errors
     /// The clock is not available.
@@ -160,7 +162,8 @@ impl ConsolidatedFragments {
     ///
     /// # Errors
     /// The storage fails, or the clock or random bytes are not available. No fragment is then
-    /// committed, except for the first fragments before format 12.
+    /// committed, unless the storage has created the commit file despite the error. Before format
+    /// 12, the first fragments may be committed.
     pub fn commit(self) -> Result<Written> {
         let fragments = SealedFragment::commit_all(self.sealed, (&self.names, self.target.environment()))?;
         Ok(Written { fragments, cells: self.cells })

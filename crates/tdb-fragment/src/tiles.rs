@@ -98,7 +98,7 @@ fn sparse(header: &FooterHeader, schema: &ArraySchema) -> Result<Tiles> {
         last_cells: header.last_tile_cells,
     };
     if tiles.count > 0 && !(1..=tiles.capacity).contains(&tiles.last_cells) {
-        let expected = format!("1 to the capacity, {}", tiles.capacity);
+        let expected = format!("1 to {}, the tile capacity", tiles.capacity);
         return Err(FragmentError::inconsistent("last tile's cells", tiles.last_cells, expected));
     }
     if tiles.count.checked_mul(tiles.capacity).is_none() {

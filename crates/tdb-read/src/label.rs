@@ -74,7 +74,10 @@ impl Label {
             return Err(fail(format!("unknown label; the array has {known}")));
         };
         if !label.relative || check_path(&label.uri).is_err() || label.uri.is_empty() {
-            return Err(fail(format!("stored outside of the array, at {}; open the array at this path", label.uri)));
+            return Err(fail(format!(
+                "stored outside of the array, at {}; open the label's array at this path",
+                label.uri
+            )));
         }
         let options = Options::<Snapshot>::new().between(array.time()).access(array.access().clone()).threads(1);
         let values = options.open_on(array.storage().sub(&label.uri)?)?;
@@ -136,8 +139,8 @@ impl Label {
 
     /// Returns the first and last coordinate with labels in a range, as [ordered
     /// keys](tdb_types::ordered_key). Returns `None` if no label is in the range. Considers only
-    /// coordinates in the non-empty domain of the label's array. An open end means the first or
-    /// last label.
+    /// coordinates in the non-empty domain of the label's array. An
+    /// unbounded start or end selects from the first or to the last label.
     ///
     /// # Errors
     /// [`ArrayError::Label`] if an end is not of the label's type. Another error if labels cannot
@@ -226,7 +229,7 @@ impl Label {
     }
 }
 
-/// Returns the key `count` after `lo`. The result must be within the domain.
+/// Returns the key that is `count` steps after `lo`. The result must be within the domain.
 fn key_after(lo: u64, count: u128) -> u64 {
     lo.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
 }

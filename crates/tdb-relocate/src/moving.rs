@@ -59,7 +59,7 @@ pub struct MoveTo {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moved {
-    /// Result of the copy, if the folder was not renamed.
+    /// Result of the copy. `None` if the folder was renamed, or copied by an interrupted run.
     pub copied: Option<Copied>,
     /// Keys of members that became relative.
     pub made_relative: Vec<String>,
@@ -118,7 +118,7 @@ impl MoveTo {
     /// - The source does not exist, or reading or writing a file fails.
     ///
     /// After an error, the folder is at the old path, the new path, or both. The next run resumes
-    /// the move.
+    /// the move, or starts again if the copy or the rename has failed.
     pub fn folder(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Moved> {
         // The source may already be renamed by an interrupted run.
         let renamed = |_| place(from.as_ref()).map(|(parent, name)| parent.join(name));
@@ -155,8 +155,8 @@ impl MoveTo {
         self.go(&Ends { from: from_parent, old, to: to_parent, new, disk })
     }
 
-    /// Moves the folder `old` of a storage to the folder `new` of a storage: copies, compares every
-    /// byte, and removes.
+    /// Moves a folder between storages: copies, compares every byte, and removes. Both places are
+    /// the storage of the parent folder, and the name of the folder.
     ///
     /// # Errors
     /// As for [`folder`](Self::folder).
@@ -178,8 +178,8 @@ impl MoveTo {
             // Before the copy, checks that the source can be removed.
             self.removal().check(&ends.from, &ends.old)?;
         }
-        // An interrupted consolidation ends before the move, because journals of old formats
-        // contain absolute URIs.
+        // Completes or rolls back interrupted consolidations before the move, because journals of
+        // old formats contain absolute URIs.
         settle_all(&source, &walk(&*source)?.1, self.take_over)?;
         let mut held = self.hold(&source, ends.disk.is_some())?;
         let mut moved = Moved::default();
@@ -197,7 +197,7 @@ impl MoveTo {
                 let copied = self.copy.clone().with_quarantine().run(&source, &ends.to, &ends.new);
                 // Without a copy, the next run must not resume the move.
                 let mut copied = copied.inspect_err(|_| forget(&source))?;
-                // The copy leaves out the files of this job.
+                // The lock and the move file belong to this job.
                 copied.left_out.retain(|path| path != MOVING && file_name(path) != MAINTENANCE_LOCK);
                 ends.compare(&copied.left_out)?;
                 moved.left = self.remove(ends, &mut held)?;

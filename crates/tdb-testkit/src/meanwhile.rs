@@ -1,4 +1,4 @@
-//! A storage that another process modifies at a chosen operation.
+//! A storage wrapper that simulates changes by another process before chosen operations.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};

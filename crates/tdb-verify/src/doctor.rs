@@ -83,7 +83,8 @@ pub struct Repaired {
 }
 
 impl Doctor {
-    /// Creates a doctor that carries out all repairs that do not affect readers.
+    /// Creates a doctor that carries out all repairs that neither affect readers nor take over the
+    /// lock of a process that may be running.
     pub fn new() -> Self {
         Self::default()
     }

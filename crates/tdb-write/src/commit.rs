@@ -167,7 +167,8 @@ impl SealedFragment {
     ///
     /// # Errors
     /// See `commit`. Also fails if the clock or random bytes are not available. No fragment is then
-    /// committed. Before format 12, the first fragments may be committed.
+    /// committed, unless the storage has created the commit file despite the error. Before format
+    /// 12, the first fragments may be committed.
     pub fn commit_all(
         mut sealed: Vec<Self>,
         (names, environment): (&WriteIds, &Environment),

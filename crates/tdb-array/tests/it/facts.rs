@@ -233,7 +233,7 @@ fn labels_are_columns() {
     for other in [cells.column("y").unwrap(), &heights] {
         let error = name.column(other).unwrap_err();
         assert!(matches!(&error, ArrayError::Label { name, .. } if name == "name"), "{error}");
-        assert!(error.to_string().contains("the label belongs to dimension \"x\" of int32"), "{error}");
+        assert!(error.to_string().contains("expected coordinates of dimension \"x\" (int32)"), "{error}");
     }
 }
 

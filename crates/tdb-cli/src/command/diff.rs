@@ -194,7 +194,7 @@ impl Shown<'_> {
             Difference::Cell { b: Some(cell), .. } => {
                 row("cell", self.coordinates(self.b, cell)?.into(), none(), self.values(self.b, cell)?)
             }
-            // Differences of newer versions of the library.
+            // Kinds of differences that a newer `tdb-diff` may add.
             other => row("other", format!("{other:?}").into(), none(), none()),
         }])
     }

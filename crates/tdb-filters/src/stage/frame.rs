@@ -1,6 +1,6 @@
 //! The frame around every filter of the compression family.
 //!
-//! The only remaining metadata are:
+//! A compressor packs all earlier metadata into the data. The metadata then are:
 //!
 //! | bytes | field |
 //! | --- | --- |
@@ -45,7 +45,7 @@ impl<'a> Header<'a> {
         for part in 0..parts {
             let original = reader.u32("uncompressed length")?;
             reader.u32("compressed length")?;
-            // An overflow would need more than 2³² parts, whose headers exceed realistic limits.
+            // Cannot overflow: each sum has less than 2³² parts of less than 2³² bytes.
             sizes[usize::from(part >= u64::from(metadata_parts))] += u64::from(original);
         }
         Ok(Self { pairs, metadata_parts, metadata: sizes[0], data: sizes[1] })
@@ -53,8 +53,8 @@ impl<'a> Header<'a> {
 }
 
 /// Decodes all parts, with the data into `sink` and earlier metadata into `earlier`. Returns the
-/// length of the earlier metadata. `tail` applies to metadata only, because bytes lost from data
-/// are unknown.
+/// length of the earlier metadata. `tail` applies to metadata parts only. A data part that
+/// lost its last bytes is rejected, because these bytes are unknown.
 pub(crate) fn decode(
     (codec, tail): (Codec, Tail),
     meta: &mut ByteReader<'_>,

@@ -13,16 +13,17 @@ use crate::sections::TileStatistics;
 /// The statistics of a tile of a field, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileSummary {
-    /// The minimum. Empty if the format stores no minimum for the field. Zeros, or an empty
-    /// variable-length string, if all cells are null.
+    /// The minimum. Empty if the field has no computed minimum, and for combined coordinates.
+    /// Zeros, or an empty variable-length string, if all cells are null or the format has no
+    /// statistics.
     pub min: Vec<u8>,
     /// The maximum, with the same rules.
     pub max: Vec<u8>,
     /// The bits of the sum, or 0 if the format stores no sum for the field.
     pub sum: u64,
-    /// The number of null cells, as counted by the reference library.
+    /// The number of null cells, or 0 if the reference library does not count nulls of the field.
     pub null_count: u64,
-    /// `true` if all cells are null, which excludes the tile from the totals.
+    /// `true` if all cells count as null. The totals exclude the bounds and the sum of the tile.
     pub(super) all_null: bool,
 }
 
@@ -64,10 +65,11 @@ impl TileSummary {
 /// An accumulator of the statistics of a tile. The cells are added in runs: ranges that the
 /// reference library processes at once.
 ///
-/// The results equal those of the reference library for the same runs, with these quirks:
+/// The results equal those of the reference library for the same runs, including these quirks:
 ///
 /// - A NaN replaces the minimum and maximum found before, and the next value replaces the NaN.
-/// - Strings are compared up to their first NUL.
+/// - Strings are compared up to their first NUL. If they are equal, the shorter of two
+///   variable-length strings is less.
 /// - A sum that overflows stays at the end of its range for the rest of the run.
 ///
 /// Errors of the reference library are not reproduced: nulls in tiles of several runs are counted

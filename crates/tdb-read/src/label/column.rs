@@ -80,7 +80,7 @@ impl Label {
             return Ok(());
         }
         let why = format!(
-            "the label belongs to dimension {:?} of {}, not {:?} of {}",
+            "expected coordinates of dimension {:?} ({}), found {:?} ({})",
             self.labelled,
             dimension.datatype(),
             coordinates.name(),

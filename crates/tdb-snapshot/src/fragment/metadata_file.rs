@@ -13,9 +13,9 @@ use crate::{ArrayError, Result};
 /// The maximum size of the tail kept in memory, in bytes.
 pub(super) const MOST_FIRST: u64 = 32 << 10;
 
-/// A file `__fragment_metadata.tdb`. The tail is read once and kept. Sections in the tail need no
-/// further read. The tail of a small fragment contains all sections. If the footer is from
-/// consolidated metadata, the file is opened on demand.
+/// A file `__fragment_metadata.tdb`. A tail of up to [`MOST_FIRST`] bytes stays in memory, and its
+/// sections need no further read. The tail of a small fragment contains all sections. If the footer
+/// is from consolidated metadata, the file is opened on demand.
 #[derive(Debug)]
 pub(super) struct MetadataFile {
     storage: Arc<dyn Storage>,
@@ -87,7 +87,8 @@ impl MetadataFile {
         Ok(self.open.get_or_init(|| Open { file, size, tail, sections_end: size, sections }))
     }
 
-    /// Reads a range stated by the file, up to the limit.
+    /// Reads a range of the file. Fails if the range is longer than `most`, because a damaged file
+    /// may state any range.
     fn read(&self, file: &dyn ReadAt, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(read_range(file, range, self.most, || self.described.clone())?)
     }

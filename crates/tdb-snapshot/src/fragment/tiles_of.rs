@@ -72,11 +72,12 @@ impl Fragment {
     /// offsets cannot be read.
     pub fn stored_tiles(&self, field: FragmentField) -> Result<StoredTiles> {
         let combined = self.version().has(Feature::CombinedCoordinates) && matches!(field, FragmentField::Dimension(_));
-        if self.footer().slot(if combined { FragmentField::Coordinates } else { field }).is_none() {
+        let stored = if combined { FragmentField::Coordinates } else { field };
+        if self.footer().slot(stored).is_none() {
             return Err(self.error(tdb_fragment::FragmentError::NoSuchField { field }));
         }
         let tiles = self.load_tiles(field)?;
-        let bytes = self.files_of(field).into_iter().map(|(_, _, size)| size).fold(0, u64::saturating_add);
+        let bytes = self.files_of(stored).into_iter().map(|(_, _, size)| size).fold(0, u64::saturating_add);
         let size = self.cell_size(field);
         Ok(StoredTiles { fragment: self.clone(), tiles: Arc::new(tiles), size, bytes })
     }
@@ -114,7 +115,8 @@ impl StoredTiles {
         self.len() == 0
     }
 
-    /// Returns the total size of the data files in bytes.
+    /// Returns the total size of the field's data files in bytes. Combined coordinates share a
+    /// file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes

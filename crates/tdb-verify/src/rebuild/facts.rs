@@ -16,7 +16,7 @@ pub(super) struct Facts {
     pub(super) summaries: Vec<Vec<TileSummary>>,
     /// MBRs by tile, for sparse fragments.
     pub(super) boxes: Vec<NdRange>,
-    /// Coordinates of the first and the last cell by tile. Only formats 1 and 2 store them.
+    /// Bounding coordinates of formats 1 and 2: the first and the last cell of each tile.
     pub(super) ends: Vec<Vec<u8>>,
 }
 

@@ -133,7 +133,7 @@ pub(crate) async fn below(place: Arc<Place>, folder: String, location: Path) -> 
         let (mut objects, mut listed) = (Vec::new(), place.store.list(Some(&location)));
         let mut left = place.options.listing;
         while let Some(object) = listed.try_next().await? {
-            // Also limits stores without the connector of this crate.
+            // The connector of this crate limits listings. Other stores are limited only here.
             let size = (size_of::<ObjectMeta>() + object.location.as_ref().len()) as u64;
             left = left.checked_sub(size).ok_or_else(|| too_long(place.options.listing))?;
             objects.push(object);

@@ -33,7 +33,9 @@ pub struct ObjectStorage {
 
 impl ObjectStorage {
     /// Creates a storage for the folder `root` of a store (`""` for the whole store). `url` is the
-    /// URL of the store in messages. Uses the retry policy of the given store.
+    /// URL of the store in messages. Single requests use the retry policy
+    /// of the given store. [`StoreOptions::retries`](crate::StoreOptions::retries) also limits the
+    /// retries of interrupted listings, reads, writes and deletions.
     ///
     /// # Errors
     /// [`BadPath`](StorageError::BadPath) if `root` is not a valid path.
@@ -205,7 +207,7 @@ impl Storage for ObjectStorage {
         let path = folder.to_owned();
         self.ask(folder, async move |place: Arc<Place>, location: Path| {
             let files = match below(place.clone(), path.clone(), location.clone()).await {
-                // The folder is empty, but perhaps listed.
+                // The folder contains no files. Some stores still list empty folders.
                 Err(error) if error.is_not_found() => {
                     forget_parents(&place, &location.clone().join("any")).await;
                     return Err(error);

@@ -120,8 +120,8 @@ pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
 }
 
 /// Calls `each` for every row of cells in both a box and a chunk. The arguments are the index of
-/// the first cell in the box, the index in the chunk, and the number of cells. The chunk is full,
-/// and may extend beyond the end of the array.
+/// the row's first cell within the box, its index within the chunk, and the number of cells in the
+/// row. Indices within the chunk refer to the whole chunk, which may extend beyond the array.
 pub(crate) fn each_row(
     in_box: &[Range<u64>],
     chunk: &[Range<u64>],
