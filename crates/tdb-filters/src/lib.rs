@@ -4,10 +4,11 @@
 //! each chunk passes through the filters of a pipeline. The crate has three layers:
 //!
 //! 1. [`FilterPipeline`] and [`Filter`] describe a pipeline. Parsing, comparing, printing and
-//! writing need no codec. 2. [`BoundPipeline`] binds a pipeline to a [`TileKind`]. Binding checks
-//! the pipeline and decides the datatype at each filter, the filters to skip, and the chunking. The
-//! result is shared between threads. 3. Each filter has a module with an encoder and a decoder,
-//! dispatched once per chunk.
+//!    writing need no codec.
+//! 2. [`BoundPipeline`] binds a pipeline to a [`TileKind`]. Binding checks the pipeline and decides
+//!    the datatype at each filter, the filters to skip, and the chunking. The result is shared
+//!    between threads.
+//! 3. Each filter has a module with an encoder and a decoder, dispatched once per chunk.
 //!
 //! A [`Scratch`] holds the buffers between filters and the contexts of the codecs. Each thread uses
 //! a separate scratch. Decoding reads the file's bytes in place and writes directly into the
