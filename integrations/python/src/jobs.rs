@@ -127,7 +127,7 @@ pub(crate) fn consolidate_fragments(
         let steps = planned.steps().iter();
         if plan {
             let steps = steps.map(|step| (names(&step.fragments), Vec::new(), 0)).collect();
-            return Ok((steps, names(planned.left())));
+            return Ok((steps, names(planned.remaining())));
         }
         // Every byte is read once, and about as many are written.
         total.store(watch.bytes() + 2 * steps.map(|step| step.bytes).sum::<u64>(), Relaxed);
@@ -180,7 +180,7 @@ pub(crate) fn change_files(
             };
             let left = |left: &tdb_maintain::Retained| (left.path.clone(), left.why.to_string());
             if plan {
-                return Ok((planned.steps().map(step).collect(), planned.left().map(left).collect()));
+                return Ok((planned.steps().map(step).collect(), planned.retained().map(left).collect()));
             }
             let report = planned.take_over(take_over).run()?;
             Ok((report.steps.iter().map(step).collect(), report.left.iter().map(left).collect()))

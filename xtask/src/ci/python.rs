@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::report::Outcome;
+use super::steps::LINTED;
 use crate::Result;
 use crate::cargo::{run, workspace};
 use crate::servers::{newer_python_tools, python_tools};
@@ -108,7 +109,7 @@ fn tested(tools: &Path, wheel: &Path, tests: &[&str]) -> Result {
     run(Command::new(tools.join("pytest")).args(options).args(tests), &[])
 }
 
-/// Builds a wheel, and returns its path.
+/// Builds a wheel, and returns its path. Clippy compiles the native module of tests.
 fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
     let out = workspace().join("target/python").join(profile);
     if out.exists() {
@@ -117,7 +118,7 @@ fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
     let mut maturin = Command::new(tools.join("maturin"));
     let manifest = ["--manifest-path", "integrations/python/Cargo.toml"];
     maturin.args(["build", "--quiet", "--locked", "--profile", profile]).args(manifest).arg("--out").arg(&out);
-    run(&mut maturin, &[])?;
+    run(&mut maturin, if profile == "dev" { &LINTED } else { &[] })?;
     let wheel = fs::read_dir(&out)?.next().ok_or("maturin built no wheel")??;
     Ok(wheel.path())
 }

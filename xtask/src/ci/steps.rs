@@ -119,7 +119,7 @@ fn integrations() -> Outcome {
     let running = Running::start(&servers::ALL);
     let tests = running.variables().and_then(|variables| {
         let mut variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        variables.extend([("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", DENY_WARNINGS)]);
+        variables.extend(LINTED);
         show(&[&["test", "--workspace"], INTEGRATIONS].concat(), &variables)
     });
     match tests {
@@ -130,8 +130,10 @@ fn integrations() -> Outcome {
     }
 }
 
-/// `-D warnings` in the encoding of `cargo clippy`.
-const DENY_WARNINGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
+/// Lets Clippy compile the crates of a workspace, with `-D warnings` in the encoding of `cargo
+/// clippy`.
+pub(super) const LINTED: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
 
 /// Compares arrays on store servers, if all servers are available.
 fn stores() -> Outcome {

@@ -7,6 +7,7 @@
 
 # The environment of the type checker has no PyTorch.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownArgumentType=false
+# pyright: reportAttributeAccessIssue=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
