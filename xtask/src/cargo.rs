@@ -48,6 +48,11 @@ pub fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
 }
 
+/// Lets Clippy compile the crates of a workspace, with `-D warnings` in the encoding of `cargo
+/// clippy`.
+pub const LINTED: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
+
 /// `true` if a cargo subcommand is installed.
 pub fn has_subcommand(name: &str) -> bool {
     let mut command = Command::new(own_cargo());

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::report::Outcome;
-use super::steps::LINTED;
 use crate::Result;
-use crate::cargo::{run, workspace};
+use crate::cargo::{LINTED, run, workspace};
 use crate::servers::{newer_python_tools, python_tools};
 
 /// The largest wheel, in bytes.

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::report::Outcome;
 use super::{counts, packages, python};
 use crate::Result;
-use crate::cargo::{has_program, has_subcommand, run, rustup, show, show_with, workspace};
+use crate::cargo::{LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::{check, fuzz};
@@ -129,11 +129,6 @@ fn integrations() -> Outcome {
         tests => tests.into(),
     }
 }
-
-/// Lets Clippy compile the crates of a workspace, with `-D warnings` in the encoding of `cargo
-/// clippy`.
-pub(super) const LINTED: [(&str, &str); 2] =
-    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
 
 /// Compares arrays on store servers, if all servers are available.
 fn stores() -> Outcome {
