@@ -3,13 +3,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tdb_array::tdb_fragment::{ConsolidatedFooters, GenericTileDecoder};
-use tdb_array::tdb_types::Limits;
-use tdb_job::{Target, footer_files};
+use tdb_job::footer_files;
 use tdb_maintain::fragment_lists;
 
 use crate::array::{NativeArray, shown_sides};
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::run::briefly;
 
 /// Returns the vacuum files of fragments: path, folder of the consolidated fragment, and whether a
@@ -51,11 +49,7 @@ pub(crate) fn consolidated_footers(py: Python<'_>, array: &NativeArray) -> Resul
     briefly(py, || {
         let array = &array.array;
         let Some(newest) = footer_files(&array.listing()?).into_iter().next() else { return Ok(Vec::new()) };
-        let bytes = Target::from(array).storage().read(&newest.path)?;
-        let key = array.fragments()?.first().and_then(|fragment| fragment.key().cloned());
-        let mut decoder = GenericTileDecoder::new(Limits::default()).with_key(key);
-        let footers = ConsolidatedFooters::parse_file(&bytes, &mut decoder, None)
-            .map_err(|error| Failure::usage(format!("{}: {error}", newest.path)))?;
+        let footers = array.small_files().read_footers(&newest.path)?;
         Ok(footers.iter().map(|(name, _)| name.rsplit('/').next().unwrap_or(name).to_owned()).collect())
     })
 }

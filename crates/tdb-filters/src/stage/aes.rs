@@ -70,7 +70,7 @@ impl<'a> Header<'a> {
         let mut header = Self { parts: parts.clone(), metadata_parts, metadata: 0, data: 0 };
         for index in 0..count {
             let len = header.part()?.len;
-            // An overflow would need more than 2³² parts, whose headers exceed realistic limits.
+            // Cannot overflow: each sum has less than 2³² parts of less than 2³² bytes.
             *(if index < u64::from(metadata_parts) { &mut header.metadata } else { &mut header.data }) += len;
         }
         header.parts = parts;
