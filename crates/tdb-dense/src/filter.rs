@@ -13,6 +13,7 @@ use tdb_schema::FieldRef;
 use tdb_snapshot::{Result, Snapshot};
 
 use crate::fields::Fields;
+use crate::narrow::unwritten_pass;
 use crate::work::{Origin, Work};
 
 /// A condition, and the locations of the condition's fields in a result.
@@ -23,6 +24,9 @@ pub(super) struct Filter {
     pub(super) places: Vec<usize>,
     /// `true` if the query returns matching cells only.
     pub(super) only_matching: bool,
+    /// `true` if unwritten cells are in the result, `false` if not, and `None` if this depends on
+    /// the coordinates.
+    pub(super) unwritten_pass: Option<bool>,
     array: Snapshot,
     /// Pruners by fragment, to identify tiles without a matching cell.
     pruners: HashMap<usize, Pruner>,
@@ -45,6 +49,7 @@ impl Filter {
             condition,
             places,
             only_matching: query.only_matching,
+            unwritten_pass: unwritten_pass(query),
             array: query.array.clone(),
             pruners: HashMap::new(),
         })

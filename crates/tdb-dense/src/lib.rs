@@ -33,6 +33,7 @@ mod planned;
 mod runs;
 mod scan;
 mod shape;
+mod survivors;
 mod var;
 mod walk;
 mod work;
@@ -118,13 +119,14 @@ impl DenseReader {
     /// The metadata of a fragment cannot be read, or the query was cancelled.
     pub fn new(query: CheckedQuery) -> Result<Self> {
         let mut reader = Self::of_region(query)?;
-        reader.skip_unwritten()?;
+        reader.skip_ruled_out()?;
         Ok(reader)
     }
 
-    /// Restricts the query to written cells, if unwritten cells cannot be in the result.
-    fn skip_unwritten(&mut self) -> Result<()> {
-        if let Some(query) = narrow::within_written(&self.query, &self.layers)? {
+    /// Restricts the query to tiles that may hold a matching cell, if unwritten cells cannot be in
+    /// the result.
+    fn skip_ruled_out(&mut self) -> Result<()> {
+        if let Some(query) = narrow::within_survivors(&self.query, &self.layers, &self.shape)? {
             self.query = query;
             self.shape = Shape::new(&self.query);
             self.cursor = Cursor::of(&self.query, &self.shape);
@@ -212,6 +214,11 @@ impl DenseReader {
                 continue;
             }
             let works = self.works(&step, division(self, &step))?;
+            if works.is_empty() {
+                self.query.array.workers().check()?;
+                self.cursor = step.next;
+                continue;
+            }
             let bytes = u128::from(self.fields.bytes(&works, self.shape.cells_per_tile));
             if !size.fits(bytes) {
                 *most = size.fewer(bytes);
@@ -237,10 +244,21 @@ impl DenseReader {
         }
     }
 
-    /// Divides a step into units of work and loads the tiles of all fields.
+    /// Divides a step into units of work and loads the tiles of all fields. Omits units without a
+    /// possible match.
     fn works(&mut self, step: &Step, division: Division) -> Result<Vec<Work>> {
         let mut works = step.works(&self.shape, &self.layers, division);
-        self.filter.as_mut().map(|filter| filter.rule_out(&mut works)).transpose()?;
+        if let Some(filter) = &mut self.filter {
+            filter.rule_out(&mut works)?;
+            if filter.unwritten_pass == Some(false) {
+                works.retain(Work::has_tiles);
+                let mut end = 0;
+                for work in &mut works {
+                    work.cells = end..end + work.cells.len();
+                    end = work.cells.end;
+                }
+            }
+        }
         self.fields.load(&works)?;
         Ok(works)
     }

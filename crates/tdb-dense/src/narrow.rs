@@ -1,8 +1,8 @@
-//! Restriction of a query to written cells, if unwritten cells cannot match.
+//! Restriction of a query to cells that may match, if unwritten cells cannot match.
 //!
 //! A domain may have many more cells than were written. If the query returns matching cells only,
 //! and fill values do not match, the unwritten cells need no visit. The non-empty domains of the
-//! fragments contain all written cells.
+//! fragments contain all written cells. Tiles that fragment metadata rules out need no visit either.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use tdb_snapshot::{ArrayError, Result};
 
 use crate::domain_cells::{cells, lows};
 use crate::layers::Layers;
-use crate::shape::volume;
+use crate::shape::{Shape, volume};
+use crate::survivors::Survivors;
 
 /// Maximum number of boxes to compute, which takes a fraction of a second.
 const MOST_BOXES: usize = 1 << 16;
@@ -45,13 +46,18 @@ pub(super) fn within_hull(mut query: CheckedQuery, layers: &Layers) -> CheckedQu
     query
 }
 
-/// Restricts the query to the boxes of fragments. Returns `None` if unwritten cells may be in the
-/// result, if the boxes are not much smaller than the query, or if there are too many boxes.
-pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Option<CheckedQuery>> {
-    if unwritten_pass(query) != Some(false) {
+/// Restricts the query to boxes around the tiles of fragments that may hold a matching cell.
+/// Returns `None` if unwritten cells may be in the result, if the boxes are not much smaller than
+/// the query, or if there are too many boxes.
+///
+/// # Errors
+/// The fragments of the array cannot be read.
+pub(super) fn within_survivors(query: &CheckedQuery, layers: &Layers, shape: &Shape) -> Result<Option<CheckedQuery>> {
+    let Some(condition) = query.filter.as_deref().filter(|_| unwritten_pass(query) == Some(false)) else {
         return Ok(None);
-    }
-    let Some(boxes) = written_boxes(query, layers) else { return Ok(None) };
+    };
+    let mut survivors = Survivors::new(&query.array, layers, shape, condition);
+    let Some(boxes) = matching_boxes(query, layers, &mut survivors)? else { return Ok(None) };
     let mut query = query.clone();
     if let [_] = &boxes[..] {
         // In one dimension, boxes are ranges.
@@ -64,10 +70,14 @@ pub(super) fn within_written(query: &CheckedQuery, layers: &Layers) -> Result<Op
     Ok(Some(query))
 }
 
-/// Returns the intersections of the fragments with the requested boxes or region, by dimension.
-/// Returns `None` if the intersections are not much smaller than the query, or if there are too
-/// many boxes.
-fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRange>>> {
+/// Returns the intersections of the surviving tiles with the requested boxes or region, by
+/// dimension. Returns `None` if the intersections are not much smaller than the query, or if there
+/// are too many boxes.
+fn matching_boxes(
+    query: &CheckedQuery,
+    layers: &Layers,
+    survivors: &mut Survivors<'_>,
+) -> Result<Option<Vec<Vec<DimRange>>>> {
     let lows = lows(query.array.schema());
     let sides: Vec<Vec<Range<u128>>> = query
         .region
@@ -76,34 +86,35 @@ fn written_boxes(query: &CheckedQuery, layers: &Layers) -> Option<Vec<Vec<DimRan
         .zip(&lows)
         .map(|(ranges, low)| ranges.iter().map(|range| cells(range, *low)).collect())
         .collect();
-    let hull: Vec<Range<u128>> =
-        sides.iter().map(|side| Some(side.first()?.start..side.last()?.end)).collect::<Option<_>>()?;
-    let asked: Vec<Vec<Range<u128>>> = match query.boxes.as_deref() {
-        None => vec![hull.clone()],
+    let hull: Option<Vec<Range<u128>>> = sides.iter().map(|side| Some(side.first()?.start..side.last()?.end)).collect();
+    let Some(hull) = hull else { return Ok(None) };
+    let asked: Option<Vec<Vec<Range<u128>>>> = match query.boxes.as_deref() {
+        None => Some(vec![hull.clone()]),
         Some(boxes) if boxes.len() <= MOST_BOXES => {
             let side = |(dimension, low): (usize, &u64), number| Some(cells(&boxes.range(dimension, number)?, *low));
             let sides = |number| lows.iter().enumerate().map(|place| side(place, number)).collect();
-            (0..boxes.len()).map(sides).collect::<Option<_>>()?
+            (0..boxes.len()).map(sides).collect()
         }
-        Some(_) => return None,
+        Some(_) => None,
     };
+    let Some(asked) = asked else { return Ok(None) };
     let asked: Vec<_> = asked.iter().filter_map(|own| common(own, &hull)).collect();
-    let within = layers.within(&hull);
-    if asked.len().saturating_mul(within.len()) > MOST_BOXES {
-        return None;
+    let mut written = Vec::new();
+    for layer in layers.within(&hull) {
+        let Some(bounds) = common(&layers.get(layer).bounds, &hull) else { continue };
+        let tiles = survivors.within(layer, bounds)?;
+        if asked.len().saturating_mul(tiles.len()).saturating_add(written.len()) > MOST_BOXES {
+            return Ok(None);
+        }
+        written.extend(tiles.iter().flat_map(|tiles| asked.iter().filter_map(|own| common(own, tiles))));
     }
-    let written = within.iter().flat_map(|layer| {
-        let bounds = &layers.get(*layer).bounds;
-        asked.iter().filter_map(move |own| common(own, bounds))
-    });
-    let written: Vec<Vec<Range<u128>>> = written.collect();
     let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
     let lens = sides.iter().map(|side| side.iter().map(|cells| cells.end - cells.start).fold(0, u128::saturating_add));
     if all(&written) > all(&asked).min(lens.fold(1, u128::saturating_mul)) / 2 {
-        return None;
+        return Ok(None);
     }
     let sides = lows.iter().enumerate();
-    Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect())
+    Ok(Some(sides.map(|(dimension, low)| written.iter().map(|own| keys(&own[dimension], *low)).collect()).collect()))
 }
 
 /// Returns the range of ordered keys of a range of cells. `cells` must not be empty.

@@ -47,7 +47,7 @@ pub fn scan<S: Scan>(query: CheckedQuery, scan: &mut S) -> Result<ScanCost> {
         let tiles = TileWalk::Some(TileList::new(written.grid, tiles));
         reader.cursor = Cursor::Tiles { tiles, bands: None };
     } else {
-        reader.skip_unwritten()?;
+        reader.skip_ruled_out()?;
     }
     if !is_done && !scan.may_read(InexactReason::PartOfTile) {
         return Ok(cost);

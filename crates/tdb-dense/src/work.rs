@@ -78,6 +78,11 @@ impl Work {
         self.boxes.push(placed);
     }
 
+    /// Returns `true` if at least one cell comes from a tile.
+    pub(super) fn has_tiles(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source.origin, Origin::Tile { .. }))
+    }
+
     /// Merges the sources of each tile and sorts the sources by position in the files.
     pub(super) fn finish(&mut self) {
         self.sources.sort_by_key(|source| source.origin);

@@ -84,6 +84,34 @@ fn unwritten_cells_of_huge_domains_are_skipped() {
     assert_eq!((walked(&nothing), numbers(nothing)), (0, Vec::new()));
 }
 
+#[test]
+fn tiles_that_statistics_rule_out_are_skipped() {
+    for (sides, domain, extent) in [(&["x"][..], 1i64 << 20, 1i64 << 10), (&["y", "x"], 1 << 10, 64)] {
+        let cells = 1i32 << 20;
+        let array = array(domain, extent, sides, &[(vec![(0, domain - 1); sides.len()], 0)]);
+        for order in [Order::RowMajor, Order::ColMajor, Order::Global, Order::Unordered] {
+            let query = |least: i32| array.read().order(order).filter(field("a").ge(least)).only_matching();
+            assert!(walked(&query(cells - 3)) <= 1 << 12, "{order}");
+            assert_eq!(numbers(query(cells - 3)), [cells - 3, cells - 2, cells - 1], "{order}");
+            assert_eq!((walked(&query(cells)), numbers(query(cells))), (0, Vec::new()), "{order}");
+        }
+    }
+}
+
+/// The domain has too many tiles for a decision per tile.
+#[test]
+fn batches_of_excluded_tiles_are_not_assembled() {
+    let domain = crate::layers::GRID_ENTRIES as i64 + 1;
+    let array = array(domain, 1, &["x"], &[(vec![(0, domain - 1)], 0)]);
+    let query = || array.read().filter(field("a").ge(domain as i32 - 2)).only_matching();
+    assert_eq!(walked(&query()), domain as u128);
+    assert_eq!(numbers(query()), [domain as i32 - 2, domain as i32 - 1]);
+    let mut reader = DenseReader::new(query().budget(1 << 20).check().unwrap()).unwrap();
+    let planned = reader.plan_batch(&mut 1024, DenseReader::batch_division).unwrap().unwrap();
+    let rest = planned.step.next.step(&reader.shape, u128::MAX, 1).map_or(0, |step| step.cells());
+    assert!(rest <= 1, "the first batch is {rest} cells before the end");
+}
+
 const DOMAIN: i64 = 24;
 
 fn side() -> impl Strategy<Value = Side> {
