@@ -373,8 +373,8 @@ pub(crate) fn read_part<S: Storage + ?Sized>(
 /// Bytes per read when copying from a storage that is not remote.
 const STEP: u64 = 1 << 20;
 
-/// Maximum nesting depth of copied folders, because links may form cycles.
-const DEPTH: usize = 64;
+/// Maximum nesting depth of folders, because links may form cycles.
+pub(crate) const DEPTH: usize = 64;
 
 /// Copies a file in pieces and returns its size in bytes.
 ///
