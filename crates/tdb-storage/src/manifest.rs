@@ -10,7 +10,8 @@ pub use self::parse::ManifestError;
 pub use self::storage::ManifestStorage;
 use crate::path::{check_path, join};
 use crate::storage::DEPTH;
-use crate::{Entry, EntryKind, Result, Storage, StorageError, at_once, is_temporary};
+use crate::temporary::TEMPORARY_PREFIX;
+use crate::{Entry, EntryKind, Result, Storage, StorageError, at_once};
 
 /// Name of the manifest, in the folder whose files it lists.
 pub const MANIFEST_NAME: &str = "tdb-manifest.txt";
@@ -33,7 +34,8 @@ const HEADER: &str = "tdb manifest 1";
 /// 0 __labels/
 /// ```
 ///
-/// A manifest lists no [temporary](crate::is_temporary) files and no manifests.
+/// A manifest lists no manifests, and no files and folders whose names start with `.tdb-`: temporary
+/// and quarantined files, locks and journals.
 ///
 /// ```
 /// use tdb_storage::{Manifest, MemoryStorage, Storage};
@@ -198,6 +200,19 @@ impl Manifest {
         }
     }
 
+    /// Describes the differences to a newer manifest of the same folder in one line: the first
+    /// difference, and the number of the others. Returns `None` if the manifests are equal.
+    #[must_use]
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        let changes = self.changes(now);
+        let first = changes.first()?;
+        Some(match changes.len() - 1 {
+            0 => first.to_string(),
+            1 => format!("{first}, and 1 more difference"),
+            more => format!("{first}, and {more} more differences"),
+        })
+    }
+
     /// Returns the size of a listed file. `path` must be valid.
     fn size(&self, path: &str) -> Option<u64> {
         let place = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).ok()?;
@@ -265,5 +280,5 @@ impl fmt::Display for Manifest {
 /// Returns `true` for entries of a folder that a manifest lists.
 fn is_listed(entry: &Entry) -> bool {
     let is_manifest = entry.kind == EntryKind::File && entry.name == MANIFEST_NAME;
-    !is_manifest && !is_temporary(&entry.name) && check_path(&entry.name).is_ok()
+    !is_manifest && !entry.name.starts_with(TEMPORARY_PREFIX) && check_path(&entry.name).is_ok()
 }

@@ -231,6 +231,10 @@ impl Storage for ManifestStorage {
         self.refused(path)
     }
 
+    fn replace(&self, path: &str, _bytes: &[u8]) -> Result<()> {
+        self.refused(path)
+    }
+
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         self.refused(path)
     }

@@ -94,6 +94,7 @@ fn manifests_skip_manifests_and_temporary_files() {
     let storage = LocalStorage::new(folder.path());
     storage.create_folder("array/__fragments").unwrap();
     storage.create_folder("array/.tdb-1-0.tmp/below").unwrap();
+    storage.create_folder(".tdb-quarantine/1").unwrap();
     for path in [MANIFEST_NAME, "array/tdb-manifest.txt", "array/.tdb-1-1.tmp", "array/f", "array/tdb-manifest.txt2"] {
         storage.create_new(path, b"bytes").unwrap();
     }
@@ -125,7 +126,11 @@ fn changes_name_each_path() {
             ManifestChange::Added { path: "e".to_owned() },
         ]
     );
-    assert_eq!(changes[0].to_string(), "b: listed with 2 bytes, but has 3 bytes");
+    assert_eq!(
+        old.difference(&new).as_deref(),
+        Some("b: listed with 2 bytes, but has 3 bytes, and 2 more differences")
+    );
+    assert_eq!(old.difference(&old), None);
 }
 
 /// A storage of three files, and its view through a manifest.
@@ -248,6 +253,7 @@ fn writes_are_refused() {
     let before = Manifest::of(&files).unwrap();
     let refused = [
         storage.create_new("new", b"").unwrap_err(),
+        storage.replace("a/f", b"").unwrap_err(),
         storage.create_file("new").unwrap_err(),
         storage.create_folder("new").unwrap_err(),
         storage.sync_folder("a").unwrap_err(),
