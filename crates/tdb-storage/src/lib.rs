@@ -6,8 +6,8 @@
 //!
 //! - [`LocalStorage`]: a folder of the local file system.
 //! - [`MemoryStorage`]: a folder in memory, for tests and for targets without files.
-//! - [`ManifestStorage`]: a read-only folder of a server that cannot list folders. A [`Manifest`]
-//!   file replaces the listings.
+//! - [`ManifestStorage`]: a read-only folder of a server without listings. A [`Manifest`] file
+//!   replaces the listings.
 //! - [`CountingStorage`]: a wrapper that counts requests and bytes. On an object store each request
 //!   costs money and about 20 ms. Tests use the counts to limit the number of requests.
 //! - [`read_range`] and [`read_behind`]: reads into memory that grows with the bytes actually read,

@@ -13,7 +13,7 @@ use crate::storage::DEPTH;
 use crate::temporary::TEMPORARY_PREFIX;
 use crate::{Entry, EntryKind, Result, Storage, StorageError, at_once};
 
-/// Name of the manifest, in the folder whose files it lists.
+/// Name of the manifest file. The manifest lists the files of its folder.
 pub const MANIFEST_NAME: &str = "tdb-manifest.txt";
 
 /// First line of a manifest.
@@ -103,16 +103,16 @@ impl fmt::Display for ManifestChange {
 }
 
 impl Manifest {
-    /// Maximum size of a manifest that [`ManifestStorage::open`] reads, in bytes.
+    /// Maximum size of a manifest for [`ManifestStorage::open`], in bytes.
     pub const LIMIT: u64 = 256 << 20;
 
     /// Lists all files of a storage. Takes one listing for each folder.
     ///
-    /// Omits names that [`check_path`](crate::check_path) rejects, because no storage opens them.
+    /// Omits names rejected by [`check_path`](crate::check_path), because no storage opens such files.
     ///
     /// # Errors
     /// The errors of [`Storage::list`], and [`BadPath`](StorageError::BadPath) if symbolic links
-    /// form a cycle. [`NotFound`](StorageError::NotFound) also reports a folder that is removed
+    /// form a cycle. [`NotFound`](StorageError::NotFound) also reports a folder removed
     /// meanwhile.
     pub fn of(storage: &dyn Storage) -> Result<Self> {
         let mut entries = Vec::new();
@@ -219,7 +219,7 @@ impl Manifest {
         self.entries.get(place).map(|entry| entry.size)
     }
 
-    /// Returns the entries below a folder, which is `""` or ends with `/`.
+    /// Returns the entries below a folder. `prefix` is `""` or ends with `/`.
     fn below(&self, prefix: &str) -> &[ManifestEntry] {
         let rest = &self.entries[self.entries.partition_point(|entry| entry.path.as_str() < prefix)..];
         &rest[..rest.partition_point(|entry| entry.path.starts_with(prefix))]
@@ -277,7 +277,7 @@ impl fmt::Display for Manifest {
     }
 }
 
-/// Returns `true` for entries of a folder that a manifest lists.
+/// Returns `true` if a manifest lists the entry of a folder.
 fn is_listed(entry: &Entry) -> bool {
     let is_manifest = entry.kind == EntryKind::File && entry.name == MANIFEST_NAME;
     !is_manifest && !entry.name.starts_with(TEMPORARY_PREFIX) && check_path(&entry.name).is_ok()

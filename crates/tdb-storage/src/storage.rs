@@ -167,7 +167,7 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// [`BadPath`](StorageError::BadPath), and other I/O errors.
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
 
-    /// Creates a file with `bytes`, or replaces the file at this path. When the call returns, bytes
+    /// Creates a file with `bytes`, or replaces an existing file. When the call returns, bytes
     /// and name survive a crash of the machine. Files of the format are never replaced.
     ///
     /// Local disks, memory and object stores replace the file atomically. Other storages remove the

@@ -18,7 +18,7 @@ impl fmt::Display for Encoded<'_> {
     }
 }
 
-/// Returns `true` for characters that are written as they are, except for `%`.
+/// Returns `true` for characters without encoding, and for `%`.
 pub(super) fn is_text(char: char) -> bool {
     !char.is_control() && !matches!(char, '\u{2028}' | '\u{2029}')
 }

@@ -1,4 +1,4 @@
-//! A storage that lists its files from a manifest.
+//! A storage with listings from a manifest.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
     WriteFile, forward_storage,
 };
 
-/// A read-only storage that takes names, kinds and sizes from a [`Manifest`], and reads files from
+/// A read-only storage. Takes names, kinds and sizes from a [`Manifest`], and reads files from
 /// another storage. The other storage need not support listings.
 ///
 /// If a listed file is missing or has another size, reads fail with
@@ -37,12 +37,12 @@ use crate::{
 pub struct ManifestStorage {
     inner: Arc<dyn Storage>,
     manifest: Arc<Manifest>,
-    /// The path of this storage's root in the manifest.
+    /// The path of the root in the manifest.
     root: String,
 }
 
 impl ManifestStorage {
-    /// Creates a storage for the folder that `manifest` lists. `files` is rooted at this folder.
+    /// Creates a storage for the folder of `manifest`. `files` is rooted at the same folder.
     #[must_use]
     pub fn new(files: Arc<dyn Storage>, manifest: Manifest) -> Self {
         Self { inner: files, manifest: Arc::new(manifest), root: String::new() }
@@ -85,7 +85,7 @@ impl ManifestStorage {
         Ok(Arc::new(ManifestFile { inner: file, path }))
     }
 
-    /// Checks a request, and replaces a part that requires the size by a range.
+    /// Checks a request, and replaces a part at the end of the file by a range.
     fn prepared(&self, request: &Request) -> Result<Request> {
         let size = self.listed(&request.path)?;
         let part = match &request.part {
@@ -93,7 +93,7 @@ impl ManifestStorage {
                 return Err(StorageError::OverLimit { path: self.describe(&request.path), size, limit: request.limit });
             }
             Part::All => Part::All,
-            // Some servers have no ranges that count from the end.
+            // Some servers do not support ranges counted from the end.
             Part::Last(len) => Part::Range { range: size.saturating_sub(*len)..size, size },
             Part::Range { range, .. } if range.end > size => {
                 return Err(StorageError::UnexpectedEnd {

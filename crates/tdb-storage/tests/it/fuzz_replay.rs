@@ -1,4 +1,4 @@
-//! Replays the fuzz target on its corpus and on damaged versions of it.
+//! Replays the fuzz target on the corpus and on damaged versions of the corpus.
 
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]

@@ -1,4 +1,4 @@
-//! Manifests, and storages that list from them.
+//! Manifests, and storages with listings from manifests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -280,7 +280,7 @@ proptest! {
     fn listings_are_the_same_as_of_the_files(tree in tree(), asked in prop::collection::vec(0usize..4, 0..3)) {
         let files = MemoryStorage::new();
         for (path, size) in tree {
-            // Fails if the path collides with another path, which leaves the storage unchanged.
+            // Fails if the path collides with an earlier path. The storage is then unchanged.
             let _ = match size {
                 Some(size) => files.insert(&path, vec![0; size.into()]),
                 None => files.create_folder(&path),

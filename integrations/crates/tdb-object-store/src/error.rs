@@ -64,7 +64,9 @@ pub enum StoreProblem {
     #[error("the store ignores the condition that a new file must not exist: refusing to write to it")]
     IgnoresConditions,
     /// The web server cannot list folders, which is required to find the files of an array.
-    #[error("the server does not list folders: expected a web server with WebDAV (PROPFIND)")]
+    #[error(
+        "the server does not list folders, and the folder has no tdb-manifest.txt: run `tdb manifest` where the array is written, or use a server with WebDAV (PROPFIND)"
+    )]
     ListsNothing,
     /// The store does not support the operation.
     #[error("the store does not support the operation ({said})")]
@@ -80,6 +82,14 @@ pub enum StoreProblem {
     OtherPart {
         /// Description of the range.
         said: String,
+    },
+    /// A file on a web server has another size than listed.
+    #[error("the file has {found} bytes, expected {listed}")]
+    OtherSize {
+        /// Size in the listing, in bytes.
+        listed: u64,
+        /// Size in the response, in bytes.
+        found: u64,
     },
     /// A response had the wrong number of bytes.
     #[error("the store returned {got} bytes, expected {asked}")]
@@ -125,7 +135,7 @@ impl StoreProblem {
             Self::IgnoresConditions | Self::IgnoresRanges | Self::ListsNothing | Self::NotSupported { .. } => {
                 io::ErrorKind::Unsupported
             }
-            Self::WrongLength { .. } => io::ErrorKind::UnexpectedEof,
+            Self::WrongLength { .. } | Self::OtherSize { .. } => io::ErrorKind::UnexpectedEof,
             Self::TooMuch { .. } => io::ErrorKind::InvalidData,
             Self::WrongRegion { .. } | Self::OtherPart { .. } | Self::Other { .. } => io::ErrorKind::Other,
         };

@@ -59,6 +59,7 @@ mod said;
 mod settings;
 mod storage;
 mod web;
+mod web_storage;
 mod write;
 
 pub use connector::Connector;
