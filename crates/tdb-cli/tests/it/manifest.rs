@@ -96,14 +96,18 @@ fn other_commands_know_manifests() {
     of("move @/array @/moved").quiet();
     of("manifest @/moved --check").quiet();
     // Writes make the manifest old.
-    of("consolidate @/moved --what commits").exits(0);
+    of("meta @/moved --put x=int32:1").exits(0);
     let old = of("verify @/moved --format csv").exits(1);
     assert!(old.stdout.contains(",manifest,") && old.stdout.contains("run `tdb manifest` again"), "{old}");
     of("doctor @/moved").exits(0);
     of("manifest @/moved").quiet();
     of("verify @/moved").quiet();
-    of("vacuum @/moved").exits(0);
+    of("meta @/moved --put x=int32:2").exits(0);
+    of("consolidate @/moved --what metadata").exits(0);
     of("manifest @/moved --check").exits(1);
+    of("manifest @/moved").quiet();
+    of("vacuum @/moved").exits(0);
+    of("manifest @/moved --check").exits(1).shows("listed, but does not exist");
     fs::write(moved.join(MANIFEST_NAME), "tdb manifest 1\n1 ../secret\n").unwrap();
     of("verify @/moved").exits(1).shows("line 2 of the manifest");
     of("migrate @/moved --to 21").exits(0);
@@ -151,5 +155,25 @@ fn output() {
             shown.add(text(&array));
         }
     }
-    assert_snapshot!(shown, @"");
+    assert_snapshot!(shown, @r#"
+    $ tdb manifest @/array --format csv
+    what,path,files,size,detail
+    written,@/array/tdb-manifest.txt,1,10,
+
+    $ tdb manifest @/array --check --format jsonl
+    {"what":"current","path":"@/array/tdb-manifest.txt","files":1,"size":10,"detail":null}
+
+    tdb manifest 1
+    0 __labels/
+    10 __schema/__1_1_f00d
+
+    $ tdb manifest @/array --remove --format csv
+    what,path,files,size,detail
+    removed,@/array/tdb-manifest.txt,,,
+
+    $ tdb manifest @/array --check --format csv
+    what,path,files,size,detail
+    missing,@/array/tdb-manifest.txt,1,10,
+    --- exit code 1
+    "#);
 }

@@ -75,7 +75,7 @@ pub enum StoreProblem {
         said: String,
     },
     /// The store returned the whole file for a range request.
-    #[error("the store ignores ranges and returns whole files: refusing to read from it")]
+    #[error("the server ignores byte ranges and returns whole files: use a server with ranges")]
     IgnoresRanges,
     /// The store returned another range of the file.
     #[error("the store returned another part of the file ({said})")]
@@ -220,11 +220,13 @@ const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed"
 /// Name of web servers in `object_store`.
 const WEB: &str = "HttpStore";
 /// Message for writes to web servers.
-const READ_ONLY: &str = "web servers are read-only: arrays cannot be written to them";
+pub(crate) const READ_ONLY: &str = "web servers are read-only: arrays cannot be written to them";
 /// Message of `object_store` for a redirect without a target.
 const REDIRECTED: &str = "Received redirect without LOCATION";
 /// Message of `object_store` for a whole file in place of a range.
 const NOT_PARTIAL: &str = "Received non-partial response";
+/// Message of `object_store` for a web server without ranges.
+const NO_RANGES: &str = "Range request not supported";
 
 /// Returns `true` if a web server refused to list a folder, or answered with something other than a
 /// listing.
@@ -260,6 +262,7 @@ fn problem(error: &StoreError, unsigned: bool) -> Option<StoreProblem> {
         StoreError::NotImplemented { implementer, .. } if implementer.starts_with(WEB) => {
             StoreProblem::NotSupported { said: READ_ONLY.to_owned() }
         }
+        _ if said.begins(NO_RANGES) => StoreProblem::IgnoresRanges,
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             StoreProblem::NotSupported { said: said.shown() }
         }

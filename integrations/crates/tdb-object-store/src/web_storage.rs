@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tdb_storage::{
-    Entry, EntryKind, ManifestError, ManifestStorage, Result, Storage, StorageError, check_path, forward_storage,
+    Entry, EntryKind, ManifestError, ManifestStorage, Result, Storage, StorageError, WriteFile, check_path,
+    forward_storage,
 };
 
-use crate::error::StoreProblem;
+use crate::error::{READ_ONLY, StoreProblem};
 use crate::place::joined;
 
 /// Maximum age of a manifest. The next listing reads an older manifest again.
@@ -56,6 +57,11 @@ impl WebStorage {
         Ok(Self { opened: Arc::new(opened), files, path: String::new() })
     }
 
+    /// Refuses a write. Web servers have no write conditions.
+    fn refused<T>(&self, path: &str) -> Result<T> {
+        Err(StoreProblem::NotSupported { said: READ_ONLY.to_owned() }.at(self.describe(path)))
+    }
+
     /// Returns the storage for reads of files.
     fn reader(&self) -> Arc<dyn Storage> {
         match &*self.opened.lock() {
@@ -84,7 +90,7 @@ impl WebStorage {
                     *listings = Listings::Server;
                     return Ok(listed);
                 }
-                Err(error) if may_have_manifest(&error) => Some(error),
+                Err(error) if is_refused(&error) => Some(error),
                 Err(error) => return Err(error),
             },
         };
@@ -147,30 +153,36 @@ fn lists_nothing(error: &StorageError) -> bool {
     matches!(StoreProblem::of(error), Some(StoreProblem::ListsNothing))
 }
 
-/// Returns `true` if the listing failed, but files may be readable. Some servers answer as if the
-/// folder were missing or forbidden.
-fn may_have_manifest(error: &StorageError) -> bool {
-    let is_refused = |problem: &StoreProblem| {
+/// Returns `true` if the server refuses a request, but may answer others. Some servers answer as if
+/// the folder were missing or forbidden.
+fn is_refused(error: &StorageError) -> bool {
+    let is_final = |problem: &StoreProblem| {
         !matches!(problem, StoreProblem::CutOff { .. } | StoreProblem::Busy { .. } | StoreProblem::TooMuch { .. })
     };
-    error.is_not_found() || StoreProblem::of(error).is_some_and(is_refused)
+    error.is_not_found() || StoreProblem::of(error).is_some_and(is_final)
 }
 
 /// Returns `true` if a folder has no manifest. Some servers answer with a page instead of an error.
 fn is_missing(error: &StorageError) -> bool {
-    let is_page = matches!(error, StorageError::BadManifest { source: ManifestError::NotAManifest, .. });
-    let is_denied = matches!(
-        StoreProblem::of(error),
-        Some(StoreProblem::Denied { .. } | StoreProblem::Unsigned { .. } | StoreProblem::Unauthenticated { .. })
-    );
-    error.is_not_found() || is_page || is_denied
+    is_refused(error) || matches!(error, StorageError::BadManifest { source: ManifestError::NotAManifest, .. })
 }
 
 impl Storage for WebStorage {
     forward_storage!(|this| this.reader() => open, open_sized, fetch_one, fetch, fetch_each);
-    // All writes fail.
-    forward_storage!(|this| this.files => profile, describe, uri, create_folder, create_new, create_file, replace, sync_folder,
-        remove_file, remove_folder, rename);
+    forward_storage!(|this| this.files => profile, describe, uri, create_folder, sync_folder, remove_file, remove_folder,
+        rename);
+
+    fn create_new(&self, path: &str, _bytes: &[u8]) -> Result<()> {
+        self.refused(path)
+    }
+
+    fn replace(&self, path: &str, _bytes: &[u8]) -> Result<()> {
+        self.refused(path)
+    }
+
+    fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
+        self.refused(path)
+    }
 
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         self.listed(|storage| storage.list(folder))

@@ -334,7 +334,7 @@ impl About {
     /// Adds the pieces of several ranges. Returns the length of the body.
     fn multipart(&self, ranges: &[std::ops::Range<u64>], boundary: &str, parts: &mut VecDeque<Piece>) -> u64 {
         let mut length = 0;
-        let mut add = |text: String, parts: &mut VecDeque<Piece>| {
+        let add = |text: String, parts: &mut VecDeque<Piece>| {
             let size = text.len() as u64;
             parts.push_back(Piece::Bytes(text.into()));
             size
