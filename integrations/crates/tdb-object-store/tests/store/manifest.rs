@@ -210,7 +210,7 @@ fn servers_without_ranges_and_manifests_are_named() {
     assert!(storage.list("__schema").unwrap().iter().any(|entry| entry.kind == EntryKind::File));
     let array = ArrayOptions::new().open_on(storage);
     let error = array.and_then(|array| array.read().batches()?.collect::<Result<Vec<_>, _>>()).unwrap_err();
-    assert!(error.to_string().contains("ignores ranges"), "{error}");
+    assert!(error.to_string().contains("ignores byte ranges"), "{error}");
     std::fs::remove_file(folder.path().join("group/an array/tdb-manifest.txt")).unwrap();
     for kind in [Kind::Ranges, Kind::Whole] {
         let web = Web::start(folder.path(), kind);
