@@ -7,7 +7,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
-    group, import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
+    group, import, info, inspect, ls, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
+    verify,
 };
 use crate::extensions;
 use crate::failure::Failure;
@@ -32,6 +33,7 @@ Examples:
   tdb export PATH cells.csv                write cells to a file
   tdb consolidate PATH --what commits      merge commit files
   tdb vacuum PATH                          delete superseded files
+  tdb manifest PATH                        list the files, for web servers
   tdb doctor PATH                          find leftovers of interrupted writes and moves
   tdb verify PATH                          check all files
   tdb advise PATH                          find ways to make an array smaller or faster
@@ -78,6 +80,7 @@ pub(crate) enum Command {
     Diff(diff::Args),
     Consolidate(consolidate::Args),
     Vacuum(vacuum::Args),
+    Manifest(manifest::Args),
     Migrate(Box<migrate::Args>),
     Doctor(doctor::Args),
     Copy(copy::Args),

@@ -21,6 +21,7 @@ pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod ls;
 mod maintained;
+pub(crate) mod manifest;
 pub(crate) mod meta;
 pub(crate) mod migrate;
 pub(crate) mod mv;

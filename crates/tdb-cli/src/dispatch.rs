@@ -3,7 +3,8 @@
 use crate::args::{Command, command_line};
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
-    group, import, info, inspect, ls, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum, verify,
+    group, import, info, inspect, ls, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
+    verify,
 };
 use crate::extensions;
 use crate::failure::{Failure, Result};
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Diff(args) => diff::run(&args, &key()?, terminal),
         Command::Consolidate(args) => consolidate::run(&args, &key()?, terminal),
         Command::Vacuum(args) => vacuum::run(&args, &key()?, terminal),
+        Command::Manifest(args) => manifest::run(&args, terminal),
         Command::Migrate(args) => migrate::run(&args, &key()?, terminal),
         Command::Doctor(args) => doctor::run(&args, &key()?, terminal),
         Command::Copy(args) => copy::run(&args, &key()?, terminal),
@@ -58,6 +60,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
 fn refuse_stats(command: &Command) -> Result<()> {
     let name = match command {
         Command::Ls(_) => "ls",
+        Command::Manifest(_) => "manifest",
         Command::Inspect(_) => "inspect",
         Command::Completions(_) => "completions",
         Command::Create(_) => "create",

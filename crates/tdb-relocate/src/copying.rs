@@ -32,8 +32,8 @@ type Observer = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 ///
 /// The copy appears at the destination only when it is complete and durable. Some files contain
 /// absolute URIs below the source. In the copy, members inside of the group's folder become
-/// relative, and files of old formats list the URIs of the copy. Temporary and quarantined files
-/// are left out. A concurrent commit is copied atomically.
+/// relative, and files of old formats list the URIs of the copy. Manifests, temporary and
+/// quarantined files are left out. A concurrent commit is copied atomically.
 ///
 /// The source stays unchanged, except that an interrupted consolidation of fragments is first
 /// completed or rolled back.
@@ -70,7 +70,7 @@ pub struct Copied {
     pub bytes: u64,
     /// Paths of files with rewritten URIs.
     pub rewritten: Vec<String>,
-    /// Paths left out of the copy: temporary files, quarantined files, and consolidated footers
+    /// Paths left out of the copy: manifests, temporary files, quarantined files, and consolidated footers
     /// with URIs of the source that cannot be rewritten. Also the first entry of each folder that a
     /// listing omits, for example a file whose name is not UTF-8.
     pub left_out: Vec<String>,

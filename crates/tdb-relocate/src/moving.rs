@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::{Group, GroupOptions, Member, MemberKind, MemberPlace, Monitor, TimeRange, WriteIds};
-use tdb_storage::Storage;
+use tdb_storage::{MANIFEST_NAME, Storage};
 use tdb_types::names::{MAINTENANCE_LOCK, file_name};
 
 use crate::copying::{Copied, CopyTo, LIST_BYTES, is_closed};
@@ -338,7 +338,7 @@ impl Ends {
     }
 
     /// Checks that the copy contains every file of the source with the expected content. Ignores
-    /// `left_out` and temporary files.
+    /// `left_out`, temporary files and manifests.
     fn compare(&self, left_out: &[String]) -> Result<()> {
         let (source, copy, places) = (self.source()?, self.target()?, self.places()?);
         let monitor = Monitor::new();
@@ -349,7 +349,8 @@ impl Ends {
         let (before, after) = (manifest(&source)?, manifest(&copy)?);
         let is_left_out = |path: &String| {
             left_out.iter().any(|left| path == left || path.starts_with(&format!("{left}/")))
-                || !is_quarantined(path) && path.split('/').any(tdb_storage::is_temporary)
+                || !is_quarantined(path)
+                    && (path.split('/').any(tdb_storage::is_temporary) || file_name(path) == MANIFEST_NAME)
         };
         for (path, change) in before.changes(&after) {
             // A new file in the copy is valid: an interrupted removal may have deleted the file at

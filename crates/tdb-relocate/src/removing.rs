@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tdb_array::{GroupOptions, MemberKind, MemberPlace, TimeRange};
-use tdb_storage::{Entry, EntryKind, Storage, check_path, is_temporary};
+use tdb_storage::{Entry, EntryKind, MANIFEST_NAME, Storage, check_path, is_temporary};
 use tdb_types::TimestampedName;
 use tdb_types::names::{
     COMMITS_FOLDER, FOOTERS_EXTENSION, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER, GROUP_MARKER,
@@ -400,11 +400,12 @@ fn clear(parent: &dyn Storage, place: &str, kind: MemberKind) -> Result<()> {
     Ok(())
 }
 
-/// Returns `true` if the entry is part of the format, temporary, or the quarantine folder.
+/// Returns `true` if the entry is part of the format, temporary, a manifest, or the quarantine
+/// folder.
 fn is_own(kind: MemberKind, entry: &Entry) -> bool {
     let name = entry.name.as_str();
     let is_file = entry.kind == EntryKind::File;
-    if is_temporary(name) || name == QUARANTINE {
+    if is_temporary(name) || name == QUARANTINE || is_file && name == MANIFEST_NAME {
         return true;
     }
     let of_both = if is_file { name == LOCK_FILE } else { name == METADATA_FOLDER };

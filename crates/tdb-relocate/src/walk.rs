@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tdb_storage::{EntryKind, Storage, is_temporary};
+use tdb_storage::{EntryKind, MANIFEST_NAME, Storage, is_temporary};
 
 use tdb_job::PlaceProblem;
 use tdb_job::{DEEPEST, list};
@@ -12,7 +12,8 @@ use tdb_verify::QUARANTINE;
 /// Sizes of files, and `None` for folders, by path.
 pub type Tree = BTreeMap<String, Option<u64>>;
 
-/// Lists a folder recursively. Leaves out temporary and quarantined files, and returns their paths.
+/// Lists a folder recursively. Leaves out manifests, temporary and quarantined files, and returns
+/// their paths.
 pub fn walk(storage: &dyn Storage) -> Result<(Tree, Vec<String>)> {
     walk_with(storage, false)
 }
@@ -35,6 +36,8 @@ pub(super) fn walk_with(storage: &dyn Storage, with_quarantine: bool) -> Result<
             match entry.kind {
                 _ if is_quarantined(&path) && !with_quarantine => left.push(path),
                 _ if is_temporary(&entry.name) && !is_quarantined(&path) => left.push(path),
+                // The manifest of the source does not match the copy.
+                EntryKind::File if entry.name == MANIFEST_NAME && !is_quarantined(&path) => left.push(path),
                 EntryKind::File => {
                     tree.insert(path, Some(entry.size));
                 }

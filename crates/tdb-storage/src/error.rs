@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::ManifestError;
+
 /// A result of a storage operation.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
@@ -98,6 +100,22 @@ pub enum StorageError {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// A manifest is malformed.
+    #[error("{path}: {source}; run `tdb manifest` again")]
+    BadManifest {
+        /// The complete path of the manifest.
+        path: String,
+        /// The error in the text.
+        source: ManifestError,
+    },
+    /// A file differs from its entry in the manifest.
+    #[error("{path}: {why}; the manifest is older than the array, run `tdb manifest` again")]
+    StaleManifest {
+        /// The complete path of the file.
+        path: String,
+        /// The difference.
+        why: String,
+    },
     /// Any other I/O error.
     #[error("{path}: {source}")]
     Io {
@@ -144,6 +162,8 @@ impl StorageError {
             | Self::TooLarge { path, .. }
             | Self::OverLimit { path, .. }
             | Self::RangeOverLimit { path, .. }
+            | Self::BadManifest { path, .. }
+            | Self::StaleManifest { path, .. }
             | Self::Io { path, .. } => path,
         }
     }

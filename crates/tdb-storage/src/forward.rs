@@ -98,6 +98,9 @@ macro_rules! forward_storage {
     (@create_new $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, create_new(path: &str, bytes: &[u8]) -> $crate::Result<()>);
     };
+    (@replace $this:ident $inner:expr) => {
+        $crate::forward_storage!(@one $this $inner, replace(path: &str, bytes: &[u8]) -> $crate::Result<()>);
+    };
     (@create_file $this:ident $inner:expr) => {
         $crate::forward_storage!(@one $this $inner, create_file(path: &str) -> $crate::Result<Box<dyn $crate::WriteFile>>);
     };

@@ -6,6 +6,8 @@
 //!
 //! - [`LocalStorage`]: a folder of the local file system.
 //! - [`MemoryStorage`]: a folder in memory, for tests and for targets without files.
+//! - [`ManifestStorage`]: a read-only folder of a server without listings. A [`Manifest`] file
+//!   replaces the listings.
 //! - [`CountingStorage`]: a wrapper that counts requests and bytes. On an object store each request
 //!   costs money and about 20 ms. Tests use the counts to limit the number of requests.
 //! - [`read_range`] and [`read_behind`]: reads into memory that grows with the bytes actually read,
@@ -54,6 +56,7 @@ mod file;
 mod forward;
 mod growing;
 mod local;
+mod manifest;
 mod memory;
 mod path;
 mod profile;
@@ -70,6 +73,7 @@ pub use error::{Result, StorageError};
 pub use file::{ReadAt, WriteFile};
 pub use growing::{read_behind, read_range};
 pub use local::LocalStorage;
+pub use manifest::{MANIFEST_NAME, Manifest, ManifestChange, ManifestEntry, ManifestError, ManifestStorage};
 pub use memory::MemoryStorage;
 pub use path::check_path;
 pub use profile::ReadProfile;

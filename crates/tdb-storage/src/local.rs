@@ -268,6 +268,15 @@ impl Storage for LocalStorage {
         })
     }
 
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        check_below_root(path)?;
+        self.check_no_links_above(path)?;
+        if matches!(self.kind(path), Ok(Some(EntryKind::Folder))) {
+            return Err(StorageError::NotAFile { path: self.describe(path) });
+        }
+        atomic::replace(&self.place(path), bytes).map_err(|error| self.error_of_new(path, error))
+    }
+
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         check_below_root(path)?;
         Ok(Box::new(LocalWriter::new(self.create(path)?, self.place(path))))

@@ -175,6 +175,19 @@ impl Storage for MemoryStorage {
         Ok(())
     }
 
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        check_below_root(path)?;
+        let mut tree = self.write();
+        self.check_folder(&tree, parent(path).unwrap_or_default())?;
+        match tree.entry(self.whole(path)).or_insert(Node::File([].into())) {
+            Node::File(file) => {
+                *file = bytes.into();
+                Ok(())
+            }
+            Node::Folder => Err(StorageError::NotAFile { path: self.describe(path) }),
+        }
+    }
+
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         self.create_new(path, &[])?;
         let storage = self.clone();

@@ -167,6 +167,33 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// [`BadPath`](StorageError::BadPath), and other I/O errors.
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()>;
 
+    /// Creates a file with `bytes`, or replaces an existing file. When the call returns, bytes
+    /// and name survive a crash of the machine. Files of the format are never replaced.
+    ///
+    /// Local disks, memory and object stores replace the file atomically. Other storages remove the
+    /// old file first.
+    ///
+    /// ```
+    /// use tdb_storage::{MemoryStorage, Storage};
+    ///
+    /// let storage = MemoryStorage::new();
+    /// storage.replace("f", b"old")?;
+    /// storage.replace("f", b"new")?;
+    /// assert_eq!(storage.read("f")?, b"new");
+    /// # Ok::<(), tdb_storage::StorageError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NotAFile`](StorageError::NotAFile) if the path is a folder, and the errors of
+    /// [`create_new`](Self::create_new) except for
+    /// [`AlreadyExists`](StorageError::AlreadyExists).
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        match self.remove_file(path) {
+            Ok(()) | Err(StorageError::NotFound { .. }) => self.create_new(path, bytes),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Creates a file for incremental writing, in an existing folder. The file exists immediately.
     /// Its visible content is unspecified until [`WriteFile::finish`].
     ///
@@ -327,7 +354,7 @@ pub enum EntryKind {
 /// Implements `Storage` for pointers to storages.
 macro_rules! forward_all {
     () => {
-        forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, file_size, sub, describe, uri, create_folder, create_new,
+        forward_storage!(|this| (**this) => list, names, open, open_sized, profile, fetch_one, fetch, fetch_each, kind, file_size, sub, describe, uri, create_folder, create_new, replace,
             create_file, sync_folder, remove_file, remove_files, remove_folder, remove_folders, rename, read, read_up_to, exists);
     };
 }
@@ -373,8 +400,8 @@ pub(crate) fn read_part<S: Storage + ?Sized>(
 /// Bytes per read when copying from a storage that is not remote.
 const STEP: u64 = 1 << 20;
 
-/// Maximum nesting depth of copied folders, because links may form cycles.
-const DEPTH: usize = 64;
+/// Maximum nesting depth of folders, because links may form cycles.
+pub(crate) const DEPTH: usize = 64;
 
 /// Copies a file in pieces and returns its size in bytes.
 ///

@@ -8,6 +8,7 @@ mod field;
 mod finding;
 mod fragment;
 mod lists;
+mod manifest;
 mod order;
 mod place;
 mod places;

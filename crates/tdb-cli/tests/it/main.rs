@@ -19,6 +19,7 @@ mod inspect;
 mod interrupt;
 mod look;
 mod maintain;
+mod manifest;
 mod migrate;
 mod names;
 mod read;

@@ -26,6 +26,18 @@ pub(super) fn create(root: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> 
     }
 }
 
+/// Creates or replaces `place` with these bytes, through a temporary file in the same folder.
+pub(super) fn replace(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (temporary, mut file) = temporary(place.parent().unwrap_or(place))?;
+    let written = file.write_all(bytes).and_then(|()| sync_file(&file));
+    // Closed first because some systems cannot rename open files.
+    drop(file);
+    written.and_then(|()| fs::rename(&temporary, place)).inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })?;
+    sync_parent(place)
+}
+
 /// Writes a temporary file in `folder`, then moves it to the final name.
 fn through(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let (temporary, mut file) = temporary(folder)?;

@@ -228,3 +228,22 @@ fn many_threads_share_a_file() {
         });
     });
 }
+
+#[test]
+fn files_are_replaced() {
+    each(|storage| {
+        storage.create_folder("a/folder").unwrap();
+        storage.create_new("a/f", b"a longer text").unwrap();
+        storage.replace("a/f", b"new").unwrap();
+        storage.replace("a/g", b"").unwrap();
+        assert_eq!(storage.read("a/f").unwrap(), b"new");
+        assert_eq!(names(storage, "a"), ["f", "folder", "g"]);
+        assert_eq!(names(storage, ""), ["a"]);
+        assert!(matches!(storage.replace("a/folder", b""), Err(StorageError::NotAFile { .. })));
+        assert!(storage.replace("none/f", b"").unwrap_err().is_not_found());
+        assert!(matches!(storage.replace("a/f/below", b""), Err(StorageError::NotAFolder { .. })));
+        assert!(matches!(storage.replace("../f", b""), Err(StorageError::BadPath { .. })));
+        assert!(matches!(storage.replace("", b""), Err(StorageError::BadPath { .. })));
+        assert_eq!(names(storage, "a"), ["f", "folder", "g"]);
+    });
+}

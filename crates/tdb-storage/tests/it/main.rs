@@ -4,6 +4,8 @@
 mod coalesce;
 mod conformance;
 mod counting;
+mod fuzz_replay;
 mod local;
+mod manifest;
 mod messages;
 mod model;

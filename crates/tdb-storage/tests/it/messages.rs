@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tdb_storage::{MemoryStorage, Storage, StorageError};
+use tdb_storage::{ManifestError, MemoryStorage, Storage, StorageError};
 
 #[test]
 fn messages() {
@@ -22,6 +22,8 @@ fn messages() {
         StorageError::from_io("array".to_owned(), io::ErrorKind::PermissionDenied.into()),
         StorageError::from_io("array".to_owned(), other),
         StorageError::TooLarge { path: "array/file".to_owned(), size: u64::MAX },
+        StorageError::BadManifest { path: "array/tdb-manifest.txt".to_owned(), source: ManifestError::NotAManifest },
+        StorageError::StaleManifest { path: "array/file".to_owned(), why: "a listed file does not exist".to_owned() },
     ]
     .map(|error| error.to_string());
     insta::assert_snapshot!(messages.join("\n"));

@@ -1,7 +1,7 @@
 //! Unknown files, which the doctor leaves untouched.
 
 use tdb_metadata::{CommitKind, MemberKind};
-use tdb_storage::{Entry, EntryKind, Storage, is_temporary};
+use tdb_storage::{Entry, EntryKind, MANIFEST_NAME, Storage, is_temporary};
 use tdb_types::TimestampedName;
 use tdb_types::names::{
     COMMITS_FOLDER, ENUMERATIONS_FOLDER, FOOTERS_EXTENSION, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, GROUP_FOLDER,
@@ -69,6 +69,7 @@ fn is_known(kind: MemberKind, folder: &str, entry: &Entry) -> bool {
     let has_time = TimestampedName::is_one(name);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     match (kind, folder) {
+        (_, "") if is_file && name == MANIFEST_NAME => true,
         // Members may be in folders of any name.
         (MemberKind::Group, "") if !is_file => true,
         (MemberKind::Group, "") => name == GROUP_MARKER,

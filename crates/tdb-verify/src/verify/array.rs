@@ -13,6 +13,7 @@ use super::Verify;
 use super::finding::{Finding, FindingKind, kept, unreadable};
 use super::fragment::check_fragment;
 use super::lists::{check_lists, unread};
+use super::manifest::check_manifest;
 use super::report::VerifyReport;
 use super::rounds::settled;
 use super::unfinished::{check_commits, check_journals};
@@ -32,6 +33,7 @@ impl Verify {
     ) -> Result<()> {
         let mut sound = Sound::new();
         report.absorb(settled(&**storage, || self.look_at_array(storage, is_root, &mut sound))?);
+        check_manifest(&**storage, report);
         self.check_labels(storage, report)
     }
 

@@ -71,6 +71,8 @@ pub enum FindingKind {
     Duplicates,
     /// A member of a group.
     Member,
+    /// A malformed manifest, or a manifest with differences to the files.
+    Manifest,
     /// The number of findings that are not listed.
     More,
 }
@@ -98,6 +100,7 @@ impl FindingKind {
             Self::CellOrder => "cell-order",
             Self::Duplicates => "duplicates",
             Self::Member => "member",
+            Self::Manifest => "manifest",
             Self::More => "more",
         }
     }

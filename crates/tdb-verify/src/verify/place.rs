@@ -12,6 +12,7 @@ use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_METADATA, FRAGMENTS_FOLDER};
 use super::Verify;
 use super::finding::{Finding, FindingKind, unreadable};
 use super::lists::check_lists;
+use super::manifest::check_manifest;
 use super::places::Places;
 use super::report::VerifyReport;
 use super::rounds::settled;
@@ -110,6 +111,7 @@ impl Verify {
                 }
                 (NodeKind::Group, Some(storage)) => {
                     let _ = places.is_new(&**storage);
+                    check_manifest(&**storage, report);
                     report.absorb(settled(&**storage, || Ok(self.look_at_metadata(storage)))?);
                 }
                 _ => {}

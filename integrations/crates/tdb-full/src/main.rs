@@ -14,7 +14,8 @@ fn main() -> ExitCode {
         OfSql { name: "scheduler", about: "Distribute the tasks of SQL queries to executors" },
         OfSql { name: "executor", about: "Run tasks of a scheduler" },
     ];
-    tdb_cli::run(commands.into_iter().fold(tdb_full::extensions(), Extensions::command))
+    let extensions = tdb_full::extensions().command(tdb_serve::ServeCommand);
+    tdb_cli::run(commands.into_iter().fold(extensions, Extensions::command))
 }
 
 /// A command of the program `tdb-sql`. A separate program, because DataFusion triples the size, and

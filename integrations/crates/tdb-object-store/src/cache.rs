@@ -64,12 +64,14 @@ impl ReadCache {
 }
 
 impl Key {
-    /// Returns the key of a request. Returns `None` if the file may change, or for a range within
-    /// the file.
+    /// Returns the key of a request. Returns `None` if the file may change, or for a range
+    /// before the end of the file.
     pub(crate) fn of(request: &Request, location: &Path) -> Option<Self> {
         let last = match request.part {
             Part::All => None,
             Part::Last(len) => Some(len),
+            // With a known size, the end of a file is a range.
+            Part::Range { ref range, size } if range.end == size => Some(size.saturating_sub(range.start)),
             Part::Range { .. } => return None,
         };
         never_changes(&request.path).then(|| Self { path: location.to_string(), last })

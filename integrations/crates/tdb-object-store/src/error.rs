@@ -64,7 +64,9 @@ pub enum StoreProblem {
     #[error("the store ignores the condition that a new file must not exist: refusing to write to it")]
     IgnoresConditions,
     /// The web server cannot list folders, which is required to find the files of an array.
-    #[error("the server does not list folders: expected a web server with WebDAV (PROPFIND)")]
+    #[error(
+        "the server does not list folders, and the folder has no tdb-manifest.txt: run `tdb manifest` where the array is written, or use a server with WebDAV (PROPFIND)"
+    )]
     ListsNothing,
     /// The store does not support the operation.
     #[error("the store does not support the operation ({said})")]
@@ -73,13 +75,21 @@ pub enum StoreProblem {
         said: String,
     },
     /// The store returned the whole file for a range request.
-    #[error("the store ignores ranges and returns whole files: refusing to read from it")]
+    #[error("the server ignores byte ranges and returns whole files: use a server with ranges")]
     IgnoresRanges,
     /// The store returned another range of the file.
     #[error("the store returned another part of the file ({said})")]
     OtherPart {
         /// Description of the range.
         said: String,
+    },
+    /// A file on a web server has another size than listed.
+    #[error("the file has {found} bytes, expected {listed}")]
+    OtherSize {
+        /// Size in the listing, in bytes.
+        listed: u64,
+        /// Size in the response, in bytes.
+        found: u64,
     },
     /// A response had the wrong number of bytes.
     #[error("the store returned {got} bytes, expected {asked}")]
@@ -125,7 +135,7 @@ impl StoreProblem {
             Self::IgnoresConditions | Self::IgnoresRanges | Self::ListsNothing | Self::NotSupported { .. } => {
                 io::ErrorKind::Unsupported
             }
-            Self::WrongLength { .. } => io::ErrorKind::UnexpectedEof,
+            Self::WrongLength { .. } | Self::OtherSize { .. } => io::ErrorKind::UnexpectedEof,
             Self::TooMuch { .. } => io::ErrorKind::InvalidData,
             Self::WrongRegion { .. } | Self::OtherPart { .. } | Self::Other { .. } => io::ErrorKind::Other,
         };
@@ -210,11 +220,13 @@ const ELSEWHERE: &[&str] = &["PermanentRedirect", "AuthorizationHeaderMalformed"
 /// Name of web servers in `object_store`.
 const WEB: &str = "HttpStore";
 /// Message for writes to web servers.
-const READ_ONLY: &str = "web servers are read-only: arrays cannot be written to them";
+pub(crate) const READ_ONLY: &str = "web servers are read-only: arrays cannot be written to them";
 /// Message of `object_store` for a redirect without a target.
 const REDIRECTED: &str = "Received redirect without LOCATION";
 /// Message of `object_store` for a whole file in place of a range.
 const NOT_PARTIAL: &str = "Received non-partial response";
+/// Message of `object_store` for a web server without ranges.
+const NO_RANGES: &str = "Range request not supported";
 
 /// Returns `true` if a web server refused to list a folder, or answered with something other than a
 /// listing.
@@ -250,6 +262,7 @@ fn problem(error: &StoreError, unsigned: bool) -> Option<StoreProblem> {
         StoreError::NotImplemented { implementer, .. } if implementer.starts_with(WEB) => {
             StoreProblem::NotSupported { said: READ_ONLY.to_owned() }
         }
+        _ if said.begins(NO_RANGES) => StoreProblem::IgnoresRanges,
         StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
             StoreProblem::NotSupported { said: said.shown() }
         }

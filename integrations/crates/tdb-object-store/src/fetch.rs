@@ -56,7 +56,7 @@ async fn ask(place: Arc<Place>, request: Request, location: Path) -> Result<Fetc
         Part::Last(len) => last(&place, &path, &location, len).await?,
         Part::Range { range, size } => {
             check_range(&place, &path, &range, size, limit)?;
-            (size, range.start, read_range(&place, &path, &location, range).await?)
+            (size, range.start, read_range(&place, &path, &location, range, size).await?)
         }
     };
     let file = Arc::new(ObjectFile::new(place.clone(), path, location, size));
@@ -105,7 +105,7 @@ async fn last(place: &Place, path: &str, location: &Path, len: u64) -> Result<An
             let of = |error: StoreError| place.failed(path, &error);
             let size = place.store.head(location).await.map_err(of)?.size;
             let start = size.saturating_sub(len);
-            Ok((size, start, read_range(place, path, location, start..size).await?))
+            Ok((size, start, read_range(place, path, location, start..size, size).await?))
         }
         Err(error) => Err(place.failed(path, &error)),
     }

@@ -40,8 +40,8 @@ impl ReadAt for ObjectFile {
                 size: self.size,
             });
         };
-        let (place, path, location) = (self.place.clone(), self.path.clone(), self.location.clone());
-        let read = async move { read_range(&place, &path, &location, offset..end).await };
+        let (place, path, location, size) = (self.place.clone(), self.path.clone(), self.location.clone(), self.size);
+        let read = async move { read_range(&place, &path, &location, offset..end, size).await };
         let bytes = wait(read).map_err(|error| StorageError::from_io(self.place.describe(&self.path), error))??;
         buffer.copy_from_slice(&bytes);
         Ok(())

@@ -195,7 +195,7 @@ async fn copy_parts(place: &Place, path: &str, from: &Path, upload: &mut dyn Mul
     while start < size {
         let end = size.min(start + part);
         let _room = place.parts.acquire().await;
-        let bytes = read_range(place, path, from, start..end).await?;
+        let bytes = read_range(place, path, from, start..end, size).await?;
         let sent = upload.put_part(PutPayload::from(bytes)).await;
         sent.map_err(|error| place.failed(path, &error))?;
         start = end;

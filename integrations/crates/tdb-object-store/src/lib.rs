@@ -1,5 +1,5 @@
 //! TileDB arrays on object stores: a [`Storage`](tdb_storage::Storage) over S3, Google Cloud
-//! Storage, Azure Blob Storage and WebDAV.
+//! Storage, Azure Blob Storage and web servers.
 //!
 //! [`open`] takes a URL, and looks up credentials like the tools of each store.
 //! [`ObjectStorage::new`] takes any configured [`object_store::ObjectStore`]. Pass the result to
@@ -59,6 +59,7 @@ mod said;
 mod settings;
 mod storage;
 mod web;
+mod web_storage;
 mod write;
 
 pub use connector::Connector;

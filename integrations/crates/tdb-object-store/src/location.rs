@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -19,10 +20,12 @@ use crate::place::is_web;
 use crate::said::without_queries;
 use crate::settings::Settings;
 use crate::web::WebConnector;
+use crate::web_storage::WebStorage;
 use crate::{Connector, ObjectStorage, SCHEMES, StoreOptions, UrlError};
 
 /// Opens the storage at a URL: `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`,
-/// or the `http(s)://…` of a WebDAV server.
+/// or the `http(s)://…` of a web server. The server must list folders by WebDAV, or the folder or a
+/// parent folder must contain a [manifest](tdb_storage::Manifest).
 ///
 /// Finds credentials in the usual places:
 ///
@@ -65,8 +68,8 @@ pub fn open_with(url: &str, options: &StoreOptions) -> Result<Arc<dyn Storage>, 
 #[derive(Default)]
 pub struct Stores {
     options: StoreOptions,
-    /// Keyed by scheme, user, host, port and query.
-    opened: Mutex<HashMap<String, ObjectStorage>>,
+    /// Keyed by scheme, user, host, port and query. `true` for a web server without listings.
+    opened: Mutex<HashMap<String, (ObjectStorage, Arc<AtomicBool>)>>,
 }
 
 impl fmt::Debug for Stores {
@@ -100,11 +103,17 @@ impl Stores {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         // The query selects the server and the credentials.
         let reached = format!("{}?{}", &parsed[..Position::BeforePath], parsed.query().unwrap_or_default());
-        let bucket = match opened.entry(reached) {
+        let (bucket, lists_nothing) = match opened.entry(reached) {
             Entry::Occupied(bucket) => bucket.get().clone(),
-            Entry::Vacant(place) => place.insert(open_bucket(&parsed, &clean(url), &self.options)?).clone(),
+            Entry::Vacant(place) => {
+                place.insert((open_bucket(&parsed, &clean(url), &self.options)?, Arc::default())).clone()
+            }
         };
         drop(opened);
+        if is_web(parsed.scheme()) {
+            let storage = WebStorage::open(Arc::new(bucket), path, lists_nothing);
+            return storage.map(|storage| Arc::new(storage) as _).map_err(|error| wrong(error.to_string()));
+        }
         match path.as_str() {
             "" => Ok(Arc::new(bucket)),
             path => bucket.sub(path).map_err(|error| wrong(error.to_string())),

@@ -48,6 +48,11 @@ impl Place {
         Path::parse(whole).map_err(bad)
     }
 
+    /// Returns `true` for a folder on a web server.
+    pub(crate) fn is_web(&self) -> bool {
+        self.url.split_once("://").is_some_and(|(scheme, _)| is_web(scheme))
+    }
+
     pub(crate) fn describe(&self, path: &str) -> String {
         described(&self.url, path)
     }

@@ -17,8 +17,14 @@ use crate::place::Place;
 /// claimed by the store.
 const TRUSTED: u64 = 1 << 20;
 
-/// Reads a range. Sends no request for an empty range.
-pub(crate) async fn read_range(place: &Place, path: &str, location: &Path, range: Range<u64>) -> Result<Vec<u8>> {
+/// Reads a range of a file of `size` bytes. Sends no request for an empty range.
+pub(crate) async fn read_range(
+    place: &Place,
+    path: &str,
+    location: &Path,
+    range: Range<u64>,
+    size: u64,
+) -> Result<Vec<u8>> {
     if range.is_empty() {
         return Ok(Vec::new());
     }
@@ -31,6 +37,10 @@ pub(crate) async fn read_range(place: &Place, path: &str, location: &Path, range
     if answer.range.start == range.start && answer.range.end < range.end && answer.range.end >= answer.meta.size {
         let size = answer.meta.size;
         return Err(StorageError::UnexpectedEnd { path: place.describe(path), offset: range.start, need: asked, size });
+    }
+    // On web servers, the listed size may be outdated. Other stores list the current sizes.
+    if answer.meta.size != size && place.is_web() {
+        return Err(StoreProblem::OtherSize { listed: size, found: answer.meta.size }.at(place.describe(path)));
     }
     if answer.range != range {
         let got = answer.range.end.saturating_sub(answer.range.start);

@@ -178,6 +178,15 @@ impl Storage for ObjectStorage {
         })
     }
 
+    fn replace(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        let (name, bytes) = (path.to_owned(), bytes.to_vec());
+        not_the_root(path)?;
+        self.ask(path, async move |place: Arc<Place>, location: Path| {
+            let written = place.store.put(&location, bytes.into()).await;
+            written.map(|_| ()).map_err(|error| place.failed(&name, &error))
+        })
+    }
+
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         not_the_root(path)?;
         let location = self.place.location(path)?;

@@ -8,6 +8,7 @@ mod counted;
 mod emptied;
 mod excess;
 mod faults;
+mod manifest;
 mod promises;
 mod refused;
 mod relocate;
