@@ -1,23 +1,63 @@
-// Comparisons with the native reader: `cargo xtask wasm --test` writes the fixtures.
+// Reads all fixtures of the repository.
 
-import { readFile } from "node:fs/promises";
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import * as tdb from "../dist/index.js";
 import { nodeSource } from "../dist/node.js";
-import { fixtures, hostile, speed } from "./suite.js";
+import { compareArray, compareGroup, parseResults, readDamaged } from "./suite.js";
 
-const folder = process.env.TDB_FIXTURES;
-const skip = folder === undefined ? "TDB_FIXTURES is not set" : false;
-const environment = {
-  tdb,
-  source: (name) => nodeSource(join(folder, name)),
-  json: async (name) => JSON.parse(await readFile(join(folder, name), "utf8")),
-};
+const ROOT = fileURLToPath(new URL("../../../../fixtures", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "tdb-fixtures-"));
+after(() => rmSync(folder, { recursive: true }));
 
-test("fixtures have the cells of the native reader", { skip }, (t) => fixtures(environment, (line) => t.diagnostic(line)));
+/** Unpacks the fixtures. Returns their folders. */
+function unpacked() {
+  return readdirSync(ROOT).filter((name) => name.startsWith("v")).map((entry) => {
+    const name = entry.replace(/\.tar\.gz$/, "");
+    const path = join(ROOT, entry);
+    if (entry === name) return { name, path };
+    const target = join(folder, name);
+    execFileSync("mkdir", ["-p", target]);
+    execFileSync("tar", ["-xzf", path, "-C", target]);
+    return { name, path: target };
+  });
+}
 
-test("damaged arrays give typed errors", { skip }, (t) => hostile(environment, (line) => t.diagnostic(line)));
+const all = unpacked();
+const found = (file, inner) =>
+  all.filter(({ path }) => existsSync(join(path, file))).map(({ name, path }) => {
+    const folder = join(path, inner);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const paths = files.map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length + 1)).sort();
+    return { name, source: nodeSource(folder), expected: parseResults(readFileSync(join(path, file), "utf8")), files: paths };
+  });
+const arrays = found("expected.json", "array");
+const groups = found("group.json", "group");
 
-test("speed", { skip }, (t) => speed(environment, (line) => t.diagnostic(line)));
+test("arrays have the cells that the reference library reads", async (t) => {
+  const log = { queries: 0, cells: 0, skipped: 0 };
+  const problems = [];
+  for (const array of arrays) problems.push(...(await compareArray(tdb, array, log)));
+  t.diagnostic(`${arrays.length} arrays, ${log.queries} queries, ${log.cells} cells; ${log.skipped} queries skipped`);
+  assert.ok(log.queries > 20 * log.skipped);
+  assert.deepEqual(problems, []);
+});
+
+test("groups have the members that the reference library reads", async (t) => {
+  for (const group of groups) await compareGroup(tdb, group);
+  t.diagnostic(`${groups.length} groups`);
+  assert.ok(groups.length > 0);
+});
+
+test("damaged arrays give typed errors", async (t) => {
+  const log = { sound: 0, failed: 0 };
+  for (const [seed, array] of arrays.entries()) await readDamaged(tdb, array, 6, seed, log);
+  t.diagnostic(`${log.sound + log.failed} damaged arrays, ${log.failed} with an error`);
+  assert.ok(log.failed > 0);
+});
