@@ -9,6 +9,7 @@ mod outcome;
 mod servers;
 mod snapshots;
 mod stores;
+mod wasm;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ enum Task {
     Fuzz(fuzz::Arguments),
     /// Start and stop local store servers for tests, and print their status
     Servers(servers::Arguments),
+    /// Build the package for browsers and Node, and run its tests
+    Wasm(wasm::Arguments),
     /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
     /// Download a release of the reference library and check that it runs on this machine
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Task::Snapshots(arguments) => snapshots::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Servers(arguments) => servers::run(&arguments),
+        Task::Wasm(arguments) => wasm::run_task(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::cargo::{LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
+use crate::wasm::{self, Toolchain};
 use crate::{check, fuzz};
 
 /// A step of continuous integration.
@@ -60,7 +61,7 @@ pub const STEPS: &[Step] = &[
     long("counts", "instruction counts of key paths, compared with xtask/speed/counts.txt", counts::run),
     long("packages", "the published crates, packaged and built from the packages", packages::run),
     long("msrv", "the minimum supported Rust version", oldest_rust),
-    long("wasm", "the library crates for wasm32-unknown-unknown", || other_target("wasm32-unknown-unknown")),
+    long("wasm", "the library crates for wasm32-unknown-unknown, and the package with its tests", package_of_wasm),
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || other_target("i686-unknown-linux-gnu")),
     long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
     long("semver", "API changes since the last release, with cargo-semver-checks", semver),
@@ -162,13 +163,28 @@ fn toolchain(listed: &str, version: &str) -> Option<String> {
     names.find(is_it).map(str::to_owned)
 }
 
+/// Checks the library crates for wasm32, builds the package, and runs its tests.
+fn package_of_wasm() -> Outcome {
+    if let Some(missing) = wasm::missing() {
+        return Outcome::Skipped(missing);
+    }
+    let checked = || {
+        let toolchain = Toolchain::find()?;
+        toolchain.cargo(&check_arguments(&library_crates()?))?;
+        wasm::build(&toolchain)?;
+        wasm::test()
+    };
+    checked().into()
+}
+
 /// Runs `cargo check` on crates for another target, without C code.
 fn other_target(target: &str) -> Outcome {
     if !rustup(&["target", "list", "--installed"]).lines().any(|line| line == target) {
         return Outcome::Skipped(format!("`rustup target add {target}`"));
     }
     let check = |packages: Vec<String>| {
-        let arguments = target_arguments(target, &packages);
+        let mut arguments = check_arguments(&packages);
+        arguments.extend(["--target".to_owned(), target.to_owned()]);
         show(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &[])
     };
     library_crates().and_then(check).into()
@@ -184,8 +200,9 @@ fn library_crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn target_arguments(target: &str, packages: &[String]) -> Vec<String> {
-    let mut arguments: Vec<String> = ["check", "--no-default-features", "--target", target].map(Into::into).to_vec();
+/// Returns the arguments of `cargo check` for crates without C code.
+fn check_arguments(packages: &[String]) -> Vec<String> {
+    let mut arguments: Vec<String> = ["check", "--no-default-features"].map(Into::into).to_vec();
     arguments.extend(packages.iter().flat_map(|package| ["--package".to_owned(), package.clone()]));
     let has_codecs =
         |package: &&String| *package == "tdb-filters" || check::CRATES_OF_CELLS.contains(&package.as_str());
@@ -242,7 +259,7 @@ fn semver() -> Outcome {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{STEPS, target_arguments, toolchain};
+    use super::{STEPS, check_arguments, toolchain};
 
     #[test]
     fn names_are_unique() {
@@ -265,8 +282,8 @@ mod tests {
 
     #[test]
     fn other_targets_are_built_without_c_code() {
-        let arguments = target_arguments("x", &["tdb-types", "tdb-filters"].map(str::to_owned));
-        let expected = "check --no-default-features --target x --package tdb-types --package tdb-filters --features \
+        let arguments = check_arguments(&["tdb-types", "tdb-filters"].map(str::to_owned));
+        let expected = "check --no-default-features --package tdb-types --package tdb-filters --features \
                         tdb-filters/zlib,tdb-filters/lz4,tdb-filters/bzip2,tdb-filters/checksum,tdb-filters/aes,tdb-filters/webp";
         assert_eq!(arguments.join(" "), expected);
     }

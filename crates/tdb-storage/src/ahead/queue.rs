@@ -295,6 +295,13 @@ impl Drop for Asked {
 }
 
 /// Runs a blocking job on a new thread. Returns `false` if the thread cannot be created.
+///
+/// Targets without threads run the job on the caller's thread. The storage then learns all ranges
+/// of a read at once.
 fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
+    if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+        job();
+        return true;
+    }
     thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
 }

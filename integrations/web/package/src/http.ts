@@ -1,0 +1,234 @@
+import { cancelled, TdbError } from "./errors.js";
+import { GoneError } from "./engine.js";
+import { isSafe, Tree } from "./tree.js";
+import type { Entry, HttpOptions, Source } from "./types.js";
+
+/** The file that lists the files of a folder on a server. */
+const MANIFEST = "tdb-manifest.txt";
+/** The largest file that is read from a server that ignores ranges. */
+const MOST_WITHOUT_RANGES = 8 << 20;
+/** The bytes of files from such servers that are kept. */
+const MOST_KEPT = 64 << 20;
+const ATTEMPTS = 4;
+
+/** Sends requests, up to a number at a time. */
+export class Http {
+  private readonly headers: Record<string, string>;
+  private free: number;
+  private readonly waiting: (() => void)[] = [];
+  private readonly whole = new Map<string, Uint8Array>();
+  private kept = 0;
+
+  constructor({ headers = {}, concurrency = 32 }: HttpOptions) {
+    this.headers = headers;
+    this.free = Math.max(1, concurrency);
+  }
+
+  private async limited<T>(job: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resume) => this.waiting.push(resume));
+    try {
+      return await job();
+    } finally {
+      const next = this.waiting.shift();
+      if (next !== undefined) next();
+      else this.free += 1;
+    }
+  }
+
+  /** Sends a request. Repeats it if the server is busy. */
+  private async send(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      let response: Response;
+      try {
+        response = await fetch(url, { headers: { ...this.headers, ...headers }, signal: signal ?? null });
+      } catch (cause) {
+        if (signal?.aborted) throw cancelled(cause);
+        // Browsers report a refused origin and an unreachable server alike.
+        const message = `${url}: cannot connect, or the server does not allow requests from this page (CORS)`;
+        const hint = "check the address; let the server send Access-Control-Allow-Origin and expose Content-Range";
+        throw new TdbError("unavailable", message, { path: url, cause, hint });
+      }
+      const isBusy = response.status === 429 || response.status >= 500;
+      if (!isBusy || attempt === ATTEMPTS) return response;
+      await response.body?.cancel();
+      const asked = Number(response.headers.get("Retry-After")) * 1000;
+      await pause(Math.min(asked > 0 ? asked : 100 * 4 ** attempt, 10_000), signal);
+    }
+  }
+
+  /** Reads a file of text. Returns `undefined` if it does not exist. */
+  text(url: string, signal?: AbortSignal): Promise<string | undefined> {
+    return this.limited(async () => {
+      const response = await this.send(url, {}, signal);
+      if (isMissing(response)) return undefined;
+      if (!response.ok) throw refused(url, response);
+      return body(url, () => response.text(), signal);
+    });
+  }
+
+  /** Reads bytes of a file of `size` bytes, if known. */
+  async read(url: string, start: number, end: number, size?: number, signal?: AbortSignal): Promise<Uint8Array> {
+    if (start === end) return new Uint8Array();
+    const whole = this.whole.get(url);
+    if (whole !== undefined) return whole.subarray(start, end);
+    return this.limited(async () => {
+      const isWhole = start === 0 && end === size;
+      const response = await this.send(url, isWhole ? {} : { Range: `bytes=${start}-${end - 1}` }, signal);
+      if (isMissing(response)) throw new GoneError(url);
+      if (response.status === 206) return this.part(url, response, start, end, signal);
+      if (response.status === 416) {
+        await response.body?.cancel();
+        throw changed(url, `the server has no bytes ${start} to ${end}`);
+      }
+      if (!response.ok) throw refused(url, response);
+      const length = size ?? Number(response.headers.get("Content-Length") ?? NaN);
+      if (!isWhole && !(length <= MOST_WITHOUT_RANGES)) {
+        await response.body?.cancel();
+        const message = `${url}: the server ignores ranges, and the file is too large to be read as a whole`;
+        throw new TdbError("unavailable", message, { path: url, hint: "serve the folder with `tdb serve`, or another server with byte ranges" });
+      }
+      const bytes = new Uint8Array(await body(url, () => response.arrayBuffer(), signal));
+      if (size !== undefined && bytes.length !== size) throw changed(url, `expected a file of ${size} bytes, found ${bytes.length}`);
+      if (isWhole) return bytes;
+      if (this.kept + bytes.length <= MOST_KEPT) {
+        this.kept += bytes.length;
+        this.whole.set(url, bytes);
+      }
+      return bytes.subarray(start, end);
+    });
+  }
+
+  private async part(url: string, response: Response, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const range = response.headers.get("Content-Range");
+    // Without the permission to read the header, only the length is checked.
+    if (range !== null && !range.startsWith(`bytes ${start}-${end - 1}/`)) {
+      await response.body?.cancel();
+      throw changed(url, `asked for bytes ${start}-${end - 1}, found ${range}`);
+    }
+    const bytes = new Uint8Array(await body(url, () => response.arrayBuffer(), signal));
+    if (bytes.length !== end - start) {
+      throw changed(url, `expected ${end - start} bytes at ${start}, found ${bytes.length}`);
+    }
+    return bytes;
+  }
+}
+
+/** Receives a body. Connections end early. */
+async function body<T>(url: string, receive: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  try {
+    return await receive();
+  } catch (cause) {
+    if (signal?.aborted) throw cancelled(cause);
+    throw new TdbError("unavailable", `${url}: the download ended early`, { path: url, cause, hint: "read again" });
+  }
+}
+
+function isMissing({ status }: Response): boolean {
+  return status === 404 || status === 410;
+}
+
+function refused(url: string, { status, statusText }: Response): TdbError {
+  const hint = status === 401 || status === 403 ? "allow anonymous reads, or pass headers" : null;
+  return new TdbError("unavailable", `${url}: the server answered ${status} ${statusText}`.trimEnd(), { path: url, hint });
+}
+
+function changed(url: string, what: string): TdbError {
+  const hint = "renew the manifest if files have changed, and turn off compression of files by the server";
+  return new TdbError("unavailable", `${url}: ${what}`, { path: url, hint });
+}
+
+function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => { clearTimeout(timer); reject(cancelled(signal.reason)); }, { once: true });
+  });
+}
+
+/** Encodes the parts of a path for a URL. */
+export function encoded(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Parses a manifest: the tree of the files below its folder. */
+export function parseManifest(text: string, name: string): Tree {
+  const wrong = (line: string): TdbError => {
+    const message = `${name}: not a manifest; found ${JSON.stringify(line.slice(0, 80))}`;
+    return new TdbError("unavailable", message, { path: name, hint: "write it with `tdb manifest FOLDER`" });
+  };
+  const [first = "", ...lines] = text.split("\n");
+  if (first !== "tdb manifest 1") throw wrong(first);
+  const tree = new Tree();
+  for (const [index, line] of lines.entries()) {
+    if (line === "" && index === lines.length - 1) break;
+    const found = /^(\d+) (.+)$/.exec(line);
+    if (found === null) throw wrong(line);
+    let path: string;
+    try {
+      path = decodeURIComponent(found[2]!);
+    } catch {
+      throw wrong(line);
+    }
+    const isFolder = path.endsWith("/");
+    if (isFolder) path = path.slice(0, -1);
+    const size = Number(found[1]);
+    if (!isSafe(path) || !Number.isSafeInteger(size)) throw wrong(line);
+    if (isFolder) tree.addFolder(path);
+    else tree.addFile(path, size);
+  }
+  return tree;
+}
+
+/** A folder on a server. The file `tdb-manifest.txt` in the folder lists its files. */
+export function httpSource(url: string, options: HttpOptions = {}): Source {
+  return new HttpSource(url, options);
+}
+
+class HttpSource implements Source {
+  readonly name: string;
+  private readonly url: URL;
+  private readonly http: Http;
+  private tree: Promise<Tree> | undefined;
+
+  constructor(url: string, options: HttpOptions) {
+    const base = typeof location === "undefined" ? undefined : location.href;
+    try {
+      this.url = new URL(url, base);
+    } catch (cause) {
+      throw new TdbError("usage", `${url}: not a URL`, { cause });
+    }
+    if (!this.url.pathname.endsWith("/")) this.url.pathname += "/";
+    this.name = this.url.origin + this.url.pathname;
+    this.http = new Http(options);
+  }
+
+  /** The query of the URL stays, for servers with signed URLs. */
+  private of(path: string): string {
+    const url = new URL(this.url);
+    url.pathname += encoded(path);
+    return url.href;
+  }
+
+  private manifest(): Promise<Tree> {
+    this.tree ??= this.loaded();
+    this.tree.catch(() => (this.tree = undefined));
+    return this.tree;
+  }
+
+  private async loaded(): Promise<Tree> {
+    const name = this.of(MANIFEST);
+    const text = await this.http.text(name);
+    if (text !== undefined) return parseManifest(text, name);
+    const hint = "write it with `tdb manifest FOLDER`, or serve the folder with `tdb serve FOLDER`";
+    throw new TdbError("unavailable", `${name}: no manifest`, { path: name, hint });
+  }
+
+  async list(folder: string): Promise<Entry[]> {
+    return (await this.manifest()).list(folder);
+  }
+
+  async read(path: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const size = (await this.manifest()).size(path);
+    return this.http.read(this.of(path), start, end, size, signal);
+  }
+}
