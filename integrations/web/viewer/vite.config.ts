@@ -30,6 +30,8 @@ function offline(): Plugin {
 
 export default defineConfig({
   base: "./",
+  // A build of the package next to the viewer. A dependency would copy its development tools into the lockfile.
+  resolve: { alias: { "tdb-array": resolve(import.meta.dirname, "../package/dist/index.js") } },
   plugins: [offline()],
   worker: { format: "es" },
   build: {

@@ -21,10 +21,11 @@ export function axisTicks(axis: Axis, from: number, to: number, count: number, c
   const values = scaleLinear([from + low, to + low], [0, 1]).ticks(Math.max(2, count));
   const ticks: Tick[] = [];
   for (const value of values) {
-    if (axis.kind === "integer" && !Number.isInteger(value)) {
+    const offset = value - low;
+    const isBetween = axis.kind === "integer" && !Number.isInteger(value);
+    if (isBetween || (center && (offset < 0 || offset >= axis.size))) {
       continue;
     }
-    const offset = value - low;
     const middle = center ? offset + 0.5 : offset;
     if (middle >= from && middle <= to) {
       ticks.push({ offset: middle, label: coordinateText(axis, offset) });

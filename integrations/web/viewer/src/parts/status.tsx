@@ -25,7 +25,7 @@ export function StatusBar() {
   };
   const { requests, bytes, fraction, note } = task?.progress ?? { requests: 0, bytes: 0, fraction: null, note: null };
   return (
-    <footer class="status" aria-label="Status">
+    <footer class="status">
       <span class="visually-hidden" role="status" aria-live="polite">
         {announced}
       </span>

@@ -66,8 +66,9 @@ export function Welcome({ onOpen, missing }: Props) {
           <section class="card wide">
             <h2>On this server</h2>
             <ul class="served">
-              {served.data.map(({ name, url }) => (
+              {served.data.map(({ name, kind, url }) => (
                 <li key={url}>
+                  <span class={`kind ${kind}`} aria-hidden="true" />{" "}
                   <button type="button" class="link" onClick={() => onOpen({ kind: "http", url })}>
                     {name}
                   </button>
@@ -115,8 +116,8 @@ export function Welcome({ onOpen, missing }: Props) {
               />
             </label>
             <p class="soft">
-              The server needs byte ranges, CORS, and the file tdb-manifest.txt in the folder. `tdb serve` has all
-              three.
+              The server needs byte ranges, CORS, and the file tdb-manifest.txt in the folder. The command{" "}
+              <code>tdb serve</code> provides all three.
             </p>
             <button type="submit" class="primary">
               Open the address

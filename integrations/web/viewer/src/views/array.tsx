@@ -85,7 +85,7 @@ export function ArrayPage({ target, name, onKey }: Props) {
         selected={view}
         onSelect={(next) => store.push({ view: next, window: null, range: null, row: 0 })}
       >
-        <Panel key={`${view}:${target.at}`} view={view} data={data} onKey={onKey} />
+        <Panel key={`${view}:${data.target.at}`} view={view} data={data} onKey={onKey} />
       </Tabs>
     </>
   );

@@ -203,8 +203,6 @@ function Grid({ data, selection, onKey }: { data: ArrayData; selection: Selectio
       return null;
     }
     const loaded = pages.loaded();
-    const datatype = selection.columns[sort.column] ?? "";
-    void datatype;
     return loaded.sort(
       (a, b) => compareCells(pages.cell(a, sort.column), pages.cell(b, sort.column)) * (sort.isDown ? -1 : 1),
     );
@@ -237,6 +235,12 @@ function Grid({ data, selection, onKey }: { data: ArrayData; selection: Selectio
           pages.add(page, result);
           setError(null);
           redraw((before) => before + 1);
+          if (result.rows === 0 && page > 0 && pages.end === null) {
+            // The row is beyond the end, which only a count can find.
+            const { ranges, where } = selection;
+            const counting = { ref: data.target, ranges, where };
+            setCounted(await client.call("count", counting, "Counting cells", controller.signal));
+          }
         } catch (error) {
           if (controller.signal.aborted) {
             return;
@@ -258,11 +262,10 @@ function Grid({ data, selection, onKey }: { data: ArrayData; selection: Selectio
     };
   }, [firstPage, lastPage, rows, height > 0, sort === null, generation]);
 
-  const body = frame;
   const scrollTo = (row: number) => {
     const top = scrollTopOf(row, rows, ROW, viewHeight);
-    if (body.current) {
-      body.current.scrollTop = top;
+    if (frame.current) {
+      frame.current.scrollTop = top;
     }
     setScrollTop(top);
   };

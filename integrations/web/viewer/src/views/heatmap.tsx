@@ -44,8 +44,8 @@ export function HeatmapView({ data }: { data: ArrayData }) {
       fixed,
       stack: null,
       origin: {},
-      maxWidth: Math.min(1024, Math.max(128, Math.round(screen?.width ?? 0))),
-      maxHeight: Math.min(1024, Math.max(128, Math.round(screen?.height ?? 0))),
+      maxWidth: screen ? Math.min(1024, Math.max(128, Math.round(screen.width))) : 0,
+      maxHeight: screen ? Math.min(1024, Math.max(128, Math.round(screen.height))) : 0,
     },
     120,
   );
@@ -53,7 +53,7 @@ export function HeatmapView({ data }: { data: ArrayData }) {
   const full = { ...query, origin: Object.fromEntries(data.axes.map(({ name, low }) => [name, low])) };
   const key = `${JSON.stringify(query)}:${approved}`;
   const task = useTask<Raster | { bytes: number }>(
-    screen
+    query.maxWidth > 0
       ? async (signal) => {
           if (cells > ASK_CELLS && cells > approved) {
             const params = {
@@ -70,7 +70,7 @@ export function HeatmapView({ data }: { data: ArrayData }) {
           return client.call("raster", { ref: data.target, query: full }, `Reading ${countText(cells)} cells`, signal);
         }
       : null,
-    [key, screen !== null],
+    [key],
   );
   const raster = task.data && "planes" in task.data ? task.data : null;
   const question = task.data && "bytes" in task.data ? task.data.bytes : null;

@@ -57,13 +57,13 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
       fixed,
       stack: layout.channel && { dimension: layout.channel.name, from: 0, to: layout.channel.size },
       origin: {},
-      maxWidth: 2048,
+      maxWidth: screen ? 2048 : 0,
       maxHeight: 2048,
     },
     100,
   );
   const task = useTask<Picture>(
-    screen
+    query.maxWidth > 0
       ? async (signal) => {
           const target = levels[query.level]!;
           const origin = Object.fromEntries(target.axes.map(({ name, low }) => [name, low]));
@@ -74,7 +74,7 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
           };
         }
       : null,
-    [JSON.stringify(query), screen !== null],
+    [JSON.stringify(query)],
   );
   const picture = task.data;
   const channels = useMemo(

@@ -27,9 +27,8 @@ interface Result {
 export function PointsView({ data }: { data: ArrayData }) {
   const state = useStore();
   const usable = data.axes.filter(({ kind, low }) => kind !== "string" && low !== null);
-  const x = usable.find(({ name }) => name === state.x) ?? usable[usable.length - 1]!;
-  const y =
-    usable.find(({ name }) => name === state.y && name !== x.name) ?? usable.filter((axis) => axis !== x).pop()!;
+  const x = usable.find(({ name }) => name === state.x) ?? defaultX(usable);
+  const y = usable.find(({ name }) => name === state.y && name !== x.name) ?? usable.find((axis) => axis !== x)!;
   const others = data.axes.filter((axis) => axis !== x && axis !== y);
   const colors = data.schema.attributes.filter(isNumeric);
   const color = colors.find(({ name }) => name === state.attribute) ?? null;
@@ -274,6 +273,11 @@ export function PointsView({ data }: { data: ArrayData }) {
       </aside>
     </div>
   );
+}
+
+/** Returns the dimension that is drawn across: the first one, unless the names say otherwise. */
+function defaultX(axes: Axis[]): Axis {
+  return axes.find(({ name }) => /^(x|lon|long|longitude|easting)$/i.test(name)) ?? axes[0]!;
 }
 
 /** Returns all coordinates, with a margin of 2 %. */
