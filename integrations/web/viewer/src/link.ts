@@ -12,6 +12,7 @@ export type LinkSource =
   | { kind: "s3"; endpoint: string; bucket: string; prefix: string }
   | { kind: "folder"; name: string };
 
+/** A part of a plot, in coordinates. */
 export interface Window {
   x0: number;
   x1: number;
@@ -171,7 +172,7 @@ export function formatLink(state: State): string {
 }
 
 function round(value: number): number {
-  return Number(value.toPrecision(10));
+  return Number(value.toPrecision(15));
 }
 
 /** Returns the state for another array: only the source and the time remain. */

@@ -1,5 +1,6 @@
 /** Windows of plots: pan, zoom and fit. Pure arithmetic in offsets from the first coordinates. */
 
+import type { Axis } from "./dimensions";
 import type { Window } from "./link";
 
 export interface Size {
@@ -50,4 +51,13 @@ function clampSpan(from: number, to: number, low: number, high: number): [number
   }
   const start = Math.min(Math.max(from, low), high - length);
   return [start, start + length];
+}
+
+/** Returns a window of coordinates as offsets. Links hold coordinates, because the first one differs between times. */
+export function toOffsets(window: Window, x: Axis, y: Axis): Window {
+  return pan(window, -Number(x.low), -Number(y.low));
+}
+
+export function toCoordinates(window: Window, x: Axis, y: Axis): Window {
+  return pan(window, Number(x.low), Number(y.low));
 }

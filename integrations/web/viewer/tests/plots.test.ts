@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Axis } from "../src/dimensions";
 import { axisTicks } from "../src/ticks";
-import { clampWindow, fitSquare, pan, zoom } from "../src/viewport";
+import { clampWindow, fitSquare, pan, toCoordinates, toOffsets, zoom } from "../src/viewport";
 
 const rows: Axis = { name: "row", datatype: "int32", kind: "integer", low: 1, high: 100, size: 100 };
 
@@ -47,6 +47,20 @@ describe("windows", () => {
   it("stay within the cells", () => {
     expect(clampWindow(pan({ x0: 0, x1: 10, y0: 0, y1: 10 }, -5, 100), all)).toEqual({ x0: 0, x1: 10, y0: 40, y1: 50 });
     expect(clampWindow({ x0: -50, x1: 150, y0: 0, y1: 10 }, all)).toEqual({ x0: 0, x1: 100, y0: 0, y1: 10 });
+  });
+
+  it("hold coordinates in links", () => {
+    const days: Axis = {
+      name: "day",
+      datatype: "datetime_day",
+      kind: "integer",
+      low: 19_000n,
+      high: 20_000n,
+      size: 1001,
+    };
+    const window = { x0: 1, x1: 2, y0: 5, y1: 7 };
+    expect(toCoordinates(window, rows, days)).toEqual({ x0: 2, x1: 3, y0: 19_005, y1: 19_007 });
+    expect(toOffsets(toCoordinates(window, rows, days), rows, days)).toEqual(window);
   });
 
   it("of pictures have one scale", () => {

@@ -13,6 +13,7 @@ import type { Raster, RasterQuery } from "../protocol";
 import { toCanvas } from "../raster-canvas";
 import { store, useStore } from "../store";
 import { bytesText, countText, scalarText } from "../values";
+import { toCoordinates, toOffsets } from "../viewport";
 import { client } from "../worker-client";
 import type { ArrayData } from "./array";
 
@@ -31,11 +32,12 @@ export function HeatmapView({ data }: { data: ArrayData }) {
     usable.find(({ name }) => name === state.y && name !== x.name) ?? usable.filter((axis) => axis !== x).pop()!;
   const others = data.axes.filter((axis) => axis !== x && axis !== y);
   const extent: Window = { x0: 0, x1: x.size, y0: 0, y1: y.size };
+  const chosen = state.window && toOffsets(state.window, x, y);
   const [screen, setScreen] = useState<{ width: number; height: number } | null>(null);
   const [approved, setApproved] = useState(0);
 
   const fixed = Object.fromEntries(others.map((axis) => [axis.name, sliceOffset(axis, state.slices[axis.name])]));
-  const window = state.window ?? extent;
+  const window = chosen ?? extent;
   const query: RasterQuery = useSettled(
     {
       attribute: attribute.name,
@@ -151,8 +153,8 @@ export function HeatmapView({ data }: { data: ArrayData }) {
           x={x}
           y={y}
           extent={extent}
-          window={state.window}
-          onWindow={(window) => store.replace({ window })}
+          window={chosen}
+          onWindow={(window) => store.replace({ window: window && toCoordinates(window, x, y) })}
           isSquare={false}
           isDown
           isCells
@@ -164,11 +166,12 @@ export function HeatmapView({ data }: { data: ArrayData }) {
             }
           }}
         />
-        {raster && raster.step > 1 && (
-          <p class="soft">
-            Each pixel is the mean of {raster.step} × {raster.step} cells. Zoom in for single cells.
-          </p>
-        )}
+        {/* The line always takes space, because the size of the plot decides what is read. */}
+        <p class="soft plot-note" role="status">
+          {raster &&
+            raster.step > 1 &&
+            `Each pixel is the mean of ${raster.step} × ${raster.step} cells. Zoom in for single cells.`}
+        </p>
       </div>
       <aside class="plot-side" aria-label="Settings of the heat map">
         <fieldset>

@@ -13,6 +13,7 @@ import type { Plane, Raster, RasterQuery } from "../protocol";
 import { toCanvas } from "../raster-canvas";
 import { store, useStore } from "../store";
 import { countText, scalarText, shortNumber } from "../values";
+import { toCoordinates, toOffsets } from "../viewport";
 import { client } from "../worker-client";
 import type { ArrayData } from "./array";
 import { span } from "./heatmap";
@@ -28,6 +29,7 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
   const base = layouts[0]!;
   const { x, y } = base;
   const extent: Window = { x0: 0, x1: x.size, y0: 0, y1: y.size };
+  const chosen = state.window && toOffsets(state.window, x, y);
   const [screen, setScreen] = useState<Screen | null>(null);
   const hasRgb = isRgb(base);
   const settings = parseChannels(state.channels, base.planes);
@@ -154,8 +156,8 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
           x={x}
           y={y}
           extent={extent}
-          window={state.window}
-          onWindow={(window) => store.replace({ window })}
+          window={chosen}
+          onWindow={(window) => store.replace({ window: window && toCoordinates(window, x, y) })}
           isSquare
           isDown
           isCells

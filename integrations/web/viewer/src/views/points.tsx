@@ -13,6 +13,7 @@ import type { Points, PointsQuery, Ranges } from "../protocol";
 import { toCanvas } from "../raster-canvas";
 import { store, useStore } from "../store";
 import { countText, plural, scalarText } from "../values";
+import { toCoordinates, toOffsets } from "../viewport";
 import { client } from "../worker-client";
 import type { ArrayData } from "./array";
 
@@ -33,6 +34,7 @@ export function PointsView({ data }: { data: ArrayData }) {
   const colors = data.schema.attributes.filter(isNumeric);
   const color = colors.find(({ name }) => name === state.attribute) ?? null;
   const extent = useMemo(() => extentOf(x, y), [x, y]);
+  const chosen = state.window && toOffsets(state.window, x, y);
   const [screen, setScreen] = useState<{ width: number; height: number } | null>(null);
   const errors: Record<string, string> = {};
   const slices: Ranges = {};
@@ -46,7 +48,7 @@ export function PointsView({ data }: { data: ArrayData }) {
       errors[axis.name] = error instanceof Error ? error.message : String(error);
     }
   }
-  const view = useSettled(state.window ?? extent, 150);
+  const view = useSettled(chosen ?? extent, 150);
   const bins = {
     width: Math.max(16, Math.round((screen?.width ?? 64) / 3)),
     height: Math.max(16, Math.round((screen?.height ?? 64) / 3)),
@@ -170,8 +172,8 @@ export function PointsView({ data }: { data: ArrayData }) {
           x={x}
           y={y}
           extent={extent}
-          window={state.window}
-          onWindow={(window) => store.replace({ window })}
+          window={chosen}
+          onWindow={(window) => store.replace({ window: window && toCoordinates(window, x, y) })}
           isSquare={false}
           isDown={false}
           isCells={false}
@@ -183,12 +185,11 @@ export function PointsView({ data }: { data: ArrayData }) {
             }
           }}
         />
-        {points && (
-          <p class="soft" role="status">
-            {plural(points.count, "point")} in view
-            {isDense ? `, drawn as density because they are more than ${countText(MAX_POINTS)}` : ""}.
-          </p>
-        )}
+        {/* The line always takes space, because the size of the plot decides what is read. */}
+        <p class="soft plot-note" role="status">
+          {points &&
+            `${plural(points.count, "point")} in view${isDense ? `, drawn as density because they are more than ${countText(MAX_POINTS)}` : ""}.`}
+        </p>
       </div>
       <aside class="plot-side" aria-label="Settings of the scatter plot">
         <fieldset>

@@ -79,9 +79,9 @@ function offsets(column: Column, origin: Scalar, rows: number): Float64Array {
 
 function numbers(column: Column, rows: number): Float64Array {
   const result = new Float64Array(rows);
+  const { validity, values } = column;
   for (let row = 0; row < rows; row++) {
-    const isNull = column.validity && column.validity[row] === 0;
-    result[row] = isNull ? Number.NaN : Number(column.values?.[row] ?? Number.NaN);
+    result[row] = validity?.[row] === 0 ? Number.NaN : Number(values?.[row] ?? Number.NaN);
   }
   return result;
 }
