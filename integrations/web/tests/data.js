@@ -59,7 +59,7 @@ function elevation(folder) {
 /** Twelve months of a field over a time axis, each written at another time. */
 function rainfall(folder) {
   const schema = `array_type = "dense"
-[[dimension]]\nname = "month"\ndatatype = "datetime_month"\ndomain = ["2023-01", "2023-12"]\ntile_extent = 1
+[[dimension]]\nname = "month"\ndatatype = "uint16"\ndomain = [1, 12]\ntile_extent = 1
 [[dimension]]\nname = "y"\ndatatype = "uint16"\ndomain = [1, 40]\ntile_extent = 20
 [[dimension]]\nname = "x"\ndatatype = "uint16"\ndomain = [1, 60]\ntile_extent = 20
 [[attribute]]\nname = "rain"\ndatatype = "uint16"\nnullable = true\nfilters = ["zstd"]\n`;
@@ -69,8 +69,8 @@ function rainfall(folder) {
     for (let y = 1; y <= 40; y++) {
       for (let x = 1; x <= 60; x++) {
         const isMissing = (x - 45) ** 2 + (y - 28) ** 2 < 25;
-        const value = Math.round(60 + 50 * Math.sin((x + month * 9) / 14) + 40 * Math.cos((y - month * 5) / 11));
-        rows.push(`${date},${y},${x},${isMissing ? "" : value}`);
+        const value = Math.round(110 + 50 * Math.sin((x + month * 9) / 14) + 40 * Math.cos((y - month * 5) / 11));
+        rows.push(`${month},${y},${x},${isMissing ? "" : value}`);
       }
     }
     importCsv(folder, "rainfall", schema, "month,y,x,rain", rows, ["--timestamp", `${date}-28T12:00:00Z`]);

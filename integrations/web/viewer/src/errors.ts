@@ -15,6 +15,8 @@ export interface Advice {
   hint: string | null;
   /** `true` if an encryption key may help. */
   needsKey: boolean;
+  /** `true` if the reader has stopped, and starts again with the page. */
+  needsReload: boolean;
 }
 
 export function isAbort(error: unknown): boolean {
@@ -49,5 +51,6 @@ export function advice(error: unknown): Advice {
         };
   const [title, hint] = TITLES[failure.category] ?? ["This step failed", null];
   const needsKey = failure.category === "key";
-  return { title, message: failure.message, hint: failure.hint ?? hint, needsKey };
+  const needsReload = failure.category === "internal";
+  return { title, message: failure.message, hint: failure.hint ?? hint, needsKey, needsReload };
 }

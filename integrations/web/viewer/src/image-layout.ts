@@ -12,8 +12,12 @@ export interface ImageLayout {
   channel: Axis | null;
   /** Values of each cell. */
   perCell: number;
+  /** Neighbouring coordinates of `x` that form a pixel. The axis `x` counts pixels. */
+  interleave: number;
   /** Planes in all: channels times values of each cell. */
   planes: number;
+  /** Planes of red, green, blue and alpha, if the planes are colours. */
+  colors: [number, number, number, number | null] | null;
   /** Other dimensions, such as depth and time. */
   others: Axis[];
 }
@@ -48,6 +52,7 @@ export function imageLayout(schema: Schema, axes: Axis[], isLevel = false): Imag
     return null;
   }
   const perCell = Number(attribute.cellValNum);
+  const packed = axes.length === 2 && perCell === 1 ? packedColors(attribute.filters) : null;
   const channel = perCell > 1 ? null : channelOf(axes);
   const spatial = axes.filter((axis) => axis !== channel);
   const x = spatial.find(({ name }) => X_NAMES.test(name)) ?? spatial[spatial.length - 1];
@@ -55,12 +60,38 @@ export function imageLayout(schema: Schema, axes: Axis[], isLevel = false): Imag
   if (!x || !y) {
     return null;
   }
-  const planes = perCell * (channel?.size ?? 1);
-  if (planes === 1 && !isLevel) {
+  const interleave = packed?.length ?? 1;
+  const planes = perCell * interleave * (channel?.size ?? 1);
+  if ((planes === 1 && !isLevel) || x.size < interleave) {
     return null;
   }
-  const others = spatial.filter((axis) => axis !== x && axis !== y);
-  return { attribute: attribute.name, datatype: attribute.datatype, x, y, channel, perCell, planes, others };
+  const pixels: Axis = packed
+    ? { ...x, low: 0, high: x.size / interleave - 1, size: Math.floor(x.size / interleave) }
+    : x;
+  const isRgb = /^uint8$/i.test(attribute.datatype) && (planes === 3 || planes === 4);
+  return {
+    attribute: attribute.name,
+    datatype: attribute.datatype,
+    x: pixels,
+    y,
+    channel,
+    perCell,
+    interleave,
+    planes,
+    colors: isRgb ? colorsOf(packed ?? "rgba".slice(0, planes)) : null,
+    others: spatial.filter((axis) => axis !== x && axis !== y),
+  };
+}
+
+/** Returns the order of colours side by side, such as `bgra`. The WebP filter compresses such rows. */
+function packedColors(filters: string[]): string | null {
+  const found = filters.map((filter) => /^webp\((rgba?|bgra?)\b/i.exec(filter)?.[1]).find(Boolean);
+  return found?.toLowerCase() ?? null;
+}
+
+function colorsOf(order: string): ImageLayout["colors"] {
+  const alpha = order.indexOf("a");
+  return [order.indexOf("r"), order.indexOf("g"), order.indexOf("b"), alpha < 0 ? null : alpha];
 }
 
 function channelOf(axes: Axis[]): Axis | null {
@@ -75,11 +106,6 @@ function channelOf(axes: Axis[]): Axis | null {
   return (
     ends.find(({ name, size }) => (size === 3 || size === 4) && !X_NAMES.test(name) && !Y_NAMES.test(name)) ?? null
   );
-}
-
-/** Returns `true` for 8-bit red, green, blue and perhaps alpha. */
-export function isRgb(layout: ImageLayout): boolean {
-  return /^uint8$/i.test(layout.datatype) && (layout.planes === 3 || layout.planes === 4);
 }
 
 /** Returns the names of arrays in the `levels` metadata of a group of image levels. */

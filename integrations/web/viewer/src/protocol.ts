@@ -66,6 +66,8 @@ export interface RasterQuery {
   fixed: Record<string, number>;
   /** A dimension whose coordinates become planes, such as the channels of an image. */
   stack: { dimension: string; from: number; to: number } | null;
+  /** Neighbouring coordinates of `x` that form one pixel: red, green and blue side by side. Usually 1. */
+  interleave: number;
   /** First coordinate of each dimension. */
   origin: Record<string, Scalar>;
   /** The worker averages blocks of cells until the result has at most this width and height. */

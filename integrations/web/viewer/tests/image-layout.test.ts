@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Axis } from "../src/dimensions";
-import { imageLayout, isRgb, levelFor, levelPaths } from "../src/image-layout";
+import { imageLayout, levelFor, levelPaths } from "../src/image-layout";
 import type { Schema } from "../src/protocol";
 
 const axis = (name: string, size: number): Axis => ({
@@ -11,20 +11,29 @@ const axis = (name: string, size: number): Axis => ({
   high: size - 1,
   size,
 });
-const schema = (datatype: string, cellValNum: number | "var" = 1, arrayType = "dense") =>
-  ({ arrayType, attributes: [{ name: "intensity", datatype, cellValNum, enumeration: null }] }) as unknown as Schema;
+const schema = (datatype: string, cellValNum: number | "var" = 1, arrayType = "dense", filters: string[] = []) =>
+  ({
+    arrayType,
+    attributes: [{ name: "intensity", datatype, cellValNum, enumeration: null, filters }],
+  }) as unknown as Schema;
 
 describe("images", () => {
   it("have channels in a dimension, in any order", () => {
     const planar = imageLayout(schema("uint16"), [axis("C", 5), axis("Y", 100), axis("X", 200)])!;
     expect([planar.x.name, planar.y.name, planar.channel?.name, planar.planes]).toEqual(["X", "Y", "C", 5]);
     const packed = imageLayout(schema("uint8"), [axis("rows", 100), axis("cols", 200), axis("d", 3)])!;
-    expect([packed.x.name, packed.channel?.name, isRgb(packed)]).toEqual(["cols", "d", true]);
+    expect([packed.x.name, packed.channel?.name, packed.colors]).toEqual(["cols", "d", [0, 1, 2, null]]);
   });
 
   it("have channels in the cells", () => {
     const layout = imageLayout(schema("uint8", 4), [axis("y", 10), axis("x", 10)])!;
-    expect([layout.perCell, layout.planes, isRgb(layout)]).toEqual([4, 4, true]);
+    expect([layout.perCell, layout.planes, layout.colors]).toEqual([4, 4, [0, 1, 2, 3]]);
+  });
+
+  it("have colours side by side under the WebP filter", () => {
+    const filters = ["webp(bgra, lossless, 19 rows of 4 bytes)"];
+    const layout = imageLayout(schema("uint8", 1, "dense", filters), [axis("y", 10), axis("x", 40)])!;
+    expect([layout.x.size, layout.interleave, layout.planes, layout.colors]).toEqual([10, 4, 4, [2, 1, 0, 3]]);
   });
 
   it("keep depth and time as slices", () => {

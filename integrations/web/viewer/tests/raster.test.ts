@@ -45,6 +45,7 @@ const query = (changes: Partial<RasterQuery>): RasterQuery => ({
   y: { dimension: "y", from: 0, to: 3 },
   fixed: {},
   stack: null,
+  interleave: 1,
   origin,
   maxWidth: 100,
   maxHeight: 100,
@@ -93,6 +94,17 @@ describe("rasters", () => {
     expect(other.planes.map(({ values }) => [...values])).toEqual([
       [0, 2, 4, 6],
       [1, 3, 5, 7],
+    ]);
+  });
+
+  it("split pixels side by side into planes", async () => {
+    const { array } = numbered([2, 6], ["y", "x"], 4);
+    const box = { x: { dimension: "x", from: 0, to: 2 }, y: { dimension: "y", from: 0, to: 2 } };
+    const raster = await readRaster(array, query({ ...box, interleave: 3 }), job, () => {});
+    expect(raster.planes.map(({ values }) => [...values])).toEqual([
+      [0, 3, 6, 9],
+      [1, 4, 7, 10],
+      [2, 5, 8, 11],
     ]);
   });
 

@@ -24,7 +24,7 @@ export function ErrorBox({ error, onRetry, onKey, onClose }: ErrorProps) {
       </div>
     );
   }
-  const { title, message, hint, needsKey } = advice(error);
+  const { title, message, hint, needsKey, needsReload } = advice(error);
   return (
     <div class="box error" role="alert">
       <p>
@@ -38,7 +38,12 @@ export function ErrorBox({ error, onRetry, onKey, onClose }: ErrorProps) {
             Enter the key…
           </button>
         )}
-        {onRetry && (
+        {needsReload && (
+          <button type="button" class="primary" onClick={() => location.reload()}>
+            Reload the page
+          </button>
+        )}
+        {onRetry && !needsReload && (
           <button type="button" onClick={onRetry}>
             Try again
           </button>

@@ -5,6 +5,7 @@ import { type Axis, parseRange, sliceRanges } from "../dimensions";
 import { isAbort } from "../errors";
 import { useSize } from "../hooks";
 import { compareCells, Pages } from "../pages";
+import { Menu } from "../parts/menu";
 import { ErrorBox } from "../parts/messages";
 import { RangeField } from "../parts/slices";
 import type { Cell, Order, Selection } from "../protocol";
@@ -110,44 +111,31 @@ function Controls({ data, allColumns, columns, order, errors }: ControlsProps) {
         )}
       </form>
       <div class="toolbar-rest">
-        <details class="menu">
-          <summary>
-            Columns{" "}
-            <span class="soft">
-              {columns.length} of {allColumns.length}
-            </span>
-          </summary>
-          <fieldset class="menu-body">
-            <legend class="visually-hidden">Columns</legend>
-            {allColumns.map((name) => (
-              <label key={name} class="check">
-                <input
-                  type="checkbox"
-                  checked={columns.includes(name)}
-                  onChange={(event) => toggle(name, event.currentTarget.checked)}
-                />
-                {name || "(unnamed)"}
-              </label>
-            ))}
-          </fieldset>
-        </details>
-        <details class="menu">
-          <summary>
-            Ranges <span class="soft">{sliced > 0 ? sliced : "all"}</span>
-          </summary>
-          <fieldset class="menu-body">
-            <legend class="soft">FIRST..LAST, or one coordinate. Both ends are included.</legend>
-            {data.axes.map((axis) => (
-              <RangeField
-                key={axis.name}
-                axis={axis}
-                text={state.slices[axis.name] ?? ""}
-                error={errors[axis.name] ?? null}
-                onChange={(text) => store.push({ slices: { ...state.slices, [axis.name]: text }, row: 0 })}
+        <Menu title="Columns" state={`${columns.length} of ${allColumns.length}`}>
+          <legend class="visually-hidden">Columns</legend>
+          {allColumns.map((name) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                checked={columns.includes(name)}
+                onChange={(event) => toggle(name, event.currentTarget.checked)}
               />
-            ))}
-          </fieldset>
-        </details>
+              {name || "(unnamed)"}
+            </label>
+          ))}
+        </Menu>
+        <Menu title="Ranges" state={sliced > 0 ? String(sliced) : "all"}>
+          <legend class="soft">FIRST..LAST, or one coordinate. Both ends are included.</legend>
+          {data.axes.map((axis) => (
+            <RangeField
+              key={axis.name}
+              axis={axis}
+              text={state.slices[axis.name] ?? ""}
+              error={errors[axis.name] ?? null}
+              onChange={(text) => store.push({ slices: { ...state.slices, [axis.name]: text }, row: 0 })}
+            />
+          ))}
+        </Menu>
         <label class="inline">
           Order
           <select value={order} onChange={(event) => store.push({ order: event.currentTarget.value as Order, row: 0 })}>

@@ -45,6 +45,7 @@ export function HeatmapView({ data }: { data: ArrayData }) {
       y: { dimension: y.name, ...span(window.y0, window.y1, y) },
       fixed,
       stack: null,
+      interleave: 1,
       origin: {},
       maxWidth: screen ? Math.min(1024, Math.max(128, Math.round(screen.width))) : 0,
       maxHeight: screen ? Math.min(1024, Math.max(128, Math.round(screen.height))) : 0,

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Channel, channelColor, paintChannels, paintRgb, rangeOf } from "../colors";
 import { coordinateText } from "../dimensions";
 import { useSettled, useTask } from "../hooks";
-import { imageLayout, isRgb, levelFor } from "../image-layout";
+import { imageLayout, levelFor } from "../image-layout";
 import type { Window } from "../link";
 import { Empty, ErrorBox } from "../parts/messages";
 import { Plot, type Position, type Screen } from "../parts/plot";
@@ -31,7 +31,7 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
   const extent: Window = { x0: 0, x1: x.size, y0: 0, y1: y.size };
   const chosen = state.window && toOffsets(state.window, x, y);
   const [screen, setScreen] = useState<Screen | null>(null);
-  const hasRgb = isRgb(base);
+  const hasRgb = base.colors !== null;
   const settings = parseChannels(state.channels, base.planes);
   const isColor = hasRgb && !settings.asChannels;
 
@@ -58,6 +58,7 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
       y: { dimension: layout.y.name, ...span(shown.y0 / scaleY, shown.y1 / scaleY, layout.y) },
       fixed,
       stack: layout.channel && { dimension: layout.channel.name, from: 0, to: layout.channel.size },
+      interleave: layout.interleave,
       origin: {},
       maxWidth: screen ? 2048 : 0,
       maxHeight: 2048,
@@ -87,10 +88,9 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
   useEffect(() => {
     if (picture) {
       const { width, height, planes } = picture.raster;
-      const alpha = planes.length === 4 ? 3 : null;
       setCanvas(
         toCanvas(width, height, (out) =>
-          isColor ? paintRgb(planes, [0, 1, 2, alpha], out) : paintChannels(planes, channels, out),
+          isColor && base.colors ? paintRgb(planes, base.colors, out) : paintChannels(planes, channels, out),
         ),
       );
     }
@@ -134,14 +134,14 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
     const values = raster.planes.map((plane) =>
       plane.validity?.[index] === 0 ? "null" : scalarText(plane.values[index]!, own.datatype),
     );
-    return `${place}: ${
-      isColor
-        ? ["red", "green", "blue", "alpha"]
-            .map((name, index) => (values[index] === undefined ? "" : `${name} ${values[index]}`))
-            .filter(Boolean)
-            .join(", ")
-        : values.join(", ")
-    }${levels.length > 1 ? ` (level ${level})` : ""}`;
+    const colors = isColor ? base.colors : null;
+    const named = colors
+      ? ["red", "green", "blue", "alpha"].flatMap((name, index) => {
+          const plane = colors[index] ?? null;
+          return plane === null ? [] : [`${name} ${values[plane]}`];
+        })
+      : values;
+    return `${place}: ${named.join(", ")}${levels.length > 1 ? ` (level ${level})` : ""}`;
   };
   const setChannels = (hidden: Set<number>, asChannels: boolean) =>
     store.replace({ channels: formatChannels(hidden, asChannels) });

@@ -18,6 +18,8 @@ interface Layout {
   x: number;
   y: number;
   stack: number;
+  /** Distance of the parts of a pixel. */
+  part: number;
   perCell: number;
 }
 
@@ -35,9 +37,10 @@ export async function readRaster(
   const attribute = array.schema.attributes.find(({ name }) => name === query.attribute);
   const perCell = typeof attribute?.cellValNum === "number" ? attribute.cellValNum : 1;
   const stacked = query.stack ? query.stack.to - query.stack.from : 1;
-  const count = stacked * perCell;
+  const parts = perCell * query.interleave;
+  const count = stacked * parts;
   const sink = step === 1 ? new Exact(width, height, count) : new Means(width, height, count, step, query);
-  const list = blocksOf(array, query, step, stacked);
+  const list = blocksOf(array, query, step, stacked * query.interleave);
   for (const [index, block] of list.entries()) {
     job.signal.throwIfAborted();
     report({ fraction: index / list.length, note: list.length > 1 ? `block ${index + 1} of ${list.length}` : null });
@@ -47,7 +50,7 @@ export async function readRaster(
       throw new Error(`${query.attribute}: not a number; choose another attribute`);
     }
     const layout = layoutOf(array, query, table, block, perCell);
-    sink.add(column.values, column.validity, layout, block, query, perCell);
+    sink.add(column.values, column.validity, layout, block, query, parts);
     table.free();
   }
   return { width, height, step, x: query.x.from, y: query.y.from, planes: sink.planes() };
@@ -56,7 +59,8 @@ export async function readRaster(
 function blocksOf(array: TileArray, query: RasterQuery, step: number, stacked: number): Block[] {
   const extent = (name: string) => {
     const dimension = array.schema.dimensions.find((dimension) => dimension.name === name);
-    return Math.max(1, Math.min(Number(dimension?.extent ?? 1), 1 << 20));
+    const pixels = Number(dimension?.extent ?? 1) / (name === query.x.dimension ? query.interleave : 1);
+    return Math.max(1, Math.min(Math.floor(pixels), 1 << 20));
   };
   const columns = query.x.to - query.x.from;
   const wide = Math.min(
@@ -65,8 +69,8 @@ function blocksOf(array: TileArray, query: RasterQuery, step: number, stacked: n
   );
   const high = Math.max(1, Math.floor(BLOCK_CELLS / wide / stacked));
   const blocks: Block[] = [];
-  for (const y of parts(query.y.from, query.y.to, high, extent(query.y.dimension), step)) {
-    for (const x of parts(query.x.from, query.x.to, wide, extent(query.x.dimension), step)) {
+  for (const y of split(query.y.from, query.y.to, high, extent(query.y.dimension), step)) {
+    for (const x of split(query.x.from, query.x.to, wide, extent(query.x.dimension), step)) {
       blocks.push({ x, y });
     }
   }
@@ -74,7 +78,7 @@ function blocksOf(array: TileArray, query: RasterQuery, step: number, stacked: n
 }
 
 /** Splits a range. Parts are multiples of the tile extent if they can be, so that no tile is read twice. */
-function parts(from: number, to: number, length: number, extent: number, step: number): [number, number][] {
+function split(from: number, to: number, length: number, extent: number, step: number): [number, number][] {
   const unit = length >= extent ? extent : 1;
   const size = Math.max(1, Math.floor(length / unit) * unit);
   const result: [number, number][] = [];
@@ -99,7 +103,7 @@ function blockQuery(query: RasterQuery, block: Block, job: Job): Query {
   if (query.stack) {
     set(query.stack.dimension, query.stack.from, query.stack.to - 1);
   }
-  set(query.x.dimension, block.x[0], block.x[1] - 1);
+  set(query.x.dimension, block.x[0] * query.interleave, block.x[1] * query.interleave - 1);
   set(query.y.dimension, block.y[0], block.y[1] - 1);
   return { columns: [query.attribute], ranges, order: "row-major", signal: job.signal, onProgress: job.onProgress };
 }
@@ -107,7 +111,7 @@ function blockQuery(query: RasterQuery, block: Block, job: Job): Query {
 function layoutOf(array: TileArray, query: RasterQuery, table: Table, block: Block, perCell: number): Layout {
   const sizes = array.schema.dimensions.map(({ name }) => {
     if (name === query.x.dimension) {
-      return block.x[1] - block.x[0];
+      return (block.x[1] - block.x[0]) * query.interleave;
     }
     if (name === query.y.dimension) {
       return block.y[1] - block.y[0];
@@ -125,9 +129,10 @@ function layoutOf(array: TileArray, query: RasterQuery, table: Table, block: Blo
     stride *= sizes[index]!;
   }
   return {
-    x: strides[query.x.dimension]!,
+    x: strides[query.x.dimension]! * query.interleave,
     y: strides[query.y.dimension]!,
     stack: query.stack ? strides[query.stack.dimension]! : 0,
+    part: query.interleave > 1 ? strides[query.x.dimension]! : 1,
     perCell,
   };
 }
@@ -148,7 +153,7 @@ class Exact {
     layout: Layout,
     block: Block,
     query: RasterQuery,
-    perCell: number,
+    parts: number,
   ): void {
     const Type = values.constructor as new (length: number) => PlaneValues;
     while (this.#planes.length < this.count) {
@@ -156,14 +161,14 @@ class Exact {
       this.#planes.push({ values: new Type(cells), validity: validity ? new Uint8Array(cells) : null });
     }
     this.#planes.forEach((plane, number) => {
-      const base = Math.floor(number / perCell) * layout.stack + (number % perCell);
+      const base = Math.floor(number / parts) * layout.stack + (number % parts) * layout.part;
       for (let y = block.y[0]; y < block.y[1]; y++) {
         let from = base + (y - block.y[0]) * layout.y;
         let to = (y - query.y.from) * this.width + block.x[0] - query.x.from;
         for (let x = block.x[0]; x < block.x[1]; x++) {
           plane.values[to] = values[from]!;
           if (plane.validity) {
-            plane.validity[to] = validity?.[Math.floor(from / perCell)] ?? 1;
+            plane.validity[to] = validity?.[Math.floor(from / layout.perCell)] ?? 1;
           }
           from += layout.x;
           to += 1;
@@ -199,17 +204,17 @@ class Means {
     layout: Layout,
     block: Block,
     query: RasterQuery,
-    perCell: number,
+    parts: number,
   ): void {
     this.#sums.forEach((sums, number) => {
       const counts = this.#counts[number]!;
-      const base = Math.floor(number / perCell) * layout.stack + (number % perCell);
+      const base = Math.floor(number / parts) * layout.stack + (number % parts) * layout.part;
       for (let y = block.y[0]; y < block.y[1]; y++) {
         let from = base + (y - block.y[0]) * layout.y;
         const row = Math.floor((y - query.y.from) / this.step) * this.width;
         for (let x = block.x[0]; x < block.x[1]; x++) {
           const value = Number(values[from]);
-          if (!Number.isNaN(value) && validity?.[Math.floor(from / perCell)] !== 0) {
+          if (!Number.isNaN(value) && validity?.[Math.floor(from / layout.perCell)] !== 0) {
             const to = row + Math.floor((x - query.x.from) / this.step);
             sums[to]! += value;
             counts[to]! += 1;
