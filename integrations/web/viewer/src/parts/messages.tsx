@@ -1,4 +1,8 @@
 import { advice } from "../errors";
+import { bytesText } from "../values";
+
+/** Reads above this size ask first. */
+export const ASK_BYTES = 64 << 20;
 
 interface ErrorProps {
   /** `null` for a step that the person cancelled. */
@@ -64,6 +68,20 @@ export function Empty({ title, text }: { title: string; text?: string }) {
     <div class="empty">
       <p class="empty-title">{title}</p>
       {text && <p>{text}</p>}
+    </div>
+  );
+}
+
+/** Asks before a large read. */
+export function LargeRead({ bytes, onRead }: { bytes: number; onRead(): void }) {
+  return (
+    <div class="box note" role="status">
+      <p>
+        <strong>This view reads {bytesText(bytes)}.</strong> Zoom in to read less.
+      </p>
+      <button type="button" class="primary" onClick={onRead}>
+        Read {bytesText(bytes)}
+      </button>
     </div>
   );
 }

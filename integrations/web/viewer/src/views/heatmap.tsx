@@ -6,19 +6,17 @@ import { type Axis, coordinateText, isNumeric } from "../dimensions";
 import { useSettled, useTask } from "../hooks";
 import type { Window } from "../link";
 import { Legend } from "../parts/legend";
-import { ErrorBox } from "../parts/messages";
+import { ASK_BYTES, ErrorBox, LargeRead } from "../parts/messages";
 import { Plot, type Position, type Screen } from "../parts/plot";
 import { SliceSlider, sliceOffset } from "../parts/slices";
 import type { Raster, RasterQuery } from "../protocol";
 import { toCanvas } from "../raster-canvas";
 import { store, useStore } from "../store";
-import { bytesText, countText, scalarText } from "../values";
+import { countText, scalarText } from "../values";
 import { toCoordinates, toOffsets } from "../viewport";
 import { client } from "../worker-client";
 import type { ArrayData } from "./array";
 
-/** Reads above this size ask first. */
-const ASK_BYTES = 64 << 20;
 /** Rectangles below this number of cells are read without an estimate. */
 const ASK_CELLS = 4 << 20;
 
@@ -139,16 +137,7 @@ export function HeatmapView({ data }: { data: ArrayData }) {
       <div class="plot-main">
         {task.error ? <ErrorBox error={task.error} onRetry={task.retry} /> : null}
         {task.isCancelled && <ErrorBox error={null} onRetry={task.retry} />}
-        {question !== null && (
-          <div class="box note" role="status">
-            <p>
-              <strong>This view reads {bytesText(question)}.</strong> Zoom in to read less.
-            </p>
-            <button type="button" class="primary" onClick={() => setApproved(cells)}>
-              Read {bytesText(question)}
-            </button>
-          </div>
-        )}
+        {question !== null && <LargeRead bytes={question} onRead={() => setApproved(cells)} />}
         <Plot
           label={`Heat map of ${attribute.name} over ${x.name} and ${y.name}`}
           x={x}

@@ -6,7 +6,7 @@ import { type Axis, coordinate, coordinateText, isNumeric, parseRange } from "..
 import { useSettled, useTask } from "../hooks";
 import type { Window } from "../link";
 import { Legend } from "../parts/legend";
-import { ErrorBox } from "../parts/messages";
+import { ASK_BYTES, ErrorBox, LargeRead } from "../parts/messages";
 import { Plot, type Position, type Screen } from "../parts/plot";
 import { RangeField } from "../parts/slices";
 import type { Points, PointsQuery, Ranges } from "../protocol";
@@ -48,6 +48,7 @@ export function PointsView({ data }: { data: ArrayData }) {
       errors[axis.name] = error instanceof Error ? error.message : String(error);
     }
   }
+  const [approved, setApproved] = useState(0);
   const view = useSettled(chosen ?? extent, 150);
   const bins = {
     width: Math.max(16, Math.round((screen?.width ?? 64) / 3)),
@@ -62,7 +63,7 @@ export function PointsView({ data }: { data: ArrayData }) {
     JSON.stringify(state.slices),
     JSON.stringify(bins),
   ].join("\0");
-  const task = useTask<Result>(
+  const task = useTask<Result | { bytes: number }>(
     screen
       ? async (signal) => {
           const ranges: Ranges = {
@@ -81,12 +82,19 @@ export function PointsView({ data }: { data: ArrayData }) {
             bins,
             keep: MAX_POINTS,
           };
+          const columns = [...new Set([x.name, y.name, ...(color ? [color.name] : [])])];
+          const estimate = { ref: data.target, columns, ranges, where: state.where };
+          const { bytes } = await client.call("estimate", estimate, "Estimating the read", signal);
+          if (bytes > ASK_BYTES && bytes > approved) {
+            return { bytes };
+          }
           return { points: await client.call("points", { ref: data.target, query }, "Reading points", signal), query };
         }
       : null,
-    [key, screen !== null],
+    [key, screen !== null, approved],
   );
-  const result = task.data;
+  const result = task.data && "points" in task.data ? task.data : null;
+  const question = task.data && "bytes" in task.data ? task.data.bytes : null;
   const points = result?.points ?? null;
   const isDense = points !== null && points.count > MAX_POINTS;
   const density = useMemo(() => {
@@ -167,6 +175,7 @@ export function PointsView({ data }: { data: ArrayData }) {
       <div class="plot-main">
         {task.error ? <ErrorBox error={task.error} onRetry={task.retry} /> : null}
         {task.isCancelled && <ErrorBox error={null} onRetry={task.retry} />}
+        {question !== null && <LargeRead bytes={question} onRead={() => setApproved(question)} />}
         <Plot
           label={`Scatter plot of ${x.name} and ${y.name}`}
           x={x}
