@@ -299,7 +299,7 @@ describe("heat map", () => {
       const { data } = canvas.getContext("2d").getImageData(100, 40, 400, 300);
       return new Set(new Uint32Array(data.buffer)).size;
     });
-    assert(colors > 100, `${colors} colours`);
+    assert(colors > 100, `${colors} colors`);
     await shot(page, "heatmap");
     check();
   });
@@ -353,7 +353,7 @@ describe("time", () => {
 });
 
 describe("image", () => {
-  test("has the colours of the pixels", async () => {
+  test("has the colors of the pixels", async () => {
     const { page, check } = await open("photo", { view: "image" });
     const values = native("photo/l_0.tdb", "--range", "Y=20", "--range", "X=300").map(({ intensity }) => Number(intensity));
     assert.equal(

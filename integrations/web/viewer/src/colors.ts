@@ -1,4 +1,4 @@
-/** Colour maps and value ranges. */
+/** Color maps and value ranges. */
 
 import {
   interpolateCividis,
@@ -10,7 +10,7 @@ import {
 } from "d3-scale-chromatic";
 import type { Plane } from "./protocol";
 
-/** A colour map as 256 RGB triples. */
+/** A color map as 256 RGB triples. */
 export type Lut = Uint8Array;
 
 const MAPS: Record<string, (t: number) => string> = {
@@ -27,7 +27,7 @@ export const MAP_NAMES = Object.keys(MAPS);
 
 const tables = new Map<string, Lut>();
 
-/** Returns a colour map by name, or viridis. */
+/** Returns a color map by name, or viridis. */
 export function colorMap(name: string | null): Lut {
   const known = name && Object.hasOwn(MAPS, name) ? name : "viridis";
   let table = tables.get(known);
@@ -55,7 +55,7 @@ export function parseColor(text: string): [number, number, number] {
   return [parts[0] ?? 0, parts[1] ?? 0, parts[2] ?? 0];
 }
 
-/** Returns the index of a value in a colour map of 256 colours. */
+/** Returns the index of a value in a color map of 256 colors. */
 export function lutIndex(value: number, low: number, high: number): number {
   if (high <= low) {
     return value < low ? 0 : value > high ? 255 : 128;
@@ -97,7 +97,7 @@ export function rangeOf(plane: Plane, percentile = 0): ValueRange | null {
   return { low, high };
 }
 
-/** Colours a plane. Nulls and NaN stay transparent. */
+/** Colors a plane. Nulls and NaN stay transparent. */
 export function paintPlane(plane: Plane, lut: Lut, range: ValueRange, out: Uint8ClampedArray): void {
   const { values, validity } = plane;
   for (let index = 0; index < values.length; index++) {
@@ -165,14 +165,14 @@ export function paintRgb(
   }
 }
 
-/** Colours of channels that stay apart for most colour-blind people. */
+/** Colors of channels that stay apart for most color-blind people. */
 const CHANNEL_COLORS = ["#ff4040", "#40ff40", "#5070ff", "#ffffff", "#ff40ff", "#40ffff", "#ffff40", "#ff9020"];
 
 export function channelColor(index: number, count: number): string {
   return count === 1 ? "#ffffff" : CHANNEL_COLORS[index % CHANNEL_COLORS.length]!;
 }
 
-/** Colours density: the logarithm of the count. */
+/** Colors density: the logarithm of the count. */
 export function paintDensity(bins: Uint32Array, lut: Lut, out: Uint8ClampedArray): number {
   let most = 0;
   for (const count of bins) {

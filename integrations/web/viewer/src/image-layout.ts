@@ -12,11 +12,11 @@ export interface ImageLayout {
   channel: Axis | null;
   /** Values of each cell. */
   perCell: number;
-  /** Neighbouring coordinates of `x` that form a pixel. The axis `x` counts pixels. */
+  /** Neighboring coordinates of `x` that form a pixel. The axis `x` counts pixels. */
   interleave: number;
   /** Planes in all: channels times values of each cell. */
   planes: number;
-  /** Planes of red, green, blue and alpha, if the planes are colours. */
+  /** Planes of red, green, blue and alpha, if the planes are colors. */
   colors: [number, number, number, number | null] | null;
   /** Other dimensions, such as depth and time. */
   others: Axis[];
@@ -83,7 +83,7 @@ export function imageLayout(schema: Schema, axes: Axis[], isLevel = false): Imag
   };
 }
 
-/** Returns the order of colours side by side, such as `bgra`. The WebP filter compresses such rows. */
+/** Returns the order of colors side by side, such as `bgra`. The WebP filter compresses such rows. */
 function packedColors(filters: string[]): string | null {
   const found = filters.map((filter) => /^webp\((rgba?|bgra?)\b/i.exec(filter)?.[1]).find(Boolean);
   return found?.toLowerCase() ?? null;

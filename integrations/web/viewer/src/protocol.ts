@@ -66,7 +66,7 @@ export interface RasterQuery {
   fixed: Record<string, number>;
   /** A dimension whose coordinates become planes, such as the channels of an image. */
   stack: { dimension: string; from: number; to: number } | null;
-  /** Neighbouring coordinates of `x` that form one pixel: red, green and blue side by side. Usually 1. */
+  /** Neighboring coordinates of `x` that form one pixel: red, green and blue side by side. Usually 1. */
   interleave: number;
   /** First coordinate of each dimension. */
   origin: Record<string, Scalar>;

@@ -17,8 +17,8 @@ const plane = (values: number[], validity?: number[]) => ({
   validity: validity ? Uint8Array.from(validity) : null,
 });
 
-describe("colour maps", () => {
-  it("have 256 colours", () => {
+describe("color maps", () => {
+  it("have 256 colors", () => {
     for (const name of MAP_NAMES) {
       expect(colorMap(name)).toHaveLength(768);
     }
@@ -93,7 +93,7 @@ describe("pictures", () => {
   });
 });
 
-it("colours are parsed", () => {
+it("colors are parsed", () => {
   expect(parseColor("#0a0B0c")).toEqual([10, 11, 12]);
   expect(parseColor("rgb(1, 2, 3)")).toEqual([1, 2, 3]);
   expect(channelColor(0, 1)).toBe("#ffffff");

@@ -30,7 +30,7 @@ describe("images", () => {
     expect([layout.perCell, layout.planes, layout.colors]).toEqual([4, 4, [0, 1, 2, 3]]);
   });
 
-  it("have colours side by side under the WebP filter", () => {
+  it("have colors side by side under the WebP filter", () => {
     const filters = ["webp(bgra, lossless, 19 rows of 4 bytes)"];
     const layout = imageLayout(schema("uint8", 1, "dense", filters), [axis("y", 10), axis("x", 40)])!;
     expect([layout.x.size, layout.interleave, layout.planes, layout.colors]).toEqual([10, 4, 4, [2, 1, 0, 3]]);

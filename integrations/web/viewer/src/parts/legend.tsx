@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { colorMap, MAP_NAMES, type ValueRange } from "../colors";
 import { shortNumber } from "../values";
 
-/** Draws a colour map as a bar. */
+/** Draws a color map as a bar. */
 export function ColorBar({ map }: { map: string | null }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function ColorBar({ map }: { map: string | null }) {
       width={256}
       height={1}
       role="img"
-      aria-label="Colours from low to high values"
+      aria-label="Colors from low to high values"
     />
   );
 }
@@ -39,7 +39,7 @@ interface Props {
   onRange: ((range: [number, number] | null) => void) | null;
 }
 
-/** Shows the colour map and its range. Both can be changed. */
+/** Shows the color map and its range. Both can be changed. */
 export function Legend({ map, range, isFixed, title, onMap, onRange }: Props) {
   return (
     <fieldset class="legend">
@@ -50,7 +50,7 @@ export function Legend({ map, range, isFixed, title, onMap, onRange }: Props) {
         <span>{range ? shortNumber(range.high) : "–"}</span>
       </div>
       <label>
-        Colours
+        Colors
         <select value={map ?? "viridis"} onChange={(event) => onMap(event.currentTarget.value)}>
           {MAP_NAMES.map((name) => (
             <option key={name} value={name}>

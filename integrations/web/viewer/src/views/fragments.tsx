@@ -111,7 +111,7 @@ const BOTTOM = 36;
 const TOP = 8;
 const RIGHT = 10;
 
-/** Draws the non-empty domains over one or two dimensions. Newer fragments have a stronger colour. */
+/** Draws the non-empty domains over one or two dimensions. Newer fragments have a stronger color. */
 function DomainPicture({ data, fragments, chosen, onChoose }: PictureProps & { data: ArrayData }) {
   const usable = data.axes.filter(({ kind, low }) => kind !== "string" && low !== null);
   const [names, setNames] = useState([usable[1]?.name ?? usable[0]?.name, usable[0]?.name]);

@@ -193,7 +193,7 @@ export function ImageView({ levels }: { levels: ArrayData[] }) {
           )}
         </fieldset>
         <fieldset>
-          <legend>{isColor ? "Colour" : "Channels"}</legend>
+          <legend>{isColor ? "Color" : "Channels"}</legend>
           {hasRgb && (
             <label class="check">
               <input
@@ -284,7 +284,7 @@ function channelNames(data: ArrayData): (string | undefined)[] {
   }
 }
 
-/** The link holds hidden channels by number, and a `c` if colours are shown apart. */
+/** The link holds hidden channels by number, and a `c` if colors are shown apart. */
 export function parseChannels(text: string | null, planes: number): { hidden: Set<number>; asChannels: boolean } {
   const parts = (text ?? "").split(".").filter(Boolean);
   const hidden = new Set(parts.map(Number).filter((index) => Number.isInteger(index) && index >= 0 && index < planes));

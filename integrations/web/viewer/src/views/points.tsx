@@ -222,12 +222,12 @@ export function PointsView({ data }: { data: ArrayData }) {
           </div>
           {colors.length > 0 && (
             <label>
-              Colour
+              Color
               <select
                 value={color?.name ?? ""}
                 onChange={(event) => store.push({ attribute: event.currentTarget.value || null, range: null })}
               >
-                <option value="">one colour</option>
+                <option value="">one color</option>
                 {colors.map(({ name }) => (
                   <option key={name} value={name}>
                     {name}
