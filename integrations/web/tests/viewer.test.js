@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { idle, launch, newPage, SCREENSHOTS, visibleCells } from "./browser.js";
 import { HOSTILE, makeData, REPOSITORY, tdb } from "./data.js";
@@ -69,7 +69,8 @@ before(async () => {
   const root = join(folder, "root");
   cpSync(DIST, root, { recursive: true });
   symlinkSync(folder, join(root, "data"));
-  execFileSync("tar", ["-xzf", join(REPOSITORY, "fixtures/v22-by-2.30.0-dense-encrypted.tar.gz"), "-C", folder]);
+  mkdirSync(join(folder, "encrypted"));
+  execFileSync("tar", ["-xzf", join(REPOSITORY, "fixtures/v22-by-2.30.0-dense-encrypted.tar.gz"), "-C", join(folder, "encrypted")]);
   cpSync(join(REPOSITORY, "fixtures/v22-by-2.30.0-group"), join(folder, "v22-group"), { recursive: true });
   const list = [{ name: "survey", kind: "group", url: "/data/survey/" }];
   server = await serve(root, { list });
@@ -86,7 +87,10 @@ after(async () => {
 describe("size", () => {
   test("script, style and engine stay below 1.5 MB", () => {
     const files = readdirSync(DIST, { recursive: true }).filter((name) => /\.(js|css|wasm|html)$/.test(name));
-    const size = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(DIST, name)), { level: 9 }).length, 0);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+    const compressed = (name) => brotliCompressSync(readFileSync(join(DIST, name)), { params }).length;
+    const size = files.reduce((sum, name) => sum + compressed(name), 0);
+    console.log(`${size} bytes, compressed with Brotli`);
     assert(size < 1.5e6, `${size} bytes`);
     assert(files.some((name) => name.endsWith(".wasm")));
   });
@@ -234,8 +238,10 @@ describe("cells", () => {
     assert.match(page.url(), /where=count/);
     await page.getByLabel("Filter").fill("count >");
     await page.getByRole("button", { name: "Apply" }).click();
-    const error = await page.getByRole("alert").filter({ hasText: "count" }).first().textContent();
-    assert.match(error, /expected/);
+    const error = page.locator(".cells .box.error");
+    await error.waitFor();
+    await shot(page, "filter-error");
+    assert.match(await error.textContent(), /expected|unexpected/);
     await page.getByRole("button", { name: "Clear" }).click();
     await idle(page);
     assert((await visibleCells(page)).length > 10);
@@ -249,7 +255,7 @@ describe("cells", () => {
     await page.getByRole("checkbox", { name: HOSTILE }).uncheck();
     await page.locator("summary", { hasText: "Columns" }).click();
     await page.locator("summary", { hasText: "Ranges" }).click();
-    await page.getByLabel("day", { exact: true }).fill("2024-02-01..2024-02-10");
+    await page.getByRole("textbox", { name: "day" }).fill("2024-02-01..2024-02-10");
     await page.keyboard.press("Enter");
     await idle(page);
     const headers = await page.locator(".grid-head button > span:first-child").allTextContents();
@@ -340,7 +346,7 @@ describe("heat map", () => {
 describe("time", () => {
   test("shows the array as of a write", async () => {
     const { page, check } = await open("rainfall", { view: "fragments" });
-    await page.getByLabel("Time").focus();
+    await page.getByLabel("Time", { exact: true }).focus();
     for (let step = 0; step < 8; step++) {
       await page.keyboard.press("ArrowLeft");
     }
@@ -507,7 +513,7 @@ describe("faults", () => {
 
   test("truncated files", async () => {
     const found = await failing({ cut: 100 }, "survey/elevation", { view: "cells" });
-    assert.match(found.text, /expected \d+ bytes/);
+    assert.match(found.text, /expected .*\d+ bytes/);
     await end(found);
   });
 
@@ -530,7 +536,7 @@ describe("faults", () => {
   });
 
   test("encrypted", async () => {
-    const found = await failing({}, "v22-by-2.30.0-dense-encrypted/array", { view: "cells" });
+    const found = await failing({}, "encrypted/array", { view: "cells" });
     const { page } = found;
     assert.match(found.text, /encryption key/);
     await page.getByRole("button", { name: "Enter the key…" }).click();

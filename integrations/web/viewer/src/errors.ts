@@ -52,5 +52,10 @@ export function advice(error: unknown): Advice {
   const [title, hint] = TITLES[failure.category] ?? ["This step failed", null];
   const needsKey = failure.category === "key";
   const needsReload = failure.category === "internal";
-  return { title, message: failure.message, hint: failure.hint ?? hint, needsKey, needsReload };
+  return { title, message: failure.message, hint: failure.hint ? sentence(failure.hint) : hint, needsKey, needsReload };
+}
+
+/** Returns a hint of the package, which has no capital and no full stop, as a sentence. */
+function sentence(hint: string): string {
+  return `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
 }
