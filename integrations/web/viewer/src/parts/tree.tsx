@@ -174,7 +174,7 @@ export function Tree({ source, rootName, selected, at, onSelect }: Props) {
           <span class="tree-name">{node.name || "(root)"}</span>
           <span class="visually-hidden">{node.type ?? ""}</span>
           {node.isLoading && <span class="soft">…</span>}
-          {node.error && <span class="tree-error">{node.error}</span>}
+          {node.error && <span class="tree-error">cannot be listed</span>}
         </li>
       ))}
       {root.isOpen && root.children?.length === 0 && root.type !== "array" && (

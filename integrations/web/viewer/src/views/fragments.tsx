@@ -70,7 +70,7 @@ export function FragmentsView({ data }: { data: ArrayData }) {
                 </td>
                 <td class="n">{fragment.cells === null ? "unknown" : countText(fragment.cells)}</td>
                 <td class="n">{bytesText(fragment.bytes)}</td>
-                <td class="mono">{domainText(data, fragment)}</td>
+                <td class="mono nowrap">{domainText(data, fragment)}</td>
                 <td class="n">{fragment.formatVersion}</td>
                 <td class="mono name">{fragment.name}</td>
               </tr>

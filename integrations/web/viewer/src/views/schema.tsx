@@ -10,6 +10,11 @@ function range(pair: [Scalar, Scalar] | null | undefined, datatype: string): str
   return pair ? `${scalarText(pair[0], datatype)} … ${scalarText(pair[1], datatype)}` : "any";
 }
 
+/** Returns text whose control characters can be seen, such as the zero byte that fills strings. */
+function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
 function values(count: number | "var"): string {
   return count === "var" ? "variable" : countText(count);
 }
@@ -89,7 +94,7 @@ export function SchemaView({ data }: { data: ArrayData }) {
                 <td class="type">{attribute.datatype}</td>
                 <td>{values(attribute.cellValNum)}</td>
                 <td>{attribute.nullable ? "yes" : "no"}</td>
-                <td class="mono">{cellText(attribute.fill, attribute.datatype).slice(0, 80)}</td>
+                <td class="mono">{visible(cellText(attribute.fill, attribute.datatype).slice(0, 80))}</td>
                 <td>
                   {attribute.enumeration ? (
                     <Enumeration data={data} name={attribute.enumeration} />
