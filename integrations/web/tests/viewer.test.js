@@ -69,8 +69,13 @@ before(async () => {
   const root = join(folder, "root");
   cpSync(DIST, root, { recursive: true });
   symlinkSync(folder, join(root, "data"));
-  mkdirSync(join(folder, "encrypted"));
-  execFileSync("tar", ["-xzf", join(REPOSITORY, "fixtures/v22-by-2.30.0-dense-encrypted.tar.gz"), "-C", join(folder, "encrypted")]);
+  for (const [fixture, place] of [
+    ["v22-by-2.30.0-dense-encrypted", "encrypted"],
+    ["v22-by-2.30.0-dense-images-bgra", "packed"],
+  ]) {
+    mkdirSync(join(folder, place));
+    execFileSync("tar", ["-xzf", join(REPOSITORY, `fixtures/${fixture}.tar.gz`), "-C", join(folder, place)]);
+  }
   cpSync(join(REPOSITORY, "fixtures/v22-by-2.30.0-group"), join(folder, "v22-group"), { recursive: true });
   const list = [{ name: "survey", kind: "group", url: "/data/survey/" }];
   server = await serve(root, { list });
@@ -374,6 +379,19 @@ describe("image", () => {
     await page.getByLabel("Show as separate channels").check();
     await idle(page);
     assert.equal(await page.locator(".channel").count(), 3);
+    check();
+  });
+
+  test("unpacks colors that lie side by side", async () => {
+    const { page, check } = await newPage(browser);
+    await page.goto(`${server.url}/#${new URLSearchParams({ url: `${server.url}/data/packed/array`, view: "image" })}`);
+    await page.locator(".plot canvas").waitFor();
+    await idle(page);
+    const array = join(folder, "packed/array");
+    // The rows are -10 to 8. Each pixel has blue, green, red and alpha at four columns from 7 on.
+    const cells = tdb("read", array, "--range", "y=-7", "--range", `x=${7 + 5 * 4}..${7 + 5 * 4 + 3}`, "--format", "jsonl");
+    const [blue, green, red, alpha] = cells.trim().split("\n").map((line) => JSON.parse(line).pixels);
+    assert.equal(await readAt(page, 5, 3, 23, 19, true), `x 5, y -7: red ${red}, green ${green}, blue ${blue}, alpha ${alpha}`);
     check();
   });
 
