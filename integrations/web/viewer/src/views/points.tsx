@@ -301,13 +301,12 @@ function extentOf(x: Axis, y: Axis): Window {
   return { x0, x1, y0, y1 };
 }
 
-/** Returns the coordinates in view, within the axis. */
+/** Returns the coordinates in view. `null` is the end of the domain. */
 function visible(axis: Axis, from: number, to: number): Ranges[string][number] {
   const last = axis.kind === "integer" ? axis.size - 1 : axis.size;
   const clamp = (value: number) => Math.max(0, Math.min(value, last));
-  return axis.kind === "integer"
-    ? [coordinate(axis, clamp(Math.floor(from))), coordinate(axis, clamp(Math.ceil(to)))]
-    : [from <= 0 ? axis.low : coordinate(axis, clamp(from)), to >= last ? axis.high : coordinate(axis, clamp(to))];
+  const [first, end] = axis.kind === "integer" ? [Math.floor(from), Math.ceil(to)] : [from, to];
+  return [first <= 0 ? null : coordinate(axis, clamp(first)), end >= last ? null : coordinate(axis, clamp(end))];
 }
 
 function finiteRange(values: Float64Array): ValueRange | null {
