@@ -3,11 +3,13 @@
 //! If the machine lacks a tool for a step, the step is skipped. The summary says how to install the
 //! tool.
 
+mod apt;
 mod counts;
 mod packages;
 mod python;
 mod report;
 mod steps;
+mod viewer;
 
 use std::time::Instant;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use super::report::Outcome;
-use super::{counts, packages, python};
+use super::{counts, packages, python, viewer};
 use crate::Result;
 use crate::cargo::{LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
@@ -62,6 +62,7 @@ pub const STEPS: &[Step] = &[
     long("packages", "the published crates, packaged and built from the packages", packages::run),
     long("msrv", "the minimum supported Rust version", oldest_rust),
     long("wasm", "the library crates for wasm32-unknown-unknown, and the package with its tests", package_of_wasm),
+    long("browser-viewer", "the viewer for browsers: lints, and tests in Chromium", viewer::run),
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || other_target("i686-unknown-linux-gnu")),
     long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
     long("semver", "API changes since the last release, with cargo-semver-checks", semver),
@@ -214,9 +215,7 @@ fn check_arguments(packages: &[String]) -> Vec<String> {
 
 /// Runs the browser tests with a required Chromium. In the other tests, Chromium is optional.
 fn browser() -> Outcome {
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let folders: Vec<_> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
-    if !folders.iter().any(|folder| names.iter().any(|name| folder.join(name).is_file())) {
+    if viewer::browser().is_none() {
         return Outcome::Skipped("`apt-get install chromium`".to_owned());
     }
     show(&["test", "--package", "tdb-report", "--test", "it", "browser"], &[("TDB_BROWSER", "required")]).into()
