@@ -17,7 +17,12 @@ import pandas as pd
 import tiledb
 from pack import pack
 
-SYMBOLS = {"ACME": (184.2, 0.012), "BOLT": (42.7, 0.021), "CRUX": (311.0, 0.009), "DYNE": (8.6, 0.034)}
+SYMBOLS = {
+    "ACME": (184.2, 0.012),
+    "BOLT": (42.7, 0.021),
+    "CRUX": (311.0, 0.009),
+    "DYNE": (8.6, 0.034),
+}
 VENUES = ["ARCX", "BATS", "IEXG", "XNAS", "XNYS"]
 DAYS = pd.bdate_range("2025-03-03", periods=5)
 
@@ -35,7 +40,9 @@ def trades() -> pd.DataFrame:
             steps = random.standard_t(4, len(time)) * volatility / np.sqrt(len(time)) * 0.7
             path = price * np.exp(np.cumsum(steps))
             odd = random.random(len(time)) < 0.18
-            size = np.where(odd, random.integers(1, 100, len(time)), 100 * random.geometric(0.4, len(time)))
+            size = np.where(
+                odd, random.integers(1, 100, len(time)), 100 * random.geometric(0.4, len(time))
+            )
             parts.append(
                 pd.DataFrame(
                     {

@@ -34,7 +34,9 @@ def sites() -> list[dict]:
     """Creates sites with an allele frequency per group."""
     found = []
     for contig, (first, last) in CONTIGS.items():
-        for position in np.sort(random.choice(np.arange(first, last), (last - first) // 260, False)):
+        for position in np.sort(
+            random.choice(np.arange(first, last), (last - first) // 260, False)
+        ):
             reference = str(random.choice(list("ACGT")))
             kind = random.random()
             if kind < 0.62:
@@ -43,7 +45,9 @@ def sites() -> list[dict]:
                 others = set("ACGT") - {reference, TRANSITIONS[reference]}
                 alternative = str(random.choice(sorted(others)))
             elif kind < 0.96:
-                alternative = reference + "".join(random.choice(list("ACGT"), random.integers(1, 6)))
+                alternative = reference + "".join(
+                    random.choice(list("ACGT"), random.integers(1, 6))
+                )
             else:
                 alternative = reference
                 reference += "".join(random.choice(list("ACGT"), random.integers(1, 9)))
@@ -83,8 +87,20 @@ def records(sample: str, all_sites: list[dict]) -> list[tuple]:
     def add(contig, start, end, real_start, alleles, name, qual, flag, gt, depth, quality):
         filters = struct.pack("<ii", 1, flag)
         rows.append(
-            (contig, start, sample, real_start, end, qual, alleles, name,
-             np.frombuffer(filters, np.int32), gt, field(depth), field(quality))
+            (
+                contig,
+                start,
+                sample,
+                real_start,
+                end,
+                qual,
+                alleles,
+                name,
+                np.frombuffer(filters, np.int32),
+                gt,
+                field(depth),
+                field(quality),
+            )
         )
 
     def reference_block(contig, first, last):
@@ -95,8 +111,19 @@ def records(sample: str, all_sites: list[dict]) -> list[tuple]:
         base = str(random.choice(list("ACGT")))
         # A long record is repeated at each anchor, so that a query of a range finds it.
         for start in range(first, last + 1, ANCHOR_GAP):
-            add(contig, start, last, first, f"{base},<NON_REF>", ".", np.float32(0), 0,
-                genotype(0, 0), depth, quality)
+            add(
+                contig,
+                start,
+                last,
+                first,
+                f"{base},<NON_REF>",
+                ".",
+                np.float32(0),
+                0,
+                genotype(0, 0),
+                depth,
+                quality,
+            )
 
     for contig, (first, last) in CONTIGS.items():
         covered = first
@@ -108,11 +135,23 @@ def records(sample: str, all_sites: list[dict]) -> list[tuple]:
                 reference_block(contig, covered, site["pos"] - 1)
             depth = int(random.poisson(mean_depth)) + 1
             good = site["filter"] == 0
-            qual = np.float32(round(depth * (random.uniform(18, 30) if good else random.uniform(0.4, 1.1)), 1))
+            qual = np.float32(
+                round(depth * (random.uniform(18, 30) if good else random.uniform(0.4, 1.1)), 1)
+            )
             end = site["pos"] + len(site["alleles"].split(",")[0]) - 1
-            add(contig, site["pos"], end, site["pos"], site["alleles"], site["id"], qual,
-                site["filter"], genotype(*sorted(int(call) for call in calls)), depth,
-                min(99, depth * 3 if good else depth))
+            add(
+                contig,
+                site["pos"],
+                end,
+                site["pos"],
+                site["alleles"],
+                site["id"],
+                qual,
+                site["filter"],
+                genotype(*sorted(int(call) for call in calls)),
+                depth,
+                min(99, depth * 3 if good else depth),
+            )
             covered = end + 1
         if covered < last:
             reference_block(contig, covered, last - 1)
@@ -149,7 +188,12 @@ def create(folder: Path) -> None:
     ]
     offsets = tiledb.FilterList([tiledb.DoubleDeltaFilter(), tiledb.ZstdFilter(9)])
     schema = tiledb.ArraySchema(
-        domain, attributes, sparse=True, allows_duplicates=True, capacity=512, offsets_filters=offsets
+        domain,
+        attributes,
+        sparse=True,
+        allows_duplicates=True,
+        capacity=512,
+        offsets_filters=offsets,
     )
     tiledb.Array.create(str(folder / "data"), schema)
     headers = tiledb.ArraySchema(

@@ -26,7 +26,12 @@ WEST, NORTH = 600_000.0, 5_400_000.0
 #: Classes of the Sentinel-2 scene classification.
 SHADOW, VEGETATION, SOIL, WATER, CLOUD = 3, 4, 5, 6, 9
 #: Day of the highest NDVI, width of the season, highest NDVI.
-CROPS = {"wheat": (145, 38, 0.82), "maize": (210, 42, 0.86), "meadow": (170, 110, 0.68), "bare": (150, 60, 0.22)}
+CROPS = {
+    "wheat": (145, 38, 0.82),
+    "maize": (210, 42, 0.86),
+    "meadow": (170, 110, 0.68),
+    "bare": (150, 60, 0.22),
+}
 
 
 def scenes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

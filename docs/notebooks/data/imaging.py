@@ -37,13 +37,19 @@ def image() -> np.ndarray:
     nest = np.array([310, 190])
     for cy, cx in placed:
         tumour = np.hypot(cy - nest[0], (cx - nest[1]) * 0.8) < 130
-        long, short, turn = random.uniform(7, 9.5) + tumour, random.uniform(5, 7), random.uniform(0, np.pi)
+        long, short, turn = (
+            random.uniform(7, 9.5) + tumour,
+            random.uniform(5, 7),
+            random.uniform(0, np.pi),
+        )
         u = (x - cx) * np.cos(turn) + (y - cy) * np.sin(turn)
         v = (y - cy) * np.cos(turn) - (x - cx) * np.sin(turn)
         radius = np.hypot(u / long, v / short)
         planes[0] += (radius < 1) * random.uniform(120, 190)
         ring = (radius >= 1) & (radius < 1.45)
-        planes[2 if tumour else 1] += ring * random.uniform(90, 150) * (tumour or random.random() < 0.6)
+        planes[2 if tumour else 1] += (
+            ring * random.uniform(90, 150) * (tumour or random.random() < 0.6)
+        )
     for plane, width in zip(planes, (1.0, 1.3, 1.3)):
         plane[:] = scipy.ndimage.gaussian_filter(plane, width)
     # The camera has an offset and little noise. Steps of 4 keep the file small.

@@ -18,7 +18,10 @@ def pack(folder: Path) -> None:
         return entry
 
     target = HERE / f"{folder.name}.tar.gz"
-    with gzip.GzipFile(target, "wb", 9, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as files:
+    with (
+        gzip.GzipFile(target, "wb", 9, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as files,
+    ):
         for path in [folder, *sorted(folder.rglob("*"))]:
             name = Path(folder.name) / path.relative_to(folder)
             files.add(path, str(name), recursive=False, filter=plain)

@@ -27,13 +27,17 @@ MARKERS = {
     "CD14 monocyte": ["CD14", "LYZ", "S100A8", "S100A9", "FCN1", "VCAN"],
     "dendritic": ["FCER1A", "CST3", "CLEC10A", "CD74", "HLA-DRA", "CD1C"],
 }
+#: The centres of the cell types in the embedding.
+CENTRES = np.array([[0, 0], [4, -2], [8, -5], [-5, 6], [9, 6], [5, 9]])
 SHARES = [0.36, 0.16, 0.12, 0.14, 0.18, 0.04]
 #: The response is stronger in monocytes and dendritic cells.
 INTERFERON = {"ISG15": 14, "IFI6": 9, "IFIT1": 6, "IFIT3": 6, "ISG20": 5, "MX1": 4, "OAS1": 3}
 MYELOID = {"CXCL10": 16, "CCL8": 8}
 MITOCHONDRIAL = ["MT-CO1", "MT-CO2", "MT-CO3", "MT-ND1", "MT-ND4", "MT-CYB", "MT-ATP6"]
 COMMON = ["ACTB", "B2M", "GAPDH", "MALAT1", "TMSB4X", "EEF1A1", "FTL", "FTH1", "PTMA", "UBC"]
-RIBOSOMAL = [f"RPL{number}" for number in range(3, 40)] + [f"RPS{number}" for number in range(2, 30)]
+RIBOSOMAL = [f"RPL{number}" for number in range(3, 40)] + [
+    f"RPS{number}" for number in range(2, 30)
+]
 CELLS = 640
 
 
@@ -67,8 +71,7 @@ def experiment() -> anndata.AnnData:
     counts = random.poisson(random.gamma(3, means * depth[:, None] / 3))
 
     bases = random.choice(list("ACGT"), (CELLS, 14))
-    centres = random.normal(0, 6, (len(MARKERS), 2))
-    embedding = centres[[list(MARKERS).index(name) for name in types]]
+    embedding = CENTRES[[list(MARKERS).index(name) for name in types]]
     embedding = embedding + random.normal(0, 0.7, (CELLS, 2)) + stimulated[:, None] * [1.6, 0.8]
     obs = pd.DataFrame(
         {
@@ -85,10 +88,14 @@ def experiment() -> anndata.AnnData:
     kinds = np.repeat("other", len(genes)).astype(object)
     for gene, position in place.items():
         kinds[position] = (
-            "interferon" if gene in INTERFERON or gene in MYELOID
-            else "mitochondrial" if gene in MITOCHONDRIAL
-            else "ribosomal" if gene in RIBOSOMAL
-            else "marker" if gene in specific
+            "interferon"
+            if gene in INTERFERON or gene in MYELOID
+            else "mitochondrial"
+            if gene in MITOCHONDRIAL
+            else "ribosomal"
+            if gene in RIBOSOMAL
+            else "marker"
+            if gene in specific
             else "common"
         )
     var = pd.DataFrame({"kind": pd.Categorical(kinds)}, index=genes)

@@ -68,7 +68,9 @@ def texts(notebook: Any) -> list[tuple[str, list[tuple[str, str]]]]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 # The clients of kernels use what Python deprecates.
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_run_returns_the_stored_outputs(path: Path, tmp_path: Path) -> None:
     stored = texts(nbformat.read(path, as_version=4))
     assert any(outputs for _, outputs in stored), "no outputs are stored"
