@@ -39,6 +39,10 @@ const PACKAGE: &[&str] = &[
     "pyright==1.1.414",
 ];
 
+/// The libraries of the notebooks in `docs/notebooks`, and the packages that run notebooks.
+const NOTEBOOKS: &[&str] =
+    &["anndata==0.12.19", "ipykernel==7.4.0", "matplotlib==3.11.2", "nbclient==0.11.0", "scipy==1.17.1"];
+
 /// The other major release of pandas that the package supports.
 const NEWER_PANDAS: &str = "pandas==3.1.1";
 
@@ -53,9 +57,9 @@ pub fn spell_checker() -> Result<PathBuf> {
     Ok(folder().join("spelling/bin").join(format!("typos{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Installs the tools of the Python package, and returns the folder of their programs.
+/// Installs the tools of the Python package and of its notebooks, and returns the folder of their programs.
 pub fn python_tools() -> Result<PathBuf> {
-    pip("package", PACKAGE)?;
+    pip("package", &[PACKAGE, NOTEBOOKS].concat())?;
     Ok(folder().join("package/bin"))
 }
 
