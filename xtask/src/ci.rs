@@ -5,7 +5,7 @@
 
 mod counts;
 mod packages;
-mod python;
+pub mod python;
 mod report;
 mod steps;
 
