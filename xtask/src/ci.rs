@@ -5,7 +5,7 @@
 
 mod counts;
 mod packages;
-pub mod python;
+pub(crate) mod python;
 mod report;
 mod steps;
 

@@ -33,7 +33,8 @@ use std::error::Error;
 
 pub use arguments::Arguments;
 
-/// Runs `cargo xtask speed`. `python` compares the Python package, given the arguments of its program.
+/// Runs `cargo xtask speed`. `python` compares the Python package, and takes the arguments of its
+/// program.
 ///
 /// # Errors
 /// A measurement fails, or a program of another workspace cannot be built.
