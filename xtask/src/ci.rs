@@ -6,7 +6,7 @@
 mod apt;
 mod counts;
 mod packages;
-mod python;
+pub(crate) mod python;
 mod report;
 mod steps;
 mod viewer;

@@ -87,7 +87,7 @@ fn main() -> ExitCode {
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),
         Task::Check(arguments) => check::run(&arguments),
-        Task::Speed(arguments) => speed::run(&arguments),
+        Task::Speed(arguments) => speed::run(&arguments, ci::python::compare),
         Task::SpeedWorker => speed::run_worker(),
         Task::SpeedCount(arguments) => speed::count::run_worker(&arguments),
     };

@@ -31,10 +31,10 @@ pub(super) fn take(seen: &Seen, sample: Sample, monitor: &Monitor) -> Result<Vec
         let job = |(tiles, tile): (StoredTiles, u64), reader: &mut TileReader<'_>| {
             let cells = TileBytes::of(&tiles.read(tile, reader)?);
             // A filter list that does not support these cells is skipped.
-            Ok((lists.try_on(&cells), cells))
+            Ok((lists.try_on(&cells, monitor)?, cells))
         };
         let measured = workers.map(bytes, places, job)?;
-        all.extend(summed(&name, &lists, &measured));
+        all.extend(summed(&name, &lists, &measured, monitor)?);
     }
     Ok(all)
 }
@@ -85,7 +85,12 @@ fn own_field(fragment: &Fragment, name: &str) -> Option<FragmentField> {
     })
 }
 
-fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<FieldTrials> {
+fn summed(
+    name: &str,
+    lists: &Lists,
+    measured: &[(Tried, TileBytes)],
+    monitor: &Monitor,
+) -> Result<Option<FieldTrials>> {
     let mut tried = Tried::default();
     let (mut cells, mut decoded, tiles) = (0, 0, measured.len() as u64);
     let mut different = Some(BTreeSet::new());
@@ -105,21 +110,19 @@ fn summed(name: &str, lists: &Lists, measured: &[(Tried, TileBytes)]) -> Option<
         }
         joined.push(tile);
     }
-    if tiles == 0 {
-        return None;
-    }
+    let Some(trials) = lists.trials(&tried).filter(|_| tiles > 0) else { return Ok(None) };
     let mut sizes = tried.sizes.clone();
-    sizes.extend(joined.try_with(lists, &tried));
-    Some(FieldTrials {
+    sizes.extend(joined.try_with(lists, &tried, monitor)?);
+    Ok(Some(FieldTrials {
         name: name.to_owned(),
         tiles,
         cells,
         decoded,
-        trials: lists.trials(&tried)?,
+        trials,
         sizes: sizes.into_iter().map(|(share, measured)| (share, measured.stored)).collect(),
         stages: lists.stages(&tried),
         different: different.map(|known| known.len() as u64),
-    })
+    }))
 }
 
 /// Adds the distinct values of a tile, up to a maximum.
@@ -157,14 +160,10 @@ impl Joined {
 
     /// Filters the joined tile with the array's own filters. Scales the size to the whole sample.
     /// Returns `None` for fewer than two tiles, or if the filters do not support the tile.
-    fn try_with(self, lists: &Lists, tried: &Tried) -> Option<(u64, Measured)> {
-        let (tile, tiles) = (self.tile?, self.tiles);
-        let all = tried.tiles;
-        if tiles < 2 {
-            return None;
-        }
-        let mut measured = lists.own(&tile)?;
-        measured.stored = super::costs::scaled(measured.stored, all, tiles);
-        Some((100 * tiles, measured))
+    fn try_with(self, lists: &Lists, tried: &Tried, monitor: &Monitor) -> Result<Option<(u64, Measured)>> {
+        let (Some(tile), tiles) = (self.tile.filter(|_| self.tiles >= 2), self.tiles) else { return Ok(None) };
+        let Some(mut measured) = lists.own(&tile, monitor)? else { return Ok(None) };
+        measured.stored = super::costs::scaled(measured.stored, tried.tiles, tiles);
+        Ok(Some((100 * tiles, measured)))
     }
 }

@@ -17,6 +17,7 @@ use csv::{ReaderBuilder, StringRecord};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use tdb_array::tdb_storage::CancelToken;
 
 use crate::error::{Error, Result};
 use elements::{Elements, Found, is_array};
@@ -34,6 +35,7 @@ pub struct Input {
     delimiter: u8,
     /// Number of bytes read in the current pass.
     taken: Arc<AtomicU64>,
+    cancel: CancelToken,
 }
 
 #[derive(Debug)]
@@ -64,7 +66,9 @@ impl Input {
         let is_tabbed = path.extension().is_some_and(|extension| extension == "tsv");
         let delimiter = delimiter.unwrap_or(if is_tabbed { b'\t' } else { b',' });
         match Bytes::new(path) {
-            Ok(bytes) => Ok(Self { name, bytes, format, delimiter, taken: Arc::default() }),
+            Ok(bytes) => {
+                Ok(Self { name, bytes, format, delimiter, taken: Arc::default(), cancel: CancelToken::default() })
+            }
             Err(source) => Err(Error::Io { name, source }),
         }
     }
@@ -77,8 +81,29 @@ impl Input {
         format: RowsFormat,
         delimiter: Option<u8>,
     ) -> Self {
-        let bytes = Bytes::Memory(bytes.into());
-        Self { name: name.into(), bytes, format, delimiter: delimiter.unwrap_or(b','), taken: Arc::default() }
+        let (bytes, delimiter) = (Bytes::Memory(bytes.into()), delimiter.unwrap_or(b','));
+        Self { name: name.into(), bytes, format, delimiter, taken: Arc::default(), cancel: CancelToken::default() }
+    }
+
+    /// Sets a token that ends all passes over the rows, which then fail.
+    #[must_use]
+    pub fn cancelled_by(self, token: &CancelToken) -> Self {
+        Self { cancel: token.clone(), ..self }
+    }
+
+    /// Returns a counter of the bytes that the current pass has read.
+    #[must_use]
+    pub fn taken(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.taken)
+    }
+
+    /// Returns the size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match &self.bytes {
+            Bytes::File(_, size) => *size,
+            Bytes::Memory(bytes) => bytes.len() as u64,
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -87,11 +112,7 @@ impl Input {
 
     /// Returns the total number of bytes, and the number read in this pass.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        let size = match &self.bytes {
-            Bytes::File(_, size) => *size,
-            Bytes::Memory(bytes) => bytes.len() as u64,
-        };
-        (size, self.taken.load(Ordering::Relaxed))
+        (self.size(), self.taken.load(Ordering::Relaxed))
     }
 
     /// Starts a pass over the rows.
@@ -102,7 +123,8 @@ impl Input {
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
         let lines = (self.format == RowsFormat::Csv).then(|| Lines::new(self.delimiter));
-        let counted = Counted { bytes, taken: Arc::clone(&self.taken), lines, raw: RawBytes::default() };
+        let (taken, cancel) = (Arc::clone(&self.taken), self.cancel.clone());
+        let counted = Counted { bytes, taken, cancel, lines, raw: RawBytes::default() };
         let broken = |why: &dyn fmt::Display| Error::text(&self.name, None, why);
         match self.format {
             RowsFormat::Csv => {
@@ -163,12 +185,16 @@ fn failed(name: &str, source: io::Error) -> Error {
 pub(crate) struct Counted {
     bytes: Box<dyn Read>,
     taken: Arc<AtomicU64>,
+    cancel: CancelToken,
     lines: Option<Lines>,
     raw: RawBytes,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("the import was cancelled"));
+        }
         let count = self.bytes.read(buffer)?;
         self.taken.fetch_add(count as u64, Ordering::Relaxed);
         if let (Some(lines), Some(bytes)) = (&mut self.lines, buffer.get(..count)) {

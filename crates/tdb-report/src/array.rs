@@ -17,6 +17,7 @@ const ADVICE: usize = 100;
 const METADATA: usize = 100;
 
 pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Options) -> Result<()> {
+    let array = &Array::from(array.watched(&options.monitor));
     let report = options.advise.run(array)?;
     let dimensions = options.dimensions_of(array);
     summary(page, array, &report);
@@ -24,7 +25,7 @@ pub(crate) fn array(page: &mut Page, path: &str, array: &Array, options: &Option
     fragments::section(page, array, &dimensions)?;
     fields::section(page, &report);
     tiles::section(page, array)?;
-    cells::section(page, array, &dimensions, options.attribute.as_deref())?;
+    cells::section(page, array, &dimensions, options)?;
     metadata(page, array)?;
     schema(page, array)
 }

@@ -9,6 +9,7 @@ use tdb_types::{CellValNum, Scalar};
 use crate::axis::{Axis, bin, short};
 use crate::fragments::{columns, corner};
 use crate::grid::{Grid, draw};
+use crate::options::Options;
 use crate::page::Page;
 use crate::picture::{Anchor, Picture, WIDTH};
 
@@ -21,11 +22,11 @@ const TILES: u64 = 64;
 /// Maximum number of cells to draw from these tiles.
 const CELLS: usize = 200_000;
 
-pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize], attribute: Option<&str>) -> Result<()> {
+pub(crate) fn section(page: &mut Page, array: &Array, dimensions: &[usize], options: &Options) -> Result<()> {
     let Some(domain) = array.non_empty_domain()? else { return Ok(()) };
     let picture = match array.schema().is_dense() {
-        true => dense(array, &domain, dimensions, attribute)?,
-        false => sparse(array, dimensions)?,
+        true => dense(array, &domain, dimensions, options.attribute.as_deref())?,
+        false => sparse(array, dimensions, &options.monitor)?,
     };
     if let Some(picture) = picture {
         page.heading("Cells");
@@ -139,12 +140,12 @@ fn heat(name: &str, values: &[Option<f64>], across: usize, x: &Axis, y: Option<&
     picture
 }
 
-fn sparse(array: &Array, dimensions: &[usize]) -> Result<Option<Picture>> {
+fn sparse(array: &Array, dimensions: &[usize], monitor: &Monitor) -> Result<Option<Picture>> {
     let fragments = array.fragments()?;
     let sampled = sample(fragments);
     let schema = array.schema();
     let domains: Vec<&NdRange> = fragments.iter().filter_map(Fragment::non_empty_domain).collect();
-    let workers = array.tile_workers(&Monitor::new());
+    let workers = array.tile_workers(monitor);
     let mut sides: Vec<(Axis, Vec<f64>)> = Vec::new();
     let bounded = (CELLS / sampled.len().max(1)).max(1);
     for &dimension in dimensions.iter().take(2) {

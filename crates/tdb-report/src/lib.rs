@@ -13,7 +13,7 @@ mod picture;
 mod tiles;
 
 use tdb_advise::{Advise, Costs, Sample};
-use tdb_array::{Array, Group, NodeKind, TreeNode};
+use tdb_array::{Array, Group, Monitor, NodeKind, TreeNode};
 use tdb_job::{Result, read_anew};
 
 use options::Options;
@@ -42,7 +42,7 @@ pub struct Report {
 impl Default for Report {
     fn default() -> Self {
         let advise = Advise::new().sample(Sample::Tiles(8));
-        Self { options: Options { advise, dimensions: Vec::new(), attribute: None } }
+        Self { options: Options { advise, dimensions: Vec::new(), attribute: None, monitor: Monitor::new() } }
     }
 }
 
@@ -78,11 +78,19 @@ impl Report {
         self
     }
 
+    /// Sets the monitor for canceling the report.
+    pub fn monitor(mut self, monitor: &Monitor) -> Self {
+        self.options.advise = self.options.advise.monitor(monitor);
+        self.options.monitor = monitor.clone();
+        self
+    }
+
     /// Creates the page of an array, as HTML. `path` is the name of the array in commands on the
     /// page.
     ///
     /// # Errors
-    /// Fails if the array cannot be read.
+    /// Fails if the array cannot be read, or if the [monitor](Self::monitor) has canceled the
+    /// report.
     pub fn array(&self, path: &str, array: &Array) -> Result<String> {
         read_anew(array, |array| {
             let mut page = Page::new();

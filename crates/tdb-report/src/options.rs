@@ -1,7 +1,7 @@
 //! Options of a report.
 
 use tdb_advise::Advise;
-use tdb_array::Array;
+use tdb_array::{Array, Monitor};
 
 /// The options of a report.
 #[derive(Clone, Debug)]
@@ -9,6 +9,7 @@ pub(crate) struct Options {
     pub(crate) advise: Advise,
     pub(crate) dimensions: Vec<String>,
     pub(crate) attribute: Option<String>,
+    pub(crate) monitor: Monitor,
 }
 
 impl Options {

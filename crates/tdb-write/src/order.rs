@@ -46,7 +46,9 @@ fn sorted_by<K: Key>(
     len: usize,
     schema: &ArraySchema,
 ) -> Result<Vec<u32>> {
+    workers.check()?;
     let keys: Vec<K> = order.keys(&coordinates, len);
+    workers.check()?;
     let columns = (!order.is_exact()).then(|| order.columns(coordinates));
     let ties = |a: &K::Entry, b: &K::Entry| match &columns {
         None => Ordering::Equal,
@@ -64,6 +66,8 @@ fn sorted_by<K: Key>(
         let by_key = order.is_exact() && duplicates == Duplicates::Refuse;
         let compare: Option<&CompareEqual<'_, K::Entry>> = if by_key { None } else { Some(&ties) };
         Sorter::default().sort(workers, &mut entries, bounds, compare);
+        // A cancelled sort leaves the entries unsorted.
+        workers.check()?;
     }
     let equal = |pair: &[K::Entry]| in_order(pair).is_eq();
     match duplicates {

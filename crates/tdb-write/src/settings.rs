@@ -67,7 +67,8 @@ impl Settings {
     }
 }
 
-/// Commits sealed fragments.
+/// Commits sealed fragments, unless the write was cancelled.
 pub(super) fn commit(target: &Target, fragments: Vec<SealedFragment>, names: &WriteIds, cells: u64) -> Result<Written> {
+    target.array.workers().check()?;
     Ok(Written { fragments: SealedFragment::commit_all(fragments, (names, target.environment()))?, cells })
 }

@@ -47,9 +47,10 @@ pub(super) fn seal(
     if cells.len == 0 {
         return Ok(None);
     }
+    let workers = target.array.workers();
+    workers.check()?;
     let (columns, ranges) = coordinates(&target.schema, &cells, first)?;
     let duplicates = settings.duplicates(&target.schema)?;
-    let workers = target.array.workers();
     let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
     let mut writer = FragmentWriter::sparse(target, &settings.names)?;
     let capacity = saturating_len(target.schema.capacity());

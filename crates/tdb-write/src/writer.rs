@@ -16,7 +16,10 @@ use crate::{AtomicWriter, GlobalWriter, WriteIds, dense, sparse};
 /// [`cells`](Self::cells).
 ///
 /// The written cells become visible atomically to readers that open the array afterwards. The
-/// snapshot given to `new` does not change. If the write fails, the array does not change either.
+/// snapshot given to `new` does not change. If the write fails, the array does not change either. A
+/// write to a [watched](Snapshot::watched) array fails with
+/// [`Cancelled`](tdb_snapshot::ArrayError::Cancelled)
+/// when the monitor is cancelled before the commit.
 ///
 /// ```
 /// use tdb_array::{Array, WriteBatch, WriteColumn, WriteIds};

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use tdb_array::Column;
@@ -33,6 +34,108 @@ impl From<Column> for NativeColumn {
 impl NativeColumn {
     fn locked(&self) -> MutexGuard<'_, Option<Column>> {
         self.column.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number of cells between two checks for signals.
+const CELLS_OF_A_CHECK: usize = 1 << 14;
+
+impl NativeColumn {
+    /// Converts the cells. Equal cells share an object if few of the cells are distinct.
+    fn objects_of(
+        &self,
+        py: Python<'_>,
+        text: &dyn Fn(&[u8]) -> Result<Option<Py<PyAny>>>,
+        null: &Py<PyAny>,
+    ) -> Result<Vec<Py<PyAny>>> {
+        let column = self.locked();
+        let column = column.as_ref().ok_or_else(taken)?;
+        let mut objects = Vec::with_capacity(self.len);
+        let mut known = Known::default();
+        for cell in 0..self.len {
+            if cell % CELLS_OF_A_CHECK == 0 {
+                py.check_signals()?;
+            }
+            let Some(bytes) = column.cell(cell) else {
+                objects.push(null.clone_ref(py));
+                continue;
+            };
+            let slot = known.slot(bytes);
+            if let Some(object) = slot.and_then(|slot| known.get(slot, bytes)) {
+                objects.push(object.clone_ref(py));
+                continue;
+            }
+            let Some(object) = text(bytes)? else {
+                return Err(Failure::cell(&self.name, cell, "not valid UTF-8; read it with strings_as_bytes"));
+            };
+            if let Some(slot) = slot {
+                known.set(slot, bytes, object.clone_ref(py));
+            }
+            objects.push(object);
+        }
+        Ok(objects)
+    }
+}
+
+/// The objects of cells.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Bytes,
+    Escaped,
+}
+
+impl Form {
+    /// Returns an object, or `None` for bytes that are no text.
+    fn object(self, py: Python<'_>, bytes: &[u8]) -> Result<Option<Py<PyAny>>> {
+        let binary = || PyBytes::new(py, bytes);
+        Ok(match (self, std::str::from_utf8(bytes)) {
+            (Self::Bytes, _) => Some(binary().into_any().unbind()),
+            (_, Ok(text)) => Some(PyString::new(py, text).into_any().unbind()),
+            (Self::Text, Err(_)) => None,
+            (Self::Escaped, Err(_)) => Some(binary().call_method1("decode", ("utf-8", "surrogateescape"))?.unbind()),
+        })
+    }
+}
+
+/// The number of objects that may be shared.
+const KNOWN: usize = 1 << 10;
+
+/// Objects of recent cells, by a hash of their bytes.
+#[derive(Default)]
+struct Known {
+    objects: Vec<Option<(Box<[u8]>, Py<PyAny>)>>,
+    found: usize,
+    missed: usize,
+}
+
+impl Known {
+    /// Returns the place of an object. `None` if most cells are distinct, or too long.
+    fn slot(&mut self, bytes: &[u8]) -> Option<usize> {
+        const LONGEST: usize = 64;
+        if bytes.len() > LONGEST || self.missed > KNOWN + 4 * self.found {
+            return None;
+        }
+        let hash = bytes.iter().fold(bytes.len() as u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+        });
+        Some(hash as usize % KNOWN)
+    }
+
+    fn get(&mut self, slot: usize, bytes: &[u8]) -> Option<&Py<PyAny>> {
+        match self.objects.get(slot) {
+            Some(Some((known, object))) if **known == *bytes => {
+                self.found += 1;
+                Some(object)
+            }
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, slot: usize, bytes: &[u8], object: Py<PyAny>) {
+        self.missed += 1;
+        self.objects.resize_with(KNOWN, || None);
+        self.objects[slot] = Some((bytes.into(), object));
     }
 }
 
@@ -75,20 +178,39 @@ impl NativeColumn {
 
     /// Returns the cells as text, or as bytes if `binary`. Null becomes `None`.
     fn texts<'py>(&self, py: Python<'py>, binary: bool) -> Result<Bound<'py, PyList>> {
+        let (null, form) = (py.None(), if binary { Form::Bytes } else { Form::Text });
+        Ok(PyList::new(py, self.objects_of(py, &|bytes| form.object(py, bytes), &null)?)?)
+    }
+
+    /// Returns the cells in an array of NumPy, as `text`, `bytes`, or `escaped` text: invalid bytes
+    /// become surrogates. Null becomes `null`. `replaced` holds two texts in bytes: the first reads
+    /// as the second.
+    fn objects<'py>(
+        &self,
+        py: Python<'py>,
+        form: &str,
+        null: Py<PyAny>,
+        replaced: Option<(Vec<u8>, Vec<u8>)>,
+    ) -> Result<Bound<'py, PyArray1<Py<PyAny>>>> {
+        let form = match form {
+            "bytes" => Form::Bytes,
+            "escaped" => Form::Escaped,
+            _ => Form::Text,
+        };
+        let text = |bytes: &[u8]| match &replaced {
+            Some((from, to)) if from == bytes => form.object(py, to),
+            _ => form.object(py, bytes),
+        };
+        Ok(PyArray1::from_vec(py, self.objects_of(py, &text, &null)?))
+    }
+
+    /// Returns a byte per cell that is 1 for valid cells. `None` if all cells are valid.
+    fn valid(&self) -> Result<Option<Memory>> {
         let column = self.locked();
         let column = column.as_ref().ok_or_else(taken)?;
-        let cells = (0..self.len).map(|cell| {
-            let text = |bytes| match std::str::from_utf8(bytes) {
-                Ok(text) => Ok(PyString::new(py, text).into_any()),
-                Err(_) => Err(Failure::cell(&self.name, cell, "not valid UTF-8; read it with strings_as_bytes")),
-            };
-            match column.cell(cell) {
-                None => Ok(py.None().into_bound(py)),
-                Some(bytes) if binary => Ok(PyBytes::new(py, bytes).into_any()),
-                Some(bytes) => text(bytes),
-            }
-        });
-        Ok(PyList::new(py, cells.collect::<Result<Vec<_>>>()?)?)
+        let valid = (0..self.len).map(|cell| u8::from(column.is_valid(cell)));
+        let valid = column.validity().map(|_| valid.collect::<Vec<u8>>()).filter(|valid| valid.contains(&0));
+        Ok(valid.map(|valid| Memory::of_bytes(&valid)))
     }
 
     /// Returns the cells as numbers, or as lists of numbers if cells have several values. Null

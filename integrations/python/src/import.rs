@@ -2,27 +2,31 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatchReader;
 use pyo3_arrow::input::AnyRecordBatch;
-use tdb_array::Monitor;
 use tdb_array::tdb_schema::{Dimension, SchemaBuilder};
+use tdb_array::{Array, ArrayError, Monitor};
 use tdb_arrow::NewArray;
 use tdb_exchange::{Import, Imported, Input, RowsFormat, Source};
 
 use crate::array::NativeArray;
 use crate::error::{Failure, Result};
+use crate::jobs::run;
 use crate::run::{briefly, interruptible};
+use crate::watch::Watch;
 use crate::write::ids;
 
 /// Returns an array with an attribute for each column of a table, and its enumerations, in TOML.
 #[pyfunction]
 pub(crate) fn attributes_of_arrow(py: Python<'_>, data: AnyRecordBatch) -> Result<String> {
     let reader = data.into_reader()?;
-    briefly(py, || {
+    let monitor = Monitor::only_cancelling();
+    interruptible(py, &monitor, || {
         let schema = reader.schema();
         let fields = schema.fields().iter().map(|field| {
             let is_dictionary = matches!(field.data_type(), DataType::Dictionary(..));
@@ -38,6 +42,9 @@ pub(crate) fn attributes_of_arrow(py: Python<'_>, data: AnyRecordBatch) -> Resul
         let mut new = NewArray::new(SchemaBuilder::dense()).dimension(Dimension::new(name, 0_i32..=1));
         if dictionaries.contains(&true) {
             for batch in reader {
+                if monitor.is_cancelled() {
+                    return Err(ArrayError::Cancelled.into());
+                }
                 new.add_dictionaries(&batch?)?;
             }
         }
@@ -73,17 +80,26 @@ pub(crate) struct Rows {
     ignore_others: bool,
 }
 
+/// Returns the bytes that the current pass has read and will read.
+fn progress_of(input: &Input) -> impl Fn() -> (u64, Option<u64>) + Send + Sync + use<> {
+    let (taken, size) = (input.taken(), input.size());
+    move || (taken.load(Relaxed), Some(size))
+}
+
 impl Rows {
-    fn import(&self) -> Result<Import> {
+    fn input(&self, watch: &Watch) -> Result<Input> {
         let delimiter = self
             .delimiter
             .map(|character| u8::try_from(character).map_err(|_| Failure::usage("the delimiter is not a single byte")));
         let format = if self.is_json { RowsFormat::Json } else { RowsFormat::Csv };
         let input = Input::file(self.path.clone(), format, delimiter.transpose()?)?;
-        let source = Source::Rows { inputs: vec![input], nulls: self.nulls.clone(), types: vec![] };
-        let mut import = Import::new(source);
+        Ok(input.cancelled_by(watch.monitor.cancel_token()))
+    }
+
+    fn import(self, input: Input) -> Import {
+        let mut import = Import::new(Source::Rows { inputs: vec![input], nulls: self.nulls, types: vec![] });
         import.ignore_others = self.ignore_others;
-        Ok(import)
+        import
     }
 }
 
@@ -106,9 +122,12 @@ pub(crate) fn schema_of_rows(
     rows: Rows,
     dimensions: Vec<String>,
     allow_duplicates: bool,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> Result<String> {
-    interruptible(py, &Monitor::only_cancelling(), || {
-        let definition = rows.import()?.definition(&dimensions, allow_duplicates)?;
+    let watch = Watch::new();
+    let input = rows.input(&watch)?;
+    run(py, progress.as_ref(), &watch, progress_of(&input), || {
+        let definition = rows.import(input).definition(&dimensions, allow_duplicates)?;
         Ok(tdb_schema_text::to_toml(&definition)?)
     })
 }
@@ -121,12 +140,16 @@ pub(crate) fn import_rows(
     rows: Rows,
     keep_last: bool,
     at: Option<u64>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> Result<u64> {
-    interruptible(py, &Monitor::only_cancelling(), || {
-        let mut import = rows.import()?;
+    let watch = Watch::new();
+    let input = rows.input(&watch)?;
+    let array = Array::from(array.array.watched(&watch.monitor));
+    run(py, progress.as_ref(), &watch, progress_of(&input), || {
+        let mut import = rows.import(input);
         import.keep_last = keep_last;
         import.names = ids(at);
-        let definition = array.array.definition()?;
+        let definition = array.definition()?;
         let mut rejects = Rejects::default();
         let checked = import.check(&definition, &mut rejects);
         let named = |error: tdb_exchange::Error| match rejects.first {
@@ -135,7 +158,7 @@ pub(crate) fn import_rows(
         };
         let mut checked = checked.map_err(named)?;
         let mut imported = Imported::default();
-        import.write(&array.array, &definition, &mut checked, &mut imported, &mut ())?;
+        import.write(&array, &definition, &mut checked, &mut imported, &mut ())?;
         Ok(imported.cells)
     })
 }

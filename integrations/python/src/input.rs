@@ -11,6 +11,9 @@ use tdb_array::tdb_types::{Buffer, CellValNum, Datatype, PhysicalType};
 use crate::error::{Failure, Result};
 use crate::value::coordinate;
 
+/// The number of cells of a list between two checks for signals.
+const CELLS_OF_A_CHECK: usize = 1 << 14;
+
 /// The cells of a field.
 #[derive(Debug)]
 pub(crate) struct Input<'py> {
@@ -131,6 +134,9 @@ impl<'py> Input<'py> {
         let is_text = number.is_var() && datatype.size() == 1 && (datatype.is_string() || datatype.is_bytes());
         let (mut values, mut offsets, mut valid) = (Vec::new(), vec![0_u64], Vec::with_capacity(list.len()));
         for (cell, item) in list.iter().enumerate() {
+            if cell % CELLS_OF_A_CHECK == 0 {
+                list.py().check_signals()?;
+            }
             valid.push(u8::from(!item.is_none()));
             let before = values.len();
             match () {
@@ -139,7 +145,7 @@ impl<'py> Input<'py> {
                     values.resize(before + size, 0);
                 }
                 () if is_text || datatype.size() == 1 && number != CellValNum::ONE && is_bytes(&item) => {
-                    values.extend_from_slice(&text(name, cell, &item)?);
+                    push_text(&mut values, name, cell, &item)?;
                     let (found, expected) = (values.len() - before, number.fixed());
                     if let Some(expected) = expected.filter(|expected| *expected as usize != found) {
                         return Err(Failure::cell(
@@ -206,20 +212,20 @@ fn wrong(name: &str, datatype: Datatype, values: &Bound<'_, PyAny>) -> Failure {
     Failure::column(name, format_args!("expected a contiguous array of {datatype}, found {found}"))
 }
 
-/// Returns the bytes of text.
-fn text(name: &str, cell: usize, item: &Bound<'_, PyAny>) -> Result<Vec<u8>> {
+/// Appends the bytes of text.
+fn push_text(values: &mut Vec<u8>, name: &str, cell: usize, item: &Bound<'_, PyAny>) -> Result<()> {
     if let Ok(text) = item.cast::<PyString>() {
-        let bytes = text.to_str().map_err(|_| Failure::cell(name, cell, "the text has a lone surrogate"))?;
-        return Ok(bytes.as_bytes().to_vec());
+        let text = text.to_str().map_err(|_| Failure::cell(name, cell, "the text has a lone surrogate"))?;
+        values.extend_from_slice(text.as_bytes());
+    } else if let Ok(bytes) = item.cast::<PyBytes>() {
+        values.extend_from_slice(bytes.as_bytes());
+    } else if let Ok(bytes) = item.cast::<PyByteArray>() {
+        values.extend_from_slice(&bytes.to_vec());
+    } else {
+        let found = item.get_type().name()?;
+        return Err(Failure::cell(name, cell, format_args!("expected str or bytes, found {found}")));
     }
-    if let Ok(bytes) = item.cast::<PyBytes>() {
-        return Ok(bytes.as_bytes().to_vec());
-    }
-    if let Ok(bytes) = item.cast::<PyByteArray>() {
-        return Ok(bytes.to_vec());
-    }
-    let found = item.get_type().name()?;
-    Err(Failure::cell(name, cell, format_args!("expected str or bytes, found {found}")))
+    Ok(())
 }
 
 /// Appends a number.

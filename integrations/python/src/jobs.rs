@@ -27,7 +27,7 @@ use crate::write::ids;
 
 /// Runs a job. Calls `progress` with the bytes passed so far, and the expected number if `total`
 /// knows it.
-fn run<T: Send>(
+pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     watch: &Watch,
@@ -319,10 +319,10 @@ pub(crate) fn report(py: Python<'_>, opening: Opening, progress: Option<Bound<'_
         &watch,
         || (watch.bytes(), None),
         || match target(&opening, &watch)? {
-            Target::Array(array) => Ok(Report::new().array(&opening.uri, &Array::from(array.watched(&watch.monitor)))?),
+            Target::Array(array) => Ok(Report::new().monitor(&watch.monitor).array(&opening.uri, &array)?),
             Target::Group(group) => {
                 let options = opening.options()?;
-                Ok(Report::new().group(&opening.uri, &group, |node| {
+                Ok(Report::new().monitor(&watch.monitor).group(&opening.uri, &group, |node| {
                     Some(options.open_on(node.storage.clone()?).map_err(Into::into))
                 })?)
             }

@@ -18,12 +18,8 @@ use crate::batch::NativeBatch;
 use crate::column::NativeColumn;
 use crate::error::{Failure, Result};
 use crate::input::Input;
-use crate::run::{briefly, interruptible};
+use crate::run::{LARGE, briefly, interruptible};
 use crate::value::{Ends, datatype_of, range};
-
-/// The expected size of results, in bytes, from which on a query runs on another thread, where
-/// Ctrl-C stops it.
-const LARGE: u64 = 4 << 20;
 
 /// A checked query.
 #[pyclass(frozen, name = "Query", module = "tdb._native")]

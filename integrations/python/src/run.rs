@@ -12,6 +12,10 @@ use crate::error::{Failure, Result};
 /// The time between two checks for signals.
 const STEP: Duration = Duration::from_millis(50);
 
+/// The size of data, in bytes, from which on a read or a write runs on another thread, where Ctrl-C
+/// stops it.
+pub(crate) const LARGE: u64 = 4 << 20;
+
 /// Runs a job that takes little time.
 pub(crate) fn briefly<T: Send>(py: Python<'_>, job: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     py.detach(job)

@@ -122,10 +122,13 @@ def test_large_columns_reach_numpy_without_a_copy(grid: str) -> None:
     assert tdb.open(grid)[0, 0]["a"] == 0
 
 
-def test_batches_share_their_memory_with_numpy(grid: str) -> None:
+def test_batches_share_their_memory_with_numpy_pandas_and_arrow(grid: str) -> None:
     batch = next(tdb.open(grid).read(["a"]).batches())
     first, second = batch.to_numpy()["a"], batch.to_numpy()["a"]
+    # A copy would have another address.
     assert first.ctypes.data == second.ctypes.data
+    assert batch.to_pandas()["a"].to_numpy().ctypes.data == first.ctypes.data
+    assert batch.to_arrow().column("a").chunk(0).buffers()[1].address == first.ctypes.data
     assert not first.flags.writeable
 
 

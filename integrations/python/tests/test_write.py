@@ -598,6 +598,31 @@ def test_arrow_tables_round_trip(uri: str, tmp_path: Path) -> None:
         tdb.from_parquet(uri + "4", tmp_path / "absent", dimensions=["d"])
 
 
+def test_a_parquet_file_becomes_one_fragment(uri: str, tmp_path: Path) -> None:
+    # The reader returns batches of fewer rows.
+    places = np.random.default_rng(0).permutation(5000)
+    kinds = pa.array([f"kind {place % 7}" for place in places.tolist()]).dictionary_encode()
+    table = pa.table({"d": places, "text": places.astype(str), "kind": kinds})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=700)
+    array = tdb.from_parquet(uri, tmp_path / "t.parquet", dimensions=["d"])
+    assert [fragment.cells for fragment in array.fragments] == [5000]
+    expected = table.take(np.argsort(places)).to_pydict()
+    assert array.read(order="row-major").to_arrow().to_pydict() == expected
+
+
+def test_the_progress_of_an_import_ends_with_the_size_of_the_file(
+    uri: str, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("d,a\n" + "".join(f"{place},{place}\n" for place in range(1000)))
+    seen: list[tuple[int, int | None]] = []
+    tdb.from_csv(uri, rows, dimensions=["d"], progress=lambda *step: seen.append(step))
+    size = rows.stat().st_size
+    # One pass infers the types, the other checks and keeps the rows.
+    assert seen.count((size, size)) >= 2
+    assert all(total == size and done <= size for done, total in seen)
+
+
 def test_bad_arrow_columns_name_the_column_and_the_row(uri: str) -> None:
     array = tdb.create(uri, calls_schema())
     table = pa.table({"pos": pa.array([1, 2, -1], pa.int64())})

@@ -15,6 +15,9 @@ pub(crate) enum Elsewhere {
     /// Compare SQL on an array and on Parquet, with DataFusion, DuckDB and pandas
     #[command(disable_help_flag = true)]
     Sql(ProgramArguments),
+    /// Compare the Python package with TileDB-Py
+    #[command(disable_help_flag = true)]
+    Python(ProgramArguments),
 }
 
 /// Arguments for another program.
@@ -26,11 +29,12 @@ pub(crate) struct ProgramArguments {
 }
 
 impl Elsewhere {
-    /// Builds and runs the program.
-    pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
+    /// Builds and runs the program. `python` runs the program of the Python package.
+    pub(crate) fn run(&self, python: impl Fn(&[String]) -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
         let (package, ProgramArguments { arguments }) = match self {
             Self::Stores(arguments) => ("tdb-store-speed", arguments),
             Self::Sql(arguments) => ("tdb-sql-speed", arguments),
+            Self::Python(ProgramArguments { arguments }) => return python(arguments),
         };
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/Cargo.toml");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

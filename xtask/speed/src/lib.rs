@@ -33,9 +33,17 @@ use std::error::Error;
 
 pub use arguments::Arguments;
 
-pub fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+/// Runs `cargo xtask speed`. `python` compares the Python package, and takes the arguments of its
+/// program.
+///
+/// # Errors
+/// A measurement fails, or a program of another workspace cannot be built.
+pub fn run(
+    arguments: &Arguments,
+    python: impl Fn(&[String]) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     if let Some(elsewhere) = &arguments.elsewhere {
-        return elsewhere.run();
+        return elsewhere.run(python);
     }
     if arguments.latency {
         return latency::run();

@@ -18,6 +18,9 @@ const SETTINGS: &str = "integrations/python/pyproject.toml";
 /// The modules that `stubtest` does not import.
 const ALLOWED: &str = "integrations/python/stubtest.allow";
 
+/// The program that compares the package with TileDB-Py.
+const SPEED: &str = "integrations/python/speed";
+
 /// The tests that run with both major releases of pandas.
 const OF_PANDAS: &[&str] = &["integrations/python/tests/test_arrow.py", "integrations/python/tests/test_read.py"];
 
@@ -99,11 +102,22 @@ pub fn compatibility() -> Outcome {
     checked().into()
 }
 
-/// Installs a wheel in an environment, and runs tests.
-fn tested(tools: &Path, wheel: &Path, tests: &[&str]) -> Result {
+/// Compares the speed and the memory of a release with TileDB-Py.
+pub fn compare(arguments: &[String]) -> Result {
+    let tools = python_tools()?;
+    install(&tools, &built(&tools, "release")?)?;
+    run(Command::new(tools.join("python")).args(["-W", "ignore", SPEED]).args(arguments), &[])
+}
+
+fn install(tools: &Path, wheel: &Path) -> Result {
     let mut pip = Command::new(tools.join("python"));
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(wheel);
-    run(&mut pip, &[])?;
+    run(&mut pip, &[])
+}
+
+/// Installs a wheel in an environment, and runs tests.
+fn tested(tools: &Path, wheel: &Path, tests: &[&str]) -> Result {
+    install(tools, wheel)?;
     let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
     run(Command::new(tools.join("pytest")).args(options).args(tests), &[])
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tdb_array::tdb_filters::{BoundPipeline, Filter, FilterPipeline, Scratch, TileKind};
 use tdb_array::tdb_schema::FieldRef;
+use tdb_array::{ArrayError, Monitor};
 use tdb_types::{CellValNum, Feature, FormatVersion};
 
 use super::candidates;
@@ -78,30 +79,30 @@ impl Lists {
         Some(Self { lists, stages: firsts.filter_map(|list| bind(&list)).collect() })
     }
 
-    /// Tries each filter list on a tile.
-    pub(super) fn try_on(&self, tile: &TileBytes) -> Tried {
+    /// Tries each filter list on a tile, until `monitor` is cancelled.
+    pub(super) fn try_on(&self, tile: &TileBytes, monitor: &Monitor) -> Result<Tried, ArrayError> {
         let mut scratch = Scratch::new();
-        let mut on = |list: &List| list.measure(tile, &mut scratch);
-        let lists = self.lists.iter().map(&mut on).collect();
-        let stages = self.stages.iter().map(&mut on).collect();
+        let mut on = |list: &List| list.measure(tile, &mut scratch, monitor);
+        let lists = self.lists.iter().map(&mut on).collect::<Result<_, _>>()?;
+        let stages = self.stages.iter().map(&mut on).collect::<Result<_, _>>()?;
         let mut sizes: Vec<(u64, Measured)> = Vec::new();
         for parts in PARTS.iter().rev().copied().filter(|parts| tile.len() >= 2 * parts) {
             let ends: Vec<usize> = (0..=parts).map(|part| part * tile.len() / parts).collect();
             let mut sum = Measured::default();
             for ends in ends.windows(2) {
                 let part = tile.part(ends[0]..ends[1]);
-                if let Some(measured) = self.lists[0].measure(&part, &mut Scratch::new()) {
+                if let Some(measured) = self.lists[0].measure(&part, &mut Scratch::new(), monitor)? {
                     sum.add(measured);
                 }
             }
             sizes.push((100 / parts as u64, sum));
         }
-        Tried { tiles: 1, lists, stages, sizes }
+        Ok(Tried { tiles: 1, lists, stages, sizes })
     }
 
     /// Tries the array's filter list on a tile.
-    pub(super) fn own(&self, tile: &TileBytes) -> Option<Measured> {
-        self.lists[0].measure(tile, &mut Scratch::new())
+    pub(super) fn own(&self, tile: &TileBytes, monitor: &Monitor) -> Result<Option<Measured>, ArrayError> {
+        self.lists[0].measure(tile, &mut Scratch::new(), monitor)
     }
 
     /// Returns the result of each filter list, the array's list first. Returns `None` if the array's
@@ -167,10 +168,17 @@ impl List {
     /// Filters and unfilters a tile. Returns `None` if the list fails or does not restore the tile.
     ///
     /// Takes the shorter time of two runs. The first run also allocates memory and codec contexts.
-    fn measure(&self, tile: &TileBytes, scratch: &mut Scratch) -> Option<Measured> {
-        let (cold, warm) = (self.once(tile, scratch)?, self.once(tile, scratch)?);
+    fn measure(
+        &self,
+        tile: &TileBytes,
+        scratch: &mut Scratch,
+        monitor: &Monitor,
+    ) -> Result<Option<Measured>, ArrayError> {
+        let mut once =
+            || if monitor.is_cancelled() { Err(ArrayError::Cancelled) } else { Ok(self.once(tile, scratch)) };
+        let (Some(cold), Some(warm)) = (once()?, once()?) else { return Ok(None) };
         let (encoding, decoding) = (cold.encoding.min(warm.encoding), cold.decoding.min(warm.decoding));
-        Some(Measured { stored: warm.stored, encoding, decoding })
+        Ok(Some(Measured { stored: warm.stored, encoding, decoding }))
     }
 
     fn once(&self, tile: &TileBytes, scratch: &mut Scratch) -> Option<Measured> {

@@ -25,7 +25,12 @@ pub(super) struct SortedGroups {
     /// The memory of a partial result in bytes.
     part_memory: usize,
     pub(super) cost: ScanCost,
+    /// The number of returned groups.
+    returned: usize,
 }
+
+/// The number of groups between two checks for a cancellation.
+const GROUPS_OF_A_CHECK: usize = 1 << 12;
 
 impl fmt::Debug for SortedGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,13 +49,18 @@ impl SortedGroups {
         let (part_memory, memory) = (memory / (2 * parts).max(1), if parts == 0 { memory } else { memory / 2 });
         let groups = Groups::new(measures.key_shape(), &measures.measured, memory);
         let (measures, rows) = (measures.clone(), Box::new(std::iter::empty()));
-        Self { query, measures, rows, rest: Some(groups), parts, part_memory, cost: ScanCost::default() }
+        let (rest, cost) = (Some(groups), ScanCost::default());
+        Self { query, measures, rows, rest, parts, part_memory, cost, returned: 0 }
     }
 
     /// Returns the next group, or `None` after the last group.
     pub(super) fn next_row(&mut self) -> Result<Option<GroupRow>> {
         loop {
             if let Some(row) = self.rows.next() {
+                self.returned += 1;
+                if self.returned.is_multiple_of(GROUPS_OF_A_CHECK) {
+                    self.query.array.workers().check()?;
+                }
                 return Ok(Some(row));
             }
             let Some(groups) = self.rest.take() else { return Ok(None) };

@@ -16,9 +16,17 @@ Enumerations = Callable[[str], tuple[Any, bool]]
 def _objects(values: list[Any]) -> Any:
     np = numpy()
 
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    # An assignment to an array would join arrays of equal length.
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def cells_of(flat: Any, offsets: Any) -> Any:
+    """Splits the values of cells of variable length."""
+    np = numpy()
+
+    ends: list[int] = np.asarray(offsets).view(np.uint64).tolist()
+    slices = map(slice, ends, ends[1:])
+    return np.fromiter(map(flat.__getitem__, slices), dtype=object, count=len(ends) - 1)
 
 
 def _numbers(column: Column) -> tuple[Any, Any | None]:
@@ -42,9 +50,7 @@ def _numbers(column: Column) -> tuple[Any, Any | None]:
         return (flat, mask)
     if count is not None:
         return (flat.reshape(-1, count), mask)
-    ends = np.asarray(offsets).view(np.uint64)
-    cells = [flat[start:end] for start, end in zip(ends[:-1], ends[1:])]
-    return (_objects([*cells]), mask)
+    return (cells_of(flat, offsets), mask)
 
 
 def to_numpy(column: Column, *, binary: bool = False) -> Any:
@@ -56,7 +62,8 @@ def to_numpy(column: Column, *, binary: bool = False) -> Any:
     np = numpy()
 
     if column.values_per_cell is None and column.datatype in _types.TEXTS | _types.BYTES:
-        return _objects(column.texts(binary or column.datatype in _types.BYTES))
+        form = "bytes" if binary or column.datatype in _types.BYTES else "text"
+        return column.objects(form, None, None)
     values, valid = _numbers(column)
     if valid is None:
         return values

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native, _types, _write
 from ._array import Array, opening
 from ._errors import UsageError
+from ._jobs import Progress, _calls
 from ._libraries import is_mapping, numpy, pandas
 from ._schema import Attribute, Dimension, Enumeration, Filter, Schema
 
@@ -161,8 +162,13 @@ def _object_attribute(
 ) -> tuple[Attribute, bool]:
     """Builds an attribute for objects: texts, bytes, or numbers of one type."""
     kinds: dict[type, int] = {}
-    nullable = False
-    for cell, value in enumerate(values.tolist()):
+    items: list[Any] = values.tolist()
+    found = set(map(type, items))
+    nullable = type(None) in found
+    if found - {type(None)} in ({str}, {bytes}):
+        # Neither of them has NaN.
+        return (Attribute(name, *found - {type(None)}, nullable=nullable, filters=filters), nullable)
+    for cell, value in enumerate(items):
         if value is None or value != value:
             nullable = True
         else:
@@ -228,7 +234,9 @@ def schema_from_pandas(
             datatype, _ = _types.datatype_of(dtype.numpy_dtype, name)
             attributes.append(Attribute(name, datatype, nullable=True, filters=filters))
         else:
-            objects = np.where(np.asarray(column.isna()), None, np.asarray(column.astype(object)))
+            objects = np.asarray(column.astype(object))
+            if not _write.is_plain(objects.tolist()):
+                objects = np.where(np.asarray(column.isna()), None, objects)
             attributes.append(_object_attribute(name, objects, filters)[0])
     types = {name: _dimension_type(name, columns) for name in dimensions}
     return _table_schema(
@@ -394,7 +402,10 @@ def from_parquet(
     key: bytes | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
-    """Creates a sparse array from a Parquet file, in bounded memory."""
+    """Creates a sparse array from a Parquet file, in bounded memory.
+
+    Writes one fragment, or several if the rows take more than 256 MiB.
+    """
     schema = schema_from_arrow(
         _native.open_parquet(os.fspath(path)),
         dimensions=dimensions,
@@ -423,6 +434,7 @@ def from_csv(
     nulls: Sequence[str] = ("",),
     allows_duplicates: bool = False,
     keep_last: bool = False,
+    progress: Progress | None = None,
     key: bytes | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
@@ -430,7 +442,10 @@ def from_csv(
 
     Without a ``schema``, the types of the columns are inferred, and the array is sparse. All rows
     are checked before the first is written. ``nulls`` are the texts of missing values.
+    ``progress`` receives the bytes of the file that the current pass has read, and the size of the
+    file. The passes infer the types, check the rows, and read large files again to write them.
     """
+    calls = _calls(progress)
     rows: dict[str, Any] = {
         "path": os.fspath(path),
         "is_json": os.fspath(path).lower().endswith((".json", ".jsonl", ".ndjson")),
@@ -439,12 +454,12 @@ def from_csv(
         "ignore_others": False,
     }
     if schema is None:
-        text = _native.schema_of_rows(rows, list(dimensions), allows_duplicates)
+        text = _native.schema_of_rows(rows, list(dimensions), allows_duplicates, calls)
     else:
         text = schema.to_toml()
     array = create(uri, text, key=key, storage_options=storage_options)
     try:
-        _native.import_rows(array._handle, rows, keep_last, None)
+        _native.import_rows(array._handle, rows, keep_last, None, calls)
     except BaseException:
         discard(array)
         raise

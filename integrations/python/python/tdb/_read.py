@@ -183,7 +183,7 @@ class Read(Table):
     def _query(self, *, table: bool, batch_cells: int | None = None) -> Query:
         array, spec = self._owner, self._spec
         columns = spec.columns
-        if columns is None and array.is_dense and (table or self._shape is None):
+        if columns is None and array.is_dense and table:
             columns = [*array.dimension_names, *array.attribute_names]
         points = None
         if spec.points is not None:
@@ -227,7 +227,7 @@ class Read(Table):
         shape, by default without the dimensions.
         """
         shape = self._shape
-        columns = self._query(table=False).columns()
+        columns = self._query(table=shape is None).columns()
         arrays: dict[str, Any] = {
             column.name: self._numpy(column, column.name) for column in columns
         }

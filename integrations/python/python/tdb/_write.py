@@ -30,6 +30,11 @@ def is_arrow(data: object) -> bool:
     )
 
 
+def is_plain(items: list[Any]) -> bool:
+    """Whether all items are texts, bytes or ``None``."""
+    return set(map(type, items)) <= {str, bytes, type(None)}
+
+
 def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas"
 
@@ -157,7 +162,7 @@ class _Column:
             return ([None if value is np.nan else value for value in values.astype(object)], None)
         if isinstance(dtype, np.dtype):
             array: Any = values.to_numpy()
-            if array.dtype.kind == "O" and self._is_text():
+            if array.dtype.kind == "O" and self._is_text() and not is_plain(array.tolist()):
                 # pandas has NaN for missing texts.
                 array = np.where(pd.isna(array), None, array)
             return (array, None)
@@ -290,7 +295,9 @@ class _Column:
         if values.ndim != 1:
             raise self.error(f"found the shape {values.shape}, expected one text per cell")
         if values.dtype.kind in ("O", "T"):
-            return self._list(list(values))
+            items: list[Any] = values.tolist()
+            # The native module takes these types as they are.
+            return items if is_plain(items) else self._list(items)
         if values.dtype.kind == "V":
             if self.count is None or self.count == values.dtype.itemsize:
                 return self._list([item.tobytes() for item in values])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._columns import cells_of
 from .._native import Column
 from . import libtiledb as lt
 from ._engine import TileDBError, call
@@ -23,46 +23,47 @@ Given = tuple[str, Any, Any]
 
 def objects(items: Sequence[Any]) -> Array:
     """Returns a one-dimensional array of objects."""
-    array = np.empty(len(items), dtype=object)
-    for place, item in enumerate(items):
-        array[place] = item
-    return array
+    # An assignment to an array would join arrays of equal length.
+    return np.fromiter(items, dtype=object, count=len(items))
 
 
-def from_column(column: Column) -> tuple[Array, Array | None]:
-    """Returns the cells of a column, and which of them are valid."""
+def from_column(column: Column, texts: bool = False) -> tuple[Array, Array | None]:
+    """Returns the cells of a column, and which of them are valid.
+
+    ``texts`` converts ASCII to text.
+    """
     datatype = by_engine_name(column.datatype)
     count = column.values_per_cell
     if count is None and datatype.name == "GEOM_WKB":
-        texts = call(column.texts, True)
-        valid = np.array([text is not None for text in texts], dtype=bool)
-        cells = objects([np.frombuffer(text or b"", dtype=np.int8) for text in texts])
-        return cells, None if valid.all() else valid
+        valid = _validity(column)
+        values, offsets, _ = column.take()
+        return cells_of(np.asarray(values).view(np.int8), offsets), valid
     if count is None and is_text(datatype):
-        binary = datatype.name != "STRING_UTF8"
-        texts = call(column.texts, binary)
-        if datatype.name in ("STRING_UTF8", "STRING_ASCII"):
-            # The fill value is a zero, and reads as an empty text.
-            fill, blank = (b"\x00", b"") if binary else ("\x00", "")
-            texts = [blank if text == fill else text for text in texts]
-        if any(text is None for text in texts):
-            valid = np.array([text is not None for text in texts], dtype=bool)
-            empty: Any = b"" if binary else ""
-            return objects([empty if text is None else text for text in texts]), valid
-        return objects(texts), None
+        form = "bytes"
+        if datatype.name == "STRING_UTF8":
+            form = "text"
+        elif texts and datatype.name == "STRING_ASCII":
+            form = "escaped"
+        # The fill value is a zero, and reads as an empty text.
+        blank = (b"\x00", b"") if datatype.name in ("STRING_UTF8", "STRING_ASCII") else None
+        valid = _validity(column)
+        return call(column.objects, form, b"" if form == "bytes" else "", blank), valid
     values, offsets, valid = column.take()
     mask = None if valid is None else np.asarray(valid).view(np.bool_)
     flat: Array = np.asarray(values)
     if count is None:
-        flat = flat.view(base_dtype(datatype))
-        ends = np.asarray(offsets).view(np.uint64).astype(np.int64)
-        return objects([flat[start:end] for start, end in itertools.pairwise(ends)]), mask
+        return cells_of(flat.view(base_dtype(datatype)), offsets), mask
     dtype = numpy_dtype(datatype, count)
     if dtype.kind == "b":
         return flat.view(np.uint8).astype(np.bool_), mask
     if dtype.itemsize == 0:
         dtype = np.dtype(f"S{count}")
     return flat.view(dtype), mask
+
+
+def _validity(column: Column) -> Array | None:
+    valid = column.valid()
+    return None if valid is None else np.asarray(valid).view(np.bool_)
 
 
 def empty(attr: Attr | Dim) -> Array:

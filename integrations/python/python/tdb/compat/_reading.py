@@ -43,6 +43,8 @@ class Selected:
     order: str | None = None
     #: Return positions in enumerations instead of values.
     positions: bool = False
+    #: Return ASCII as text, as in data frames.
+    texts: bool = False
 
 
 class Cells:
@@ -126,7 +128,9 @@ def columns_of(
     )
     columns = _engine.call(query.columns)
     # A query that names no field still has cells.
-    return OrderedDict((name, _cells.from_column(column)) for name, column in zip(shown, columns))
+    return OrderedDict(
+        (name, _cells.from_column(column, selected.texts)) for name, column in zip(shown, columns)
+    )
 
 
 def _label_range(item: Range) -> Range:

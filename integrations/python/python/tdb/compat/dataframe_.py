@@ -7,7 +7,7 @@ import datetime
 import glob
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,9 +147,6 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
 
     schema = array.schema
     attr = schema.attr(name) if schema.has_attr(name) else None
-    field: Any = schema.domain.dim(name) if attr is None else attr
-    if arrow and field._tiledb_dtype.name == "STRING_ASCII":
-        values = _cells.objects([item.decode("utf-8", "surrogateescape") for item in values])
     if arrow and attr is not None and values.dtype == np.dtype("M8[D]"):
         values = _dates(values)
     if attr is not None and attr.enum_label is not None:
@@ -196,6 +193,11 @@ def _is_several(array: Array, name: str) -> bool:
     return attr.isvar or attr.ncells > 1
 
 
+def uses_arrow(array: Array, names: Iterable[str], query: Any) -> bool:
+    """Whether data frames hold the objects of Arrow: by default, unless cells have several values."""
+    return query.use_arrow is not False and not any(_is_several(array, name) for name in names)
+
+
 def frame_of(array: Array, cells: Cells, query: Any) -> Any:
     """Returns cells as a data frame, or as a table of Arrow."""
     import pandas as pd
@@ -207,16 +209,14 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
         columns[name] = (flat, marks)
     if query.return_arrow:
         return _table(array, columns)
-    # Arrow is the default, unless cells have several values.
-    several = any(_is_several(array, name) for name in columns)
-    arrow = query.use_arrow is not False and not several
+    arrow = uses_arrow(array, columns, query)
     made = {
         name: _column(array, name, values, valid, arrow)
         for name, (values, valid) in columns.items()
     }
     if not made:
         return pd.DataFrame()
-    frame = pd.DataFrame(made)
+    frame = pd.DataFrame(made, copy=False)
     for name, shown in _stored(array, _REPR).items():
         if name in frame.columns and not isinstance(frame[name].dtype, pd.CategoricalDtype):
             frame[name] = frame[name].astype(shown)

@@ -341,7 +341,7 @@ class DataFrameIndexer(_Indexer):
         return super().__getitem__(idx)
 
     def _selected(self) -> Selected:
-        from .dataframe_ import index_names
+        from .dataframe_ import index_names, uses_arrow
 
         selected = super()._selected()
         query = self.query
@@ -353,9 +353,9 @@ class DataFrameIndexer(_Indexer):
         ]
         if explicit and not selected.dims and query.index_col is True:
             extra = []
-        return Selected(
-            [*selected.attrs, *extra], selected.dims, selected.condition, selected.order
-        )
+        attrs = [*selected.attrs, *extra]
+        texts = not query.return_arrow and uses_arrow(self.array, [*selected.dims, *attrs], query)
+        return Selected(attrs, selected.dims, selected.condition, selected.order, texts=texts)
 
     def _result(self, ranges: Any) -> Any:
         from .dataframe_ import frame_of
