@@ -41,8 +41,7 @@ pub(crate) struct Reading {
     /// Windows to read, the next one last.
     stack: Vec<Pending>,
     current: Option<(Pending, Batches)>,
-    /// Cells of the current window that are still to be skipped, because they were returned before
-    /// the window was started again.
+    /// Number of cells to skip in the current window: returned before the window was restarted.
     again: usize,
     window_bytes: u64,
     to_skip: usize,
@@ -63,7 +62,7 @@ struct Pending {
     window: Window,
     /// `true` if the stored bytes fit into memory.
     fits: bool,
-    /// The number of cells that were returned already.
+    /// The number of returned cells.
     returned: usize,
 }
 
@@ -72,7 +71,7 @@ pub(crate) fn engine_budget(budget: usize) -> usize {
     budget / 2
 }
 
-/// Returns the maximum of stored bytes that the engine reads ahead.
+/// Returns the maximum number of stored bytes in the engine's read-ahead.
 pub(crate) fn most_ahead(budget: usize) -> u64 {
     (engine_budget(budget) as u64 / 2).clamp(8 << 20, 64 << 20)
 }
@@ -116,8 +115,7 @@ impl Reading {
         self.spec.query(&self.array, engine_budget(self.budget), window)
     }
 
-    /// Checks the query, and loads the enumerations of its columns. Returns `false` if bytes are
-    /// missing.
+    /// Checks the query, and loads the enumerations of the selected columns.
     fn prepare(&mut self) -> Result<()> {
         let query = self.query(&BTreeMap::new())?;
         let checked = query.check()?;
@@ -200,7 +198,7 @@ impl Reading {
         Ok(Step::End)
     }
 
-    /// Removes the cells that were returned before, and the cells outside of the limit.
+    /// Removes cells returned before, and cells outside of the limit.
     fn trimmed(&mut self, batch: Batch) -> Option<Batch> {
         let again = self.again.min(batch.len());
         self.again -= again;

@@ -1,4 +1,4 @@
-//! The types that JavaScript uses.
+//! The types for JavaScript.
 //!
 //! Each call returns a JSON object with a single key: `done` with the result, `need` with the
 //! missing folders and ranges, or `error`. After `need`, JavaScript fetches the parts and repeats
@@ -54,7 +54,7 @@ fn parsed(text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(Failure::usage)
 }
 
-/// The time of opening, which JavaScript passes.
+/// The time of opening, passed by JavaScript.
 #[derive(Debug)]
 struct Opened(u64);
 
@@ -92,7 +92,7 @@ fn options<T>(given: &Value, key: Option<&[u8]>, now: f64) -> Result<Options<T>>
     Ok(options)
 }
 
-/// A source, with the parts that JavaScript has fetched.
+/// A source, with the fetched parts.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Session {
@@ -101,7 +101,7 @@ pub struct Session {
 
 #[wasm_bindgen]
 impl Session {
-    /// Creates a session. `name` stands before the paths in messages.
+    /// Creates a session. `name` precedes the paths in messages.
     #[must_use]
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str) -> Self {
@@ -128,7 +128,7 @@ impl Session {
         self.files.supply(operation, path, start as u64, bytes);
     }
 
-    /// Reports that a listed file does not exist.
+    /// Reports a listed file as missing.
     pub fn supply_gone(&self, path: &str) {
         self.files.supply_gone(path);
     }
@@ -157,7 +157,7 @@ impl Session {
     }
 }
 
-/// An array that is being opened, or is open.
+/// An array, before and after opening.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct OpenArray {
@@ -306,8 +306,8 @@ impl OpenArray {
 }
 
 impl OpenArray {
-    /// Records all ranges of a scan that reads more than the engine reads ahead. The scan then does
-    /// not start again after each part.
+    /// Records all ranges of a scan larger than the engine's read-ahead. Otherwise the scan would
+    /// restart after each part.
     fn want_all(&self, query: &tdb_array::Query) -> Result<()> {
         let plan = query.plan()?;
         let bytes = requested_bytes(&plan);
@@ -476,7 +476,7 @@ impl Table {
     }
 }
 
-/// A group that is being opened.
+/// A group, before and after opening.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct OpenGroup {

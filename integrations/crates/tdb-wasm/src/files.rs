@@ -1,10 +1,9 @@
-//! Files in memory, as a storage that records the missing parts.
+//! Files in memory, as a storage with a record of missing parts.
 //!
 //! The engine reads synchronously, and JavaScript fetches asynchronously. A call of the engine
-//! therefore runs on the bytes fetched so far. The storage records each listing and range that it
-//! does not hold, and fails the read. The engine asks for all parts that it can name at once, so a
-//! single failed call records them together. JavaScript fetches the parts concurrently, supplies
-//! them, and repeats the call.
+//! therefore runs on the bytes fetched so far. The storage records each missing listing and range,
+//! and fails the read. The engine requests all known parts at once, so a single failed call records
+//! many parts. JavaScript fetches the parts concurrently, supplies the bytes, and repeats the call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -19,7 +18,7 @@ use tdb_array::tdb_storage::{
 /// The profile of requests over the internet, equal to the default of `tdb-object-store`.
 pub(crate) const PROFILE: ReadProfile = ReadProfile::new(128 << 10, 8 << 20, 256);
 
-/// The parts that a call needs.
+/// The missing parts of a call.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Needs {
     pub(crate) folders: Vec<String>,
@@ -33,7 +32,7 @@ impl Needs {
     }
 }
 
-/// The fetched files of a source. Clones share them.
+/// The fetched files of a source. Clones share the files.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     name: Arc<str>,
@@ -46,7 +45,7 @@ struct State {
     folders: HashMap<String, Option<Vec<Entry>>>,
     /// Fetched ranges by file, start and operation.
     ranges: HashMap<String, BTreeMap<(u64, u32), Arc<[u8]>>>,
-    /// Files that a request did not find, although a listing or a footer names them.
+    /// Files named by a listing or a footer, but not found by a request.
     gone: HashSet<String>,
     missing_folders: Vec<String>,
     missing_ranges: HashMap<String, Vec<Range<u64>>>,
@@ -142,7 +141,7 @@ impl Files {
         });
     }
 
-    /// Records ranges of a file that are not in memory.
+    /// Records the ranges of a file outside of memory.
     pub(crate) fn want(&self, path: &str, ranges: &[Range<u64>]) {
         let mut state = self.state();
         let missing: Vec<_> = ranges.iter().filter(|range| !state.has(path, range)).cloned().collect();
@@ -214,7 +213,7 @@ impl Fetching {
         StorageError::PermissionDenied { path: self.describe(path) }
     }
 
-    /// Returns the entries of a folder, by its complete path. `None` if it does not exist.
+    /// Passes the entries of a folder, by the complete path, or `None` for a missing folder.
     fn entries<T>(&self, whole: &str, path: &str, each: impl FnOnce(Option<&Vec<Entry>>) -> T) -> Result<T> {
         let mut state = self.files.state();
         match state.folders.get(whole) {

@@ -38,7 +38,7 @@ fn scalar(datatype: Datatype, value: Scalar) -> Value {
     }
 }
 
-/// Converts a cell. Text that is no UTF-8 becomes bytes.
+/// Converts a cell. Invalid UTF-8 becomes bytes.
 pub(crate) fn cell(datatype: Datatype, number: CellValNum, cell: &[u8]) -> Value {
     let is_text = datatype.is_string() && datatype.size() == 1;
     if is_text || datatype == Datatype::Char {
@@ -136,9 +136,9 @@ mod tests {
             json!({"$": "i18446744073709551615"})
         );
         assert_eq!(cell(Datatype::Float32, CellValNum::ONE, &f32::INFINITY.to_le_bytes()), json!({"$": "finf"}));
-        assert_eq!(cell(Datatype::Int16, CellValNum::VAR, &[1, 0, 255, 255]), json!([1, -1]));
-        assert_eq!(cell(Datatype::StringUtf8, CellValNum::VAR, b"caf\xc3\xa9"), json!("café"));
-        assert_eq!(cell(Datatype::StringAscii, CellValNum::VAR, &[0xff]), json!({"$": "bff"}));
+        assert_eq!(cell(Datatype::Int16, CellValNum::Var, &[1, 0, 255, 255]), json!([1, -1]));
+        assert_eq!(cell(Datatype::StringUtf8, CellValNum::Var, b"caf\xc3\xa9"), json!("café"));
+        assert_eq!(cell(Datatype::StringAscii, CellValNum::Var, &[0xff]), json!({"$": "bff"}));
         assert_eq!(cell(Datatype::Bool, CellValNum::ONE, &[1]), json!(true));
     }
 

@@ -1,8 +1,8 @@
 //! Division of a large read into windows.
 //!
-//! A window is a part of the query whose stored bytes fit into memory together. The cells of
-//! consecutive windows follow each other in the query's order. Windows are cut at the bounds of
-//! tiles where possible, so that no tile is decoded twice.
+//! A window is a part of the query. The stored bytes of a window fit into memory. The cells of
+//! consecutive windows have the query's order. Cuts are at the bounds of tiles where possible, so
+//! no tile is decoded twice.
 
 use std::collections::BTreeMap;
 
