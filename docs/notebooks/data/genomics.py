@@ -1,6 +1,6 @@
 """Writes `cohort.tar.gz`: simulated variants of 24 samples, in the layout of TileDB-VCF.
 
-    pip install tiledb==0.36.1 pandas
+    pip install tiledb==0.36.1
     python genomics.py
 
 TileDB-VCF is not on PyPI. Therefore this script writes the documented arrays with TileDB-Py: a
