@@ -410,7 +410,8 @@ class Array:
         """Starts a write of several batches, which become visible together.
 
         Use the result in a ``with`` statement. A sparse array takes cells in any order, in a
-        fragment for each batch, or with ``order="global"`` cells in global order, in one fragment.
+        fragment for each batch (for a table of Arrow, for each 256 MiB), or with ``order="global"``
+        cells in global order, in one fragment.
         A dense array takes the cells of ``ranges`` in global order.
         """
         return Writer(self, self._settings(ranges, order, duplicates, at))
