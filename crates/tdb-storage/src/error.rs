@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::ManifestError;
+use crate::manifest_error::ManifestError;
 
 /// A result of a storage operation.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;

@@ -1,38 +1,23 @@
 //! The parser of manifests.
 
 use super::encode::{decode, is_text};
-use super::{HEADER, Manifest, ManifestEntry};
-use crate::check_path;
+use super::list::{Manifest, ManifestEntry};
+use crate::manifest_error::ManifestError;
+use crate::path::check_path;
 use crate::storage::DEPTH;
 
-/// An error in the text of a [`Manifest`](crate::Manifest).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ManifestError {
-    /// The text is not a manifest, for example the HTML page of a web server.
-    #[error("not a manifest: expected the first line {HEADER:?}")]
-    NotAManifest,
-    /// The manifest has a newer version.
-    #[error("unknown version of the manifest: expected {HEADER:?}, found {found:?}; use a newer release of tdb")]
-    UnknownVersion {
-        /// The first line.
-        found: String,
-    },
-    /// A line is malformed.
-    #[error("line {line} of the manifest: {why}")]
-    Line {
-        /// The number of the line, from 1.
-        line: u64,
-        /// The violated rule.
-        why: &'static str,
-    },
-    /// Memory is exhausted.
-    #[error("the manifest does not fit in memory")]
-    OutOfMemory,
+impl Manifest {
+    /// Parses the text of a manifest. Allocates memory in proportion to the text.
+    ///
+    /// # Errors
+    /// [`ManifestError`] with the number of the line.
+    pub fn parse(text: &[u8]) -> Result<Self, ManifestError> {
+        parsed(text)
+    }
 }
 
 /// Parses the text of a manifest.
-pub(super) fn parse(text: &[u8]) -> Result<Manifest, ManifestError> {
+fn parsed(text: &[u8]) -> Result<Manifest, ManifestError> {
     let lines = text.strip_prefix(b"tdb manifest ").ok_or(ManifestError::NotAManifest)?;
     let end = lines.iter().take(20).position(|byte| *byte == b'\n').ok_or(ManifestError::NotAManifest)?;
     let (version, lines) = (&lines[..end], &lines[end + 1..]);

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{MANIFEST_NAME, Manifest};
+use super::list::{MANIFEST_NAME, Manifest};
 use crate::path::{check_path, join};
 use crate::{
     CancelToken, Entry, EntryKind, Fetched, Part, ReadAt, ReadProfile, Request, Result, Storage, StorageError,

@@ -17,10 +17,11 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::body::{Body, Piece, pieces, whole};
+use crate::found::{Found, FoundFile, Text};
 use crate::guard::{allowed_origin, is_loopback};
 use crate::path::decoded_path;
 use crate::range::Ranges;
-use crate::site::{Found, FoundFile, Site, Text};
+use crate::site::Site;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// Request headers allowed for pages of foreign origins.

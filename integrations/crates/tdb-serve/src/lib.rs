@@ -4,6 +4,7 @@ mod answer;
 mod body;
 mod command;
 mod folder;
+mod found;
 mod guard;
 mod idle;
 mod page;

@@ -7,7 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use crate::folder::Folder;
-use crate::site::{Found, FoundFile, Text};
+use crate::found::{Found, FoundFile, Text};
 
 /// Paths and contents of the embedded files of the viewer.
 const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/viewer.rs"));

@@ -1,10 +1,8 @@
 //! The served folders.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -12,6 +10,7 @@ use tdb_cli::tdb_array::Listing;
 use tdb_storage::{EntryKind, MANIFEST_NAME, Manifest, Storage, StorageError};
 
 use crate::folder::Folder;
+use crate::found::{Found, FoundFile, Text};
 use crate::page::{Viewer, page};
 
 /// Maximum number of listed folders in the search for arrays.
@@ -28,37 +27,6 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.'
 pub(crate) struct Site {
     roots: Vec<(String, Folder)>,
     pub(crate) viewer: Viewer,
-}
-
-/// The content at a path.
-#[derive(Debug)]
-pub(crate) enum Found {
-    /// A file of an array, a group, or the viewer.
-    File(FoundFile),
-    /// A text, a page, or an embedded file.
-    Text(Text),
-    /// A path without the slash at the end.
-    Redirect(String),
-}
-
-/// An open file.
-#[derive(Debug)]
-pub(crate) struct FoundFile {
-    pub(crate) file: File,
-    pub(crate) size: u64,
-    pub(crate) modified: Option<SystemTime>,
-    pub(crate) media_type: &'static str,
-    /// `true` for a file of the viewer.
-    pub(crate) is_page: bool,
-}
-
-/// A response in memory.
-#[derive(Debug)]
-pub(crate) struct Text {
-    pub(crate) bytes: bytes::Bytes,
-    pub(crate) media_type: &'static str,
-    /// `true` for a file of the viewer.
-    pub(crate) is_page: bool,
 }
 
 /// An array, a group or a folder below a root.
