@@ -44,6 +44,8 @@ pub(crate) struct Reading {
     /// Number of cells to skip in the current window: returned before the window was restarted.
     again: usize,
     window_bytes: u64,
+    /// Number of windows read so far.
+    windows: usize,
     to_skip: usize,
     left: Option<usize>,
 }
@@ -108,7 +110,12 @@ impl Reading {
             prepared: None,
             current: None,
             again: 0,
+            windows: 0,
         }
+    }
+
+    pub(crate) fn windows(&self) -> usize {
+        self.windows
     }
 
     fn query(&self, window: &Window) -> Result<Query> {
@@ -182,6 +189,7 @@ impl Reading {
                     }
                     Some(Err(error)) => return Err(error.into()),
                     None => {
+                        self.windows += 1;
                         self.files.release(self.operation);
                         self.window_bytes = (self.window_bytes * 2).min(most_ahead(self.budget) / 4 * 3);
                     }

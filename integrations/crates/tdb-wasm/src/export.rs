@@ -2,7 +2,8 @@
 //!
 //! Each call returns a JSON object with a single key: `done` with the result, `need` with the
 //! missing folders and ranges, or `error`. After `need`, JavaScript fetches the parts and repeats
-//! the call.
+//! the call. `need` also has the number of windows read so far: two windows may need the same
+//! ranges, but a call that needs the same parts for the same window would never end.
 
 use std::io;
 use std::rc::Rc;
@@ -30,9 +31,9 @@ use crate::value::{cell, metadata, sides};
 /// The default budget of a read, in bytes.
 const BUDGET: usize = 256 << 20;
 
-fn need(needs: Needs) -> String {
+fn need(needs: Needs, windows: usize) -> String {
     let ranges: Vec<_> = needs.ranges.iter().map(|(path, range)| json!([path, range.start, range.end])).collect();
-    json!({ "need": { "folders": needs.folders, "ranges": ranges } }).to_string()
+    json!({ "need": { "folders": needs.folders, "ranges": ranges, "windows": windows } }).to_string()
 }
 
 fn done(outcome: Result<Value>) -> String {
@@ -47,7 +48,7 @@ fn answer(files: &Files, call: impl FnOnce() -> Result<Value>) -> String {
     let outcome = call();
     let needs = files.take_needs();
     // A failed prefetch does not fail the call, but costs a round trip for each part later.
-    if needs.is_empty() { done(outcome) } else { need(needs) }
+    if needs.is_empty() { done(outcome) } else { need(needs, 0) }
 }
 
 fn parsed(text: &str) -> Result<Value> {
@@ -373,7 +374,7 @@ impl Cursor {
         let outcome = self.next();
         let needs = self.files.take_needs();
         if matches!(outcome, Ok(None)) && !needs.is_empty() {
-            return need(needs);
+            return need(needs, self.reading.as_ref().map_or(0, Reading::windows));
         }
         done(outcome.map(|step| step.unwrap_or(Value::Null)))
     }
@@ -517,7 +518,71 @@ impl OpenGroup {
 
 #[cfg(test)]
 mod tests {
+    use tdb_array::tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_array::tdb_storage::{EntryKind, MemoryStorage, Storage};
+    use tdb_array::tdb_types::Datatype;
+    use tdb_array::{CreateOptions, WriteBatch};
+
     use super::*;
+
+    /// Repeats a call until all parts are there. A call must not need the same parts again.
+    fn complete(session: &Session, storage: &dyn Storage, operation: u32, mut call: impl FnMut() -> String) -> Value {
+        let mut before = String::new();
+        loop {
+            let text = call();
+            let outcome: Value = serde_json::from_str(&text).unwrap();
+            let Some(need) = outcome.get("need") else { return outcome };
+            assert_ne!(text, before);
+            for folder in need["folders"].as_array().unwrap() {
+                let folder = folder.as_str().unwrap();
+                let entry = |entry: Entry| json!([entry.name, (entry.kind == EntryKind::File).then_some(entry.size)]);
+                let entries = storage.list(folder).ok();
+                let entries = entries.map(|entries| entries.into_iter().map(entry).collect::<Value>().to_string());
+                session.supply_folder(folder, entries);
+            }
+            for range in need["ranges"].as_array().unwrap() {
+                let (path, start, end) = (range[0].as_str().unwrap(), range[1].as_u64().unwrap(), range[2].as_u64());
+                let mut bytes = vec![0; usize::try_from(end.unwrap() - start).unwrap()];
+                storage.open(path).unwrap().read_into(start, &mut bytes).unwrap();
+                session.supply(operation, path, start as f64, bytes);
+            }
+            before = text;
+        }
+    }
+
+    /// The cells are spread over the domain, so that all windows of the read need the same tiles.
+    #[test]
+    fn windows_may_need_the_same_ranges() {
+        let cells = 300_000u64;
+        let schema = SchemaBuilder::sparse()
+            .dimension(Dimension::new("x", 0u64..=999_999).with_tile(1_000_000u64))
+            .dimension(Dimension::new("y", 0u64..=999_999).with_tile(1_000_000u64))
+            .attribute(Attribute::new("a", Datatype::UInt64))
+            .build()
+            .unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let scattered = |factor: u64| (0..cells).map(|cell| cell * factor % 1_000_000).collect::<Vec<_>>();
+        let (x, y, a) = (scattered(617_003), scattered(390_001), (0..cells).collect::<Vec<_>>());
+        let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+        array.write().cells(WriteBatch::new().with("x", &x).with("y", &y).with("a", &a)).unwrap();
+
+        let session = Session::new("memory");
+        let mut array = OpenArray::new(&session, "", "{}", None, 4e12);
+        let opened = complete(&session, &*storage, 1, || array.open());
+        assert!(opened.get("done").is_some(), "{opened}");
+        let mut cursor = array.read(r#"{"offset": 250000, "limit": 70000, "order": "row-major"}"#, 2, true);
+        assert_eq!(complete(&session, &*storage, 2, || cursor.step()), json!({ "done": 50_000 }));
+        assert!(cursor.reading.as_ref().unwrap().windows() > 1);
+    }
+
+    #[test]
+    fn floats_keep_their_last_bit() {
+        for bits in (1..10_000u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2) {
+            let value = f64::from_bits(bits);
+            assert_eq!(parsed(&format!("{value:e}")).unwrap().as_f64(), Some(value));
+        }
+    }
 
     #[test]
     fn opening_names_the_missing_folders() {

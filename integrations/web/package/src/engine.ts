@@ -40,6 +40,8 @@ export function memory(): ArrayBuffer {
 interface Needs {
   folders: string[];
   ranges: [path: string, start: number, end: number][];
+  /** Windows read so far. */
+  windows: number;
 }
 
 interface Failure {
