@@ -41,7 +41,7 @@ pub(crate) fn schema(schema: &ArraySchema) -> Value {
         })
     });
     let labels = schema.labels().iter().map(|label| {
-        let dimension = schema.dimensions().get(label.dimension as usize).map(|dimension| dimension.name());
+        let dimension = schema.dimensions().get(label.dimension as usize).map(tdb_array::tdb_schema::Dimension::name);
         json!({ "name": label.name, "dimension": dimension, "datatype": label.datatype.name() })
     });
     json!({

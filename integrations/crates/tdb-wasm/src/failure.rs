@@ -17,6 +17,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    #[allow(clippy::needless_pass_by_value)] // `map_err` passes errors by value
     pub(crate) fn usage(message: impl ToString) -> Self {
         let (path, field, hint) = (None, None, None);
         Self { category: "usage", message: message.to_string(), path, field, hint }

@@ -39,12 +39,15 @@ pub(crate) struct Files {
     state: Arc<Mutex<State>>,
 }
 
+/// Bytes of a file by start and operation.
+type Blocks = BTreeMap<(u64, u32), Arc<[u8]>>;
+
 #[derive(Debug, Default)]
 struct State {
     /// `None` for a folder that does not exist.
     folders: HashMap<String, Option<Vec<Entry>>>,
-    /// Fetched ranges by file, start and operation.
-    ranges: HashMap<String, BTreeMap<(u64, u32), Arc<[u8]>>>,
+    /// Fetched ranges by file.
+    ranges: HashMap<String, Blocks>,
     /// Files named by a listing or a footer, but not found by a request.
     gone: HashSet<String>,
     missing_folders: Vec<String>,
@@ -290,7 +293,7 @@ impl ReadAt for File {
 impl Storage for Fetching {
     fn list(&self, folder: &str) -> Result<Vec<Entry>> {
         let whole = self.whole(folder)?;
-        let entries = self.entries(&whole, folder, |entries| entries.cloned())?;
+        let entries = self.entries(&whole, folder, |entries| Some(entries?.clone()))?;
         entries.ok_or_else(|| StorageError::NotFound { path: self.describe(folder) })
     }
 

@@ -85,7 +85,12 @@ impl Spec {
         };
         for (name, given) in given.into_iter().flatten() {
             let Some((datatype, is_label)) = datatype_of(schema, name) else {
-                let known = schema.dimensions().iter().map(|dimension| dimension.name()).collect::<Vec<_>>().join(", ");
+                let known = schema
+                    .dimensions()
+                    .iter()
+                    .map(tdb_array::tdb_schema::Dimension::name)
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 return Err(Failure::field(name, format_args!("not a dimension; the array has {known}")));
             };
             let ends = given.as_array().ok_or_else(|| wrong(name, "a list of ranges", given))?;
