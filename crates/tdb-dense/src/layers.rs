@@ -11,7 +11,8 @@ use tdb_snapshot::{Result, Snapshot};
 
 use crate::domain_cells::lows;
 
-pub(super) use grid::{GRID_ENTRIES, Grid};
+use grid::GRID_ENTRIES;
+pub(super) use grid::Grid;
 pub(super) use layer::{Layer, TilePlace};
 
 /// The fragments of an array as boxes of the domain, oldest first. A dense fragment is a single

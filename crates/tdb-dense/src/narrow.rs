@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use tdb_cells::Order;
 use tdb_query::{CheckedQuery, with_fill_values};
 use tdb_rtree::{Boxes, DimRange};
 use tdb_schema::FieldRef;
@@ -18,7 +19,7 @@ use crate::shape::{Shape, volume};
 use crate::survivors::Survivors;
 
 /// Maximum number of boxes to compute, which takes a fraction of a second.
-const MOST_BOXES: usize = 1 << 16;
+pub(super) const MOST_BOXES: usize = 1 << 16;
 
 /// Returns `true` if unwritten cells are in the result, `false` if not, and `None` if this depends
 /// on the coordinates.
@@ -99,6 +100,13 @@ fn matching_boxes(
     };
     let Some(asked) = asked else { return Ok(None) };
     let asked: Vec<_> = asked.iter().filter_map(|own| common(own, &hull)).collect();
+    let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
+    let lens = sides.iter().map(|side| side.iter().map(|cells| cells.end - cells.start).fold(0, u128::saturating_add));
+    let cells = all(&asked).min(lens.fold(1, u128::saturating_mul));
+    if cells < volume(&hull) / 2 {
+        // Most tiles of the hull are not requested.
+        survivors.left = 0;
+    }
     let mut written = Vec::new();
     for layer in layers.within(&hull) {
         let Some(bounds) = common(&layers.get(layer).bounds, &hull) else { continue };
@@ -108,9 +116,9 @@ fn matching_boxes(
         }
         written.extend(tiles.iter().flat_map(|tiles| asked.iter().filter_map(|own| common(own, tiles))));
     }
-    let all = |boxes: &[Vec<Range<u128>>]| boxes.iter().map(|own| volume(own)).fold(0, u128::saturating_add);
-    let lens = sides.iter().map(|side| side.iter().map(|cells| cells.end - cells.start).fold(0, u128::saturating_add));
-    if all(&written) > all(&asked).min(lens.fold(1, u128::saturating_mul)) / 2 {
+    // Rows of several boxes are read run by run, which takes more time per cell.
+    let is_by_rows = matches!(query.order, Order::RowMajor | Order::ColMajor) && written.len() > 1;
+    if all(&written) > cells / if is_by_rows { 8 } else { 2 } {
         return Ok(None);
     }
     let sides = lows.iter().enumerate();

@@ -8,7 +8,8 @@ use tdb_condition::BoundCondition;
 use tdb_query::Pruner;
 use tdb_snapshot::{Result, Snapshot};
 
-use crate::layers::{GRID_ENTRIES, Grid, Layer, Layers};
+use crate::layers::{Grid, Layer, Layers};
+use crate::narrow::MOST_BOXES;
 use crate::shape::{Odometer, Shape};
 
 /// The tiles of an array that fragment metadata does not rule out.
@@ -20,7 +21,7 @@ pub(super) struct Survivors<'a> {
     /// Pruners by fragment.
     pruners: HashMap<usize, Pruner>,
     /// Number of tiles that may still be judged.
-    left: usize,
+    pub(super) left: usize,
 }
 
 impl<'a> Survivors<'a> {
@@ -30,7 +31,7 @@ impl<'a> Survivors<'a> {
         shape: &'a Shape,
         condition: &'a BoundCondition,
     ) -> Self {
-        Self { array, layers, shape, condition, pruners: HashMap::new(), left: GRID_ENTRIES }
+        Self { array, layers, shape, condition, pruners: HashMap::new(), left: MOST_BOXES }
     }
 
     /// Returns boxes around the surviving tiles of a layer, clipped to `bounds`. `bounds` must be

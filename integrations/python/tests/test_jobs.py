@@ -290,9 +290,12 @@ def test_an_interrupted_write_leaves_nothing(
 def test_an_interrupted_creation_leaves_no_array(uri: str, tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("d,a\n" + "".join(f"{place},{place / 3}\n" for place in range(500_000)))
+    cells = np.random.default_rng(0).random(30_000_000)
+    dimension = tdb.Dimension("d", "int64", (0, 10**9), 1000)
+    schema = tdb.Schema([dimension], [tdb.Attribute("a", "float64")], sparse=True)
     for create in (
-        lambda: tdb.from_numpy(uri, np.random.default_rng(0).random(30_000_000)),
-        lambda: tdb.from_csv(uri, rows, dimensions=["d"]),
+        lambda: tdb.from_numpy(uri, cells),
+        lambda: tdb.from_csv(uri, rows, schema=schema),
     ):
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(TimeoutError):

@@ -115,6 +115,6 @@ def test_opens_reads_writes_errors_and_cancelled_reads_leak_no_memory(tmp_path: 
     settings = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
     environment = {**os.environ, **settings, "MALLOC_TRIM_THRESHOLD_": "65536"}
     command = [sys.executable, "-c", LEAK, *folders]
-    grown = int(subprocess.check_output(command, text=True, env=environment))
+    grown = int(subprocess.check_output(command, text=True, env=environment, timeout=600))
     # An array of a leaked read has 80 bytes, an open array several kilobytes.
     assert grown < 5 << 20, grown

@@ -101,7 +101,7 @@ fn tiles_that_statistics_rule_out_are_skipped() {
 /// The domain has too many tiles for a decision per tile.
 #[test]
 fn batches_of_excluded_tiles_are_not_assembled() {
-    let domain = crate::layers::GRID_ENTRIES as i64 + 1;
+    let domain = super::MOST_BOXES as i64 + 1;
     let array = array(domain, 1, &["x"], &[(vec![(0, domain - 1)], 0)]);
     let query = || array.read().filter(field("a").ge(domain as i32 - 2)).only_matching();
     assert_eq!(walked(&query()), domain as u128);

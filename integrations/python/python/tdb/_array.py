@@ -309,14 +309,17 @@ class Array:
         coordinates in ``data``. ``at`` sets the time of the write in milliseconds since 1970.
         """
         settings = self._settings(ranges, order, duplicates, at)
-        if _write.is_arrow(data):
-            found = _native.write_arrow(self._handle, data, settings)
-        else:
-            columns = self._normalized(
-                data, lookup=True, shape=self._write_shape(settings["ranges"])
-            )
-            found = _native.write_columns(self._handle, columns, settings)
-        self._changed()
+        try:
+            if _write.is_arrow(data):
+                found = _native.write_arrow(self._handle, data, settings)
+            else:
+                columns = self._normalized(
+                    data, lookup=True, shape=self._write_shape(settings["ranges"])
+                )
+                found = _native.write_columns(self._handle, columns, settings)
+        finally:
+            # An interrupt may come after the commit.
+            self._changed()
         return Written(tuple(found[0]), found[1])
 
     def _settings(
@@ -656,8 +659,11 @@ class Writer:
 
     def commit(self) -> Written:
         """Ends the write, and makes all batches visible."""
-        fragments, cells = self._native.commit()
-        self._array._changed()
+        try:
+            fragments, cells = self._native.commit()
+        finally:
+            # An interrupt may come after the commit.
+            self._array._changed()
         self.written = Written(tuple(fragments), cells)
         return self.written
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _native, _types, _write
+from . import _expr, _native, _types, _write
 from ._array import Array, opening
 from ._errors import UsageError
 from ._jobs import Progress, _calls
@@ -404,7 +404,8 @@ def from_parquet(
 ) -> Array:
     """Creates a sparse array from a Parquet file, in bounded memory.
 
-    Writes one fragment, or several if the rows take more than 256 MiB.
+    Writes one fragment, or several if the rows take more than 256 MiB. Rows with equal coordinates
+    are an error unless ``allows_duplicates``.
     """
     schema = schema_from_arrow(
         _native.open_parquet(os.fspath(path)),
@@ -418,6 +419,16 @@ def from_parquet(
     try:
         with array.writer() as writer:
             writer.write(_native.open_parquet(os.fspath(path)))
+        written = writer.written
+        # A fragment has no duplicates, but two fragments may have a cell in common.
+        if written is not None and len(written.fragments) > 1 and not allows_duplicates:
+            cells = array.aggregate(_expr.count())["count"]
+            if cells != written.cells:
+                raise UsageError(
+                    f"{os.fspath(path)}: {written.cells - cells} rows repeat the coordinates of other"
+                    " rows; allow duplicates",
+                    path=os.fspath(path),
+                )
     except BaseException:
         discard(array)
         raise
