@@ -13,10 +13,10 @@ use crate::target::{self, Kind};
 use tdb_print::Terminal;
 use tdb_print::{Entry, RowFormat, Sheet};
 
-/// Maximum number of listings of an array during concurrent writes.
-const ROUNDS: usize = 20;
 /// Maximum depth of the search for arrays and groups, because links may form cycles.
 const DEEPEST: usize = 64;
+/// Maximum number of folders in the search, because repeated links to a folder multiply the paths.
+const SEARCHED: usize = 1_000_000;
 
 /// Write a list of the files of an array or group, for web servers without listings
 ///
@@ -107,7 +107,7 @@ fn one(args: &Args, storage: &dyn Storage) -> Result<Row, StorageError> {
         };
         return Ok(Row { what, path, manifest: None, detail: None });
     }
-    let now = settled(storage)?;
+    let now = Manifest::settled(storage)?;
     let text = match storage.read_up_to(MANIFEST_NAME, Manifest::LIMIT) {
         Ok(text) => Some(text),
         Err(error) if error.is_not_found() => None,
@@ -137,29 +137,18 @@ fn one(args: &Args, storage: &dyn Storage) -> Result<Row, StorageError> {
     Ok(Row { what, path, manifest: Some(now), detail })
 }
 
-/// Lists the files until two listings are equal, because a writer may add or remove files between
-/// the listings of two folders.
-fn settled(storage: &dyn Storage) -> Result<Manifest, StorageError> {
-    let mut last = None;
-    for _ in 0..ROUNDS {
-        match Manifest::of(storage) {
-            Ok(now) if last.as_ref() == Some(&now) => return Ok(now),
-            Ok(now) => last = Some(now),
-            // A folder was removed meanwhile.
-            Err(error) if error.is_not_found() && storage.exists("")? => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let error = std::io::Error::other("files change faster than they can be listed; try again after the writes");
-    Err(StorageError::from_io(storage.describe(""), error))
-}
-
 /// Returns the arrays and groups in a folder, sorted by path. The folders of arrays are not
 /// searched.
 fn objects(root: &Arc<dyn Storage>) -> Result<Vec<Arc<dyn Storage>>> {
     let mut objects = Vec::new();
     let mut folders = vec![(Arc::clone(root), 0)];
+    let mut searched = 0;
     while let Some((folder, depth)) = folders.pop() {
+        searched += 1;
+        if searched > SEARCHED {
+            let why = format!("more than {SEARCHED} folders; check for repeated links to a folder");
+            return Err(Failure::new(Exit::Unavailable, format!("{}: {why}", root.describe(""))));
+        }
         let entries = match folder.list("") {
             // The folder was removed meanwhile.
             Err(error) if error.is_not_found() && depth > 0 => continue,

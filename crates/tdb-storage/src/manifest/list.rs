@@ -95,8 +95,9 @@ impl fmt::Display for ManifestChange {
 }
 
 impl Manifest {
-    /// Maximum size of a manifest for [`ManifestStorage::open`](crate::ManifestStorage::open), in bytes.
-    pub const LIMIT: u64 = 256 << 20;
+    /// Maximum size of a manifest for [`ManifestStorage::open`](crate::ManifestStorage::open), in bytes. Bounds the
+    /// memory of [`parse`](Self::parse), which takes several times the size of the text.
+    pub const LIMIT: u64 = 64 << 20;
 
     /// Returns the files and empty folders, sorted bytewise by path.
     #[must_use]

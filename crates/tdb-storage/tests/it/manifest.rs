@@ -113,6 +113,28 @@ fn cycles_of_links_are_an_error() {
     assert!(error.to_string().contains("cycle") || error.to_string().contains("levels"), "{error}");
 }
 
+/// Each level has 64 links to the next level. The paths exceed the limit of folders with short names,
+/// and the limit of bytes with long names.
+#[cfg(unix)]
+#[test]
+fn repeated_links_are_an_error() {
+    for width in [2, 250] {
+        let folder = tempfile::tempdir().unwrap();
+        for level in 0..4 {
+            let place = folder.path().join(format!("level{level}"));
+            std::fs::create_dir(&place).unwrap();
+            for link in 0..64 {
+                let name = format!("{link:0width$}");
+                std::os::unix::fs::symlink(format!("../level{}", level + 1), place.join(name)).unwrap();
+            }
+        }
+        std::fs::create_dir(folder.path().join("level4")).unwrap();
+        let error = Manifest::of(&LocalStorage::new(folder.path().join("level0"))).unwrap_err();
+        assert!(matches!(error, StorageError::BadPath { .. }), "{error}");
+        assert!(error.to_string().contains("repeated links"), "{error}");
+    }
+}
+
 #[test]
 fn changes_name_each_path() {
     let old = line("1 a\n2 b\n0 c/\n4 d").unwrap();
