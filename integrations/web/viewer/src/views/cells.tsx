@@ -1,7 +1,7 @@
 /** Cells as a table. Only the pages in view are read. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Axis, parseRange, sliceRanges } from "../dimensions";
+import { type Axis, denseRanges, parseRange, rangeSizes, sliceRanges } from "../dimensions";
 import { isAbort } from "../errors";
 import { useSize } from "../hooks";
 import { compareCells, Pages } from "../pages";
@@ -155,11 +155,8 @@ function Controls({ data, allColumns, columns, order, errors }: ControlsProps) {
 function expectedRows(data: ArrayData, selection: Selection): { rows: number; isExact: boolean } | null {
   const hasWhere = selection.where.trim() !== "";
   if (data.schema.arrayType === "dense") {
-    const sizes = data.axes.map((axis) => {
-      const range = selection.ranges[axis.name]?.[0];
-      return range ? Number(BigInt(range[1] as number) - BigInt(range[0] as number)) + 1 : axis.size;
-    });
-    const rows = data.nonEmptyDomain || Object.keys(selection.ranges).length > 0 ? sizes.reduce((a, b) => a * b, 1) : 0;
+    const region = denseRanges(data.axes, selection.ranges, data.nonEmptyDomain !== null);
+    const rows = region ? rangeSizes(data.axes, region).reduce((a, b) => a * b, 1) : 0;
     return hasWhere ? null : { rows, isExact: true };
   }
   const { fragments } = data;

@@ -5,7 +5,7 @@ import type { ArrayDescription, Failure, FromWorker, Method, Methods, Progress, 
 import { exportCells } from "./export";
 import { readPoints } from "./points";
 import { readRaster } from "./raster";
-import { readRows } from "./rows";
+import { countRows, estimateRead, readRows } from "./rows";
 import { arrayOf, closeSource, folderOf, groupOf, type Job, openSource, setKey, typeOf } from "./session";
 
 type Report = (progress: Partial<Progress>) => void;
@@ -30,14 +30,9 @@ const handlers: Handlers = {
   enumeration: async ({ ref, name }, job) => (await arrayOf(ref, job)).enumeration(name),
   rows: async ({ ref, selection, offset, limit }, job) =>
     readRows(await arrayOf(ref, job), selection, offset, limit, job),
-  count: async ({ ref, ranges, where }, job) => {
-    const array = await arrayOf(ref, job);
-    const query = { ranges, ...(where.trim() && { where }), signal: job.signal, onProgress: job.onProgress };
-    const [row] = await array.aggregate(query, [{ op: "count" }]);
-    return Number(Object.values(row ?? {})[0] ?? 0);
-  },
+  count: async ({ ref, ranges, where }, job) => countRows(await arrayOf(ref, job), ranges, where, job),
   estimate: async ({ ref, columns, ranges, where }, job) =>
-    (await arrayOf(ref, job)).plan({ columns, ranges, ...(where.trim() && { where }), signal: job.signal }),
+    estimateRead(await arrayOf(ref, job), columns, ranges, where, job),
   raster: async ({ ref, query }, job, report) => readRaster(await arrayOf(ref, job), query, job, report),
   points: async ({ ref, query }, job, report) => readPoints(await arrayOf(ref, job), query, job, report),
   export: async ({ ref, selection, limit, format }, job, report) =>
