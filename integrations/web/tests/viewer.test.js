@@ -220,6 +220,28 @@ describe("cells", () => {
     check();
   });
 
+  test("of dense arrays are the written cells, in every order, filter and export", async () => {
+    const places = Array.from({ length: 100 }, (_, index) => [500 + Math.floor(index / 10), 500 + (index % 10)]);
+    const byColumn = places.map(([y, x]) => [x, y]);
+    for (const [parts, expected] of [
+      [{ order: "row-major" }, places],
+      [{ order: "column-major" }, byColumn],
+      [{ order: "row-major", where: "a < 600000" }, places],
+    ]) {
+      const { page, context, check } = await open("corner", { view: "cells", ...parts });
+      const cells = expected.map(([y, x]) => [y, x, y * 1000 + x].map(String));
+      const rows = await visibleCells(page);
+      assert(rows.length > 5);
+      assert.deepEqual(rows.map((row) => row.slice(1)), cells.slice(0, rows.length));
+      assert.equal(await page.locator(".table-note strong").textContent(), "100 rows");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export CSV" }).click()]);
+      const lines = readFileSync(await download.path(), "utf8").trim().split("\n");
+      assert.deepEqual(lines, ["y,x,a", ...cells.map((row) => row.join(","))]);
+      check();
+      await context.close();
+    }
+  });
+
   test("of strings, nulls, dates and enumerations equal the native reader", async () => {
     const { page, check } = await open("field/samples", { view: "cells", order: "row-major" });
     const rows = await visibleCells(page);
