@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import fs, { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -67,6 +69,46 @@ test("all sources have the same cells", async () => {
   });
   assert.deepEqual(await cells(tdb.folderSource(list)), expected);
   assert.deepEqual(await cells(tdb.folderSource(handle("array", files, ""))), expected);
+});
+
+test("a folder of the disk is listed without links that have no target", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tdb-"));
+  await mkdir(join(folder, "a"));
+  await writeFile(join(folder, "f"), "123");
+  for (const [target, name] of [["f", "link"], ["a", "folder"], ["gone", "dangling"], ["loop", "loop"], ["f/x", "below"]]) {
+    await symlink(target, join(folder, name));
+  }
+  const entries = (await nodeSource(folder).list("")).sort((a, b) => (a.name < b.name ? -1 : 1));
+  assert.deepEqual(entries, [
+    { name: "a", kind: "folder" },
+    { name: "f", kind: "file", size: 3 },
+    { name: "folder", kind: "folder" },
+    { name: "link", kind: "file", size: 3 },
+  ]);
+  await assert.rejects(nodeSource(folder).list("gone"), tdb.GoneError);
+  await rm(folder, { recursive: true });
+});
+
+test("a folder of the disk is listed again if a file disappears", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tdb-"));
+  await writeFile(join(folder, "a"), "1");
+  await writeFile(join(folder, "b"), "22");
+  const { stat } = fs;
+  let gone = 1;
+  fs.stat = async (path) => {
+    if (gone-- > 0) await rm(join(folder, "b"), { force: true });
+    return path.endsWith("b") || gone > 0 ? Promise.reject(Object.assign(new Error("gone"), { code: "ENOENT" })) : stat(path);
+  };
+  syncBuiltinESMExports();
+  try {
+    assert.deepEqual(await nodeSource(folder).list(""), [{ name: "a", kind: "file", size: 1 }]);
+    gone = 1000;
+    await assert.rejects(nodeSource(folder).list(""), (error) => error instanceof tdb.TdbError && /disappear/.test(error.message));
+  } finally {
+    fs.stat = stat;
+    syncBuiltinESMExports();
+    await rm(folder, { recursive: true });
+  }
 });
 
 /** A directory handle as browsers have it. */
