@@ -136,7 +136,8 @@ function handle(name, files, prefix) {
   };
 }
 
-test("an anonymous S3 store is listed", async () => {
+/** Serves a bucket with pages of five keys. `encode` and `parts` form the XML. */
+async function store(encode, parts, change = (page) => page) {
   const files = await filesOf(ARRAY);
   const keys = [...files.keys()].map((path) => `some folder/${path}`).sort();
   const answer = (request, response, path, url) => {
@@ -145,17 +146,47 @@ test("an anonymous S3 store is listed", async () => {
     const page = keys.slice(start, start + 5);
     const contents = page.map((key) => {
       const size = files.get(key.slice("some folder/".length)).length;
-      return `<Contents><Key>${encodeURIComponent(key).replaceAll("%20", "+")}</Key><Size>${size}</Size></Contents>`;
+      return `<Contents><Key>${encode(key)}</Key><Size>${size}</Size></Contents>`;
     });
-    const more = start + 5 < keys.length ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : "";
-    response.writeHead(200).end(`<?xml version="1.0"?><ListBucketResult>${contents.join("")}${more}</ListBucketResult>`);
+    const text = `<?xml version="1.0"?><ListBucketResult>${parts(start + 5 < keys.length, page.at(-1))}${contents.join("")}</ListBucketResult>`;
+    response.writeHead(200).end(change(text));
     return true;
   };
   const stored = new Map(keys.map((key) => [`bucket/${key}`, files.get(key.slice("some folder/".length))]));
-  const server = await serve(stored, { answer });
   assert.ok(keys.length > 5 && keys.length <= 20);
-  assert.deepEqual(await cells(tdb.s3Source(server.url, "bucket", "/some folder/")), await cells(nodeSource(ARRAY)));
+  return serve(stored, { answer });
+}
+
+const token = (isCut, last) => (isCut ? `<NextContinuationToken>${last}</NextContinuationToken>` : "");
+const encodedKey = (key) => encodeURIComponent(key).replaceAll("%20", "+");
+const encodedParts = (isCut, last) => `<EncodingType>url</EncodingType><IsTruncated>${isCut}</IsTruncated>${token(isCut, last)}`;
+
+test("an anonymous S3 store is listed", async () => {
+  const plainKey = (key) => key.replaceAll("&", "&amp;");
+  for (const [encode, parts] of [[encodedKey, encodedParts], [plainKey, token]]) {
+    const server = await store(encode, parts);
+    assert.deepEqual(await cells(tdb.s3Source(server.url, "bucket", "/some folder/")), await cells(nodeSource(ARRAY)));
+    await server.close();
+  }
+});
+
+test("plain keys of an S3 store keep plus and percent signs", async () => {
+  const list = "<ListBucketResult><Contents><Key>p/a+b%41</Key><Size>3</Size></Contents></ListBucketResult>";
+  const server = await serve(new Map(), { answer: (_, response) => response.writeHead(200).end(list) });
+  assert.deepEqual(await tdb.s3Source(server.url, "bucket", "p").list(""), [{ name: "a+b%41", kind: "file", size: 3 }]);
   await server.close();
+});
+
+test("incomplete listings of an S3 store are refused", async () => {
+  for (const [change, message] of [
+    [(text) => text.replace(/<NextContinuationToken>.*<.NextContinuationToken>/, ""), /has no token/],
+    [(text) => text.replace(/<Key>/, "<Key>%zz"), /cannot decode the key "%zz/],
+    [(text) => text.replace(/<Key>.*?<.Key>/, ""), /has no name/],
+  ]) {
+    const server = await store(encodedKey, encodedParts, change);
+    await fails(tdb.s3Source(server.url, "bucket", "some folder"), "unavailable", message);
+    await server.close();
+  }
 });
 
 test("a server without ranges sends whole files, if they are small", async () => {
