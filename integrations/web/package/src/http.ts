@@ -229,6 +229,12 @@ class HttpSource implements Source {
 
   async read(path: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
     const size = (await this.manifest()).size(path);
-    return this.http.read(this.of(path), start, end, size, signal);
+    const url = this.of(path);
+    try {
+      return await this.http.read(url, start, end, size, signal);
+    } catch (error) {
+      if (size !== undefined && error instanceof GoneError) throw changed(url, "the manifest lists the file, but it does not exist");
+      throw error;
+    }
   }
 }

@@ -208,7 +208,7 @@ test("faults of servers give errors that say what to do", async () => {
     [{ answer: (_, response, path) => data(path) && response.writeHead(206, { "Content-Range": "bytes 7-9/99" }).end("abc") }, "unavailable", /asked for bytes|expected a file/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(206).end("abc") }, "unavailable", /expected \d+ bytes at \d+, found 3/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(200).end("abc") }, "unavailable", /expected a file of \d+ bytes, found 3/],
-    [{ answer: (_, response, path) => data(path) && response.writeHead(404).end() }, "unavailable", /a0\.tdb: not found/],
+    [{ answer: (_, response, path) => data(path) && response.writeHead(404).end() }, "unavailable", /a0\.tdb: the manifest lists the file, but it does not exist/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(416).end() }, "unavailable", /has no bytes/],
     [{ answer: (_, response, path) => data(path) && (response.writeHead(206, { "Content-Length": 99999 }).write("abc"), setTimeout(() => response.destroy(), 20)) }, "unavailable", /ended early/],
   ];
