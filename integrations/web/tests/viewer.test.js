@@ -153,6 +153,29 @@ describe("start page", () => {
     await idle(page);
     check();
   });
+
+  test("leaves the address when `tdb serve` uses it", async () => {
+    const { page, check } = await newPage(browser);
+    const registered = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
+    await page.goto(server.url);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    assert.equal(await registered(), 1);
+    const names = await page.evaluate(() => caches.keys());
+    assert.equal(names.length, 1);
+    assert(names[0].startsWith(`tdb-viewer ${server.url}/ `), names[0]);
+    server.settings.isMarked = true;
+    try {
+      await page.reload();
+      await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistrations()).length === 0);
+      await page.reload();
+      await idle(page);
+      assert.equal(await registered(), 0);
+    } finally {
+      server.settings.isMarked = false;
+    }
+    check();
+  });
 });
 
 describe("panels", () => {
