@@ -314,6 +314,26 @@ describe("cells", () => {
     check();
   });
 
+  test("of a month end with its last day", async () => {
+    const { page, check } = await open("field/samples", { view: "cells", "s.day": "2024-01..2024-02" });
+    assert.equal(await page.locator(".table-note strong").textContent(), "60 rows");
+    assert.equal(native("field/samples", "--range", "day=2024-01..2024-02").length, 60);
+    check();
+  });
+
+  test("are neither read nor exported while a range is invalid", async () => {
+    const { page, check } = await open("field/samples", { view: "cells", "s.day": "May" });
+    assert.match(await page.locator(".cells .box.error").textContent(), /expected a date.*found "May"/);
+    assert.equal(await page.locator(".grid").count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Export" }).count(), 0);
+    await page.locator("summary", { hasText: "Ranges" }).click();
+    await page.getByRole("textbox", { name: "day" }).fill("2024-05-01");
+    await page.keyboard.press("Enter");
+    await idle(page);
+    assert.equal(await page.locator(".table-note strong").textContent(), "1 row");
+    check();
+  });
+
   test("sort within the loaded rows, and say so", async () => {
     const { page, check } = await open("field/samples", { view: "cells", order: "row-major" });
     await page.getByRole("columnheader", { name: /count/ }).getByRole("button").click();
