@@ -25,7 +25,8 @@ async function filesOf(folder) {
 
 function manifestOf(files) {
   const escaped = (path) => path.replace(/[%\x00-\x1f]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
-  const lines = [...files].map(([path, bytes]) => `${bytes.length} ${escaped(path)}\n`).sort();
+  const sorted = [...files].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const lines = sorted.map(([path, bytes]) => `${bytes.length} ${escaped(path)}\n`);
   return Buffer.from(`tdb manifest 1\n${lines.join("")}`);
 }
 
@@ -221,7 +222,7 @@ test("faults of servers give errors that say what to do", async () => {
   await fails(empty.url, "unavailable", /no manifest/);
   await empty.close();
   const page = await serve(new Map([["tdb-manifest.txt", Buffer.from("<html>")]]));
-  await fails(page.url, "unavailable", /not a manifest; found "<html>"/);
+  await fails(page.url, "unavailable", /not a manifest: .*; found "<html>"/);
   await page.close();
   await fails(page.url, "unavailable", /cannot connect/);
   const bare = await serve(new Map([["tdb-manifest.txt", Buffer.from("tdb manifest 1\n3 f\n")]]));
@@ -253,8 +254,18 @@ test("manifests are parsed strictly", () => {
   assert.deepEqual(tree.list("").map(({ name, kind }) => [name, kind]), [["__labels", "folder"], ["a%b", "folder"], ["e", "file"]]);
   assert.equal(tree.size("a%b/c d"), 12);
   assert.deepEqual(tree.list("__labels"), []);
-  for (const line of ["x", "1", "-1 f", "1 ../f", "1 /f", "1 a//b", "1 %zz", "99999999999999999999 f"]) {
+  for (const line of ["x", "1", "-1 f", "1 ../f", "1 /f", "1 a//b", "1 %zz", "99999999999999999999 f", "1 a\tb", "1 a%5Cb", "1 a%00", "1 a/", `1 ${"a/".repeat(65)}b`]) {
     assert.throws(() => parseManifest(`tdb manifest 1\n${line}\n`, "m"), tdb.TdbError, line);
+  }
+  const parsed = (lines) => () => parseManifest(`tdb manifest 1\n${lines.map((line) => `${line}\n`).join("")}`, "m");
+  for (const lines of [["1 b", "1 a"], ["1 a", "1 a"], ["1 \u{1f600}", "1 \uff21"]]) assert.throws(parsed(lines), /sorted/);
+  for (const lines of [["1 a", "1 a/b"], ["1 a", "1 a-b", "1 a/b/c"], ["1 a", "0 a/"], ["0 a/", "1 a/b"]]) {
+    assert.throws(parsed(lines), /listed as a file or as empty/);
+  }
+  parsed(["1 \uff21", "1 \u{1f600}", `1 \u{1f600}${"/a".repeat(64)}`].toSpliced(1, 1))();
+  parsed([])();
+  for (const text of ["", "tdb manifest 1", "tdb manifest 1\n3 f", "tdb manifest 2\n"]) {
+    assert.throws(() => parseManifest(text, "m"), /not a manifest/, text);
   }
 });
 
