@@ -7,6 +7,7 @@ import { readPoints } from "./points";
 import { readRaster } from "./raster";
 import { countRows, estimateRead, readRows } from "./rows";
 import { arrayOf, closeSource, folderOf, groupOf, type Job, openSource, setKey, typeOf } from "./session";
+import { transferable } from "./transfer";
 
 type Report = (progress: Partial<Progress>) => void;
 type Handlers = {
@@ -79,7 +80,7 @@ async function answer<M extends Method>(id: number, method: M, params: Methods[M
   };
   try {
     const result = await handlers[method](params, job, report);
-    send({ kind: "result", id, result }, transferable(result));
+    send({ kind: "result", id, result }, transferable(method, result));
   } catch (error) {
     send({ kind: "failure", id, failure: toFailure(error, controller.signal) });
   } finally {
@@ -89,28 +90,6 @@ async function answer<M extends Method>(id: number, method: M, params: Methods[M
 
 function send(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
-}
-
-/** Returns the buffers of a result that the worker needs no longer. */
-function transferable(result: unknown): Transferable[] {
-  const buffers = new Set<ArrayBuffer>();
-  const visit = (value: unknown, depth: number) => {
-    if (ArrayBuffer.isView(value)) {
-      if (
-        value.buffer instanceof ArrayBuffer &&
-        value.byteLength === value.buffer.byteLength &&
-        value.byteLength > 4096
-      ) {
-        buffers.add(value.buffer);
-      }
-    } else if (depth < 3 && value !== null && typeof value === "object") {
-      for (const child of Object.values(value)) {
-        visit(child, depth + 1);
-      }
-    }
-  };
-  visit(result, 0);
-  return [...buffers];
 }
 
 function toFailure(error: unknown, signal: AbortSignal): Failure {
