@@ -56,6 +56,19 @@ function elevation(folder) {
   tdb("meta", join(folder, "survey/elevation"), "--put", "unit=string_utf8:metre", "--put", "limits=float64:0,1600");
 }
 
+/** 10 by 10 cells in the middle of a domain of 1000 by 1000. */
+function corner(folder) {
+  const rows = [];
+  for (let y = 500; y < 510; y++) {
+    for (let x = 500; x < 510; x++) {
+      rows.push(`${y},${x},${y * 1000 + x}`);
+    }
+  }
+  const dimension = (name) => `[[dimension]]\nname = "${name}"\ndatatype = "int32"\ndomain = [1, 1000]\ntile_extent = 10\n`;
+  const schema = `array_type = "dense"\n${dimension("y")}${dimension("x")}[[attribute]]\nname = "a"\ndatatype = "int32"\n`;
+  importCsv(folder, "corner", schema, "y,x,a", rows);
+}
+
 /** Twelve months of a field over a time axis, each written at another time. */
 function rainfall(folder) {
   const schema = `array_type = "dense"
@@ -165,6 +178,7 @@ export function makeData(folder) {
   tdb("group", "create", root);
   tdb("group", "create", join(root, "field"));
   elevation(folder);
+  corner(folder);
   rainfall(folder);
   photo(folder);
   quakes(folder);

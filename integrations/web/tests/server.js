@@ -14,30 +14,38 @@ const TYPES = {
   ".json": "application/json",
 };
 
-/** Returns the lines of a manifest: the size and the path of each file below a folder. */
-async function manifest(folder, prefix = "") {
-  const lines = [];
+/** Returns the text of a manifest: the size and the path of each file below a folder, sorted by path. */
+async function manifest(folder) {
+  const entries = (await entriesOf(folder)).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const lines = entries.map(([path, size]) => `${size} ${path.split("/").map(encodeURIComponent).join("/")}\n`);
+  return `tdb manifest 1\n${lines.join("")}`;
+}
+
+/** Returns the path and the size of each file, and of each empty folder. */
+async function entriesOf(folder, prefix = "") {
+  const entries = [];
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     const path = prefix ? `${prefix}/${entry.name}` : entry.name;
     if (entry.isDirectory()) {
-      const inner = await manifest(folder, path);
-      lines.push(...(inner.length > 0 ? inner : [`0 ${path.split("/").map(encodeURIComponent).join("/")}/`]));
+      const inner = await entriesOf(folder, path);
+      entries.push(...(inner.length > 0 ? inner : [[`${path}/`, 0]]));
     } else {
       const { size } = await stat(join(folder, path));
-      lines.push(`${size} ${path.split("/").map(encodeURIComponent).join("/")}`);
+      entries.push([path, size]);
     }
   }
-  return lines;
+  return entries;
 }
 
 /**
  * Starts a server of a folder.
  *
  * `hasRanges`, `hasCors` and `hasManifest` turn features off. `delay` is in milliseconds. `cut` is the
- * number of bytes that a truncated answer lacks. `list` is the answer at `/data/`. All can be changed later.
+ * number of bytes that a truncated answer lacks. `list` is the answer at `/data/`. `isMarked` marks the page as
+ * `tdb serve` does. All can be changed later.
  */
 export async function serve(root, options = {}) {
-  const settings = { hasRanges: true, hasCors: true, hasManifest: true, delay: 0, cut: 0, list: [], ...options };
+  const settings = { hasRanges: true, hasCors: true, hasManifest: true, delay: 0, cut: 0, list: [], isMarked: false, ...options };
   const log = [];
   const answer = async (request, response) => {
     const url = new URL(request.url, "http://localhost");
@@ -66,8 +74,8 @@ export async function serve(root, options = {}) {
     }
     if (path.endsWith("/tdb-manifest.txt") && settings.hasManifest) {
       try {
-        const lines = await manifest(join(root, path, ".."));
-        response.writeHead(200, { "Content-Type": "text/plain" }).end(["tdb manifest 1", ...lines, ""].join("\n"));
+        const text = await manifest(join(root, path, ".."));
+        response.writeHead(200, { "Content-Type": "text/plain" }).end(text);
         return;
       } catch {
         // The folder does not exist.
@@ -83,6 +91,11 @@ export async function serve(root, options = {}) {
       size = found.size;
     } catch {
       response.writeHead(404, { "Content-Type": "text/plain" }).end("not found");
+      return;
+    }
+    if (settings.isMarked && path === "/index.html") {
+      const text = (await readFile(file, "utf8")).replace("<head>", '<head><meta name="tdb-serve" content="1">');
+      response.writeHead(200, { "Content-Type": TYPES[".html"] }).end(text);
       return;
     }
     const headers = { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" };

@@ -153,6 +153,29 @@ describe("start page", () => {
     await idle(page);
     check();
   });
+
+  test("leaves the address when `tdb serve` uses it", async () => {
+    const { page, check } = await newPage(browser);
+    const registered = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
+    await page.goto(server.url);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    assert.equal(await registered(), 1);
+    const names = await page.evaluate(() => caches.keys());
+    assert.equal(names.length, 1);
+    assert(names[0].startsWith(`tdb-viewer ${server.url}/ `), names[0]);
+    server.settings.isMarked = true;
+    try {
+      await page.reload();
+      await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistrations()).length === 0);
+      await page.reload();
+      await idle(page);
+      assert.equal(await registered(), 0);
+    } finally {
+      server.settings.isMarked = false;
+    }
+    check();
+  });
 });
 
 describe("panels", () => {
@@ -220,6 +243,28 @@ describe("cells", () => {
     check();
   });
 
+  test("of dense arrays are the written cells, in every order, filter and export", async () => {
+    const places = Array.from({ length: 100 }, (_, index) => [500 + Math.floor(index / 10), 500 + (index % 10)]);
+    const byColumn = places.map(([y, x]) => [x, y]);
+    for (const [parts, expected] of [
+      [{ order: "row-major" }, places],
+      [{ order: "column-major" }, byColumn],
+      [{ order: "row-major", where: "a < 600000" }, places],
+    ]) {
+      const { page, context, check } = await open("corner", { view: "cells", ...parts });
+      const cells = expected.map(([y, x]) => [y, x, y * 1000 + x].map(String));
+      const rows = await visibleCells(page);
+      assert(rows.length > 5);
+      assert.deepEqual(rows.map((row) => row.slice(1)), cells.slice(0, rows.length));
+      assert.equal(await page.locator(".table-note strong").textContent(), "100 rows");
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export CSV" }).click()]);
+      const lines = readFileSync(await download.path(), "utf8").trim().split("\n");
+      assert.deepEqual(lines, ["y,x,a", ...cells.map((row) => row.join(","))]);
+      check();
+      await context.close();
+    }
+  });
+
   test("of strings, nulls, dates and enumerations equal the native reader", async () => {
     const { page, check } = await open("field/samples", { view: "cells", order: "row-major" });
     const rows = await visibleCells(page);
@@ -266,6 +311,26 @@ describe("cells", () => {
     const headers = await page.locator(".grid-head button > span:first-child").allTextContents();
     assert.deepEqual(headers, ["site", "day", "count", "status", "seen"]);
     assert.equal(await page.locator(".table-note strong").textContent(), "10 rows");
+    check();
+  });
+
+  test("of a month end with its last day", async () => {
+    const { page, check } = await open("field/samples", { view: "cells", "s.day": "2024-01..2024-02" });
+    assert.equal(await page.locator(".table-note strong").textContent(), "60 rows");
+    assert.equal(native("field/samples", "--range", "day=2024-01..2024-02").length, 60);
+    check();
+  });
+
+  test("are neither read nor exported while a range is invalid", async () => {
+    const { page, check } = await open("field/samples", { view: "cells", "s.day": "May" });
+    assert.match(await page.locator(".cells .box.error").textContent(), /expected a date.*found "May"/);
+    assert.equal(await page.locator(".grid").count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Export" }).count(), 0);
+    await page.locator("summary", { hasText: "Ranges" }).click();
+    await page.getByRole("textbox", { name: "day" }).fill("2024-05-01");
+    await page.keyboard.press("Enter");
+    await idle(page);
+    assert.equal(await page.locator(".table-note strong").textContent(), "1 row");
     check();
   });
 

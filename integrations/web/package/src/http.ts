@@ -150,33 +150,69 @@ export function encoded(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Parses a manifest: the tree of the files below its folder. */
+/** Parses a manifest: the tree of the files below its folder. The rules are those of the command. */
 export function parseManifest(text: string, name: string): Tree {
-  const wrong = (line: string): TdbError => {
-    const message = `${name}: not a manifest; found ${JSON.stringify(line.slice(0, 80))}`;
+  const wrong = (line: string, why: string): TdbError => {
+    const message = `${name}: not a manifest: ${why}; found ${JSON.stringify(line.slice(0, 80))}`;
     return new TdbError("unavailable", message, { path: name, hint: "write it with `tdb manifest FOLDER`" });
   };
-  const [first = "", ...lines] = text.split("\n");
-  if (first !== "tdb manifest 1") throw wrong(first);
+  const lines = text.split("\n");
+  const [first = ""] = lines;
+  if (first !== "tdb manifest 1") throw wrong(first, "expected `tdb manifest 1`");
+  const end = lines.pop()!;
+  if (end !== "" || lines.length === 0) throw wrong(end, "the last line has no end, and the file may be cut");
   const tree = new Tree();
-  for (const [index, line] of lines.entries()) {
-    if (line === "" && index === lines.length - 1) break;
-    const found = /^(\d+) (.+)$/.exec(line);
-    if (found === null) throw wrong(line);
-    let path: string;
-    try {
-      path = decodeURIComponent(found[2]!);
-    } catch {
-      throw wrong(line);
-    }
+  let last = "";
+  for (const line of lines.slice(1)) {
+    const found = LINE.exec(line);
+    const path = found === null ? undefined : decoded(found[2]!);
+    const size = Number(found?.[1]);
+    if (path === undefined || !Number.isSafeInteger(size)) throw wrong(line, "expected a size, a space and a path");
     const isFolder = path.endsWith("/");
-    if (isFolder) path = path.slice(0, -1);
-    const size = Number(found[1]);
-    if (!isSafe(path) || !Number.isSafeInteger(size)) throw wrong(line);
-    if (isFolder) tree.addFolder(path);
-    else tree.addFile(path, size);
+    const plain = isFolder ? path.slice(0, -1) : path;
+    if (!isSafe(plain) || /[\\\0]/.test(plain) || plain.split("/").length - 1 > DEPTH || (isFolder && size !== 0)) {
+      throw wrong(line, "the path is not allowed");
+    }
+    if (!isBefore(last, path)) throw wrong(line, "paths must be distinct and sorted bytewise");
+    const isBelowEmpty = last.endsWith("/") && path.startsWith(last);
+    if (isBelowEmpty || !tree.canHold(plain) || (isFolder && tree.size(plain) !== undefined)) {
+      throw wrong(line, "a folder of the path is listed as a file or as empty");
+    }
+    last = path;
+    if (isFolder) tree.addFolder(plain);
+    else tree.addFile(plain, size);
   }
   return tree;
+}
+
+/** A size and a path. Control characters are encoded. */
+const LINE = /^(\d+) ([^\p{Cc}\u2028\u2029]+)$/u;
+/** The largest number of folders above a file. */
+const DEPTH = 64;
+
+/** Decodes a path. Returns `undefined` if it is malformed. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns `true` if a text precedes another in the order of their bytes in UTF-8. */
+function isBefore(a: string, b: string): boolean {
+  const length = Math.min(a.length, b.length);
+  for (let place = 0; place < length; place++) {
+    const x = a.charCodeAt(place);
+    const y = b.charCodeAt(place);
+    if (x !== y) return rank(x) < rank(y);
+  }
+  return a.length < b.length;
+}
+
+/** Surrogates encode the last characters, but are not the last code units. */
+function rank(unit: number): number {
+  return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
 }
 
 /** A folder on a server. The file `tdb-manifest.txt` in the folder lists its files. */
@@ -229,6 +265,12 @@ class HttpSource implements Source {
 
   async read(path: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
     const size = (await this.manifest()).size(path);
-    return this.http.read(this.of(path), start, end, size, signal);
+    const url = this.of(path);
+    try {
+      return await this.http.read(url, start, end, size, signal);
+    } catch (error) {
+      if (size !== undefined && error instanceof GoneError) throw changed(url, "the manifest lists the file, but it does not exist");
+      throw error;
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -10,8 +11,15 @@ export function nodeSource(path: string): Source {
   return new NodeSource(path);
 }
 
+/** Listings of a folder whose files disappear meanwhile. */
+const ATTEMPTS = 10;
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
+}
+
 function isNotFound(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 }
 
 class NodeSource implements Source {
@@ -29,17 +37,37 @@ class NodeSource implements Source {
 
   async list(folder: string): Promise<Entry[]> {
     const whole = join(this.name, folder);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const entries = await this.listed(folder, whole);
+      if (entries !== null) return entries;
+    }
+    const hint = "read again when no program deletes files there";
+    throw new TdbError("unavailable", `${whole}: files disappear while the folder is listed`, { path: whole, hint });
+  }
+
+  /** Lists a folder. Returns `null` if a file disappears meanwhile. */
+  private async listed(folder: string, whole: string): Promise<Entry[] | null> {
+    let found;
     try {
-      const names = await readdir(whole);
-      const entry = async (name: string): Promise<Entry[]> => {
-        const found = await stat(join(whole, name));
-        if (found.isDirectory()) return [{ name, kind: "folder" }];
-        return found.isFile() ? [{ name, kind: "file", size: found.size }] : [];
-      };
-      return (await Promise.all(names.map(entry))).flat();
+      found = await readdir(whole, { withFileTypes: true });
     } catch (cause) {
       throw this.failed(folder, cause);
     }
+    const entry = async (item: Dirent): Promise<Entry[] | null> => {
+      const { name } = item;
+      try {
+        const target = await stat(join(whole, name));
+        if (target.isDirectory()) return [{ name, kind: "folder" }];
+        return target.isFile() ? [{ name, kind: "file", size: target.size }] : [];
+      } catch (cause) {
+        // A link without target is no entry.
+        if (item.isSymbolicLink() && (isNotFound(cause) || codeOf(cause) === "ELOOP")) return [];
+        if (isNotFound(cause)) return null;
+        throw this.failed(folder === "" ? name : `${folder}/${name}`, cause);
+      }
+    };
+    const entries = await Promise.all(found.map(entry));
+    return entries.every((list) => list !== null) ? entries.flat() : null;
   }
 
   async read(path: string, start: number, end: number): Promise<Uint8Array> {

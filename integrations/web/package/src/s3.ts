@@ -97,22 +97,35 @@ class S3Source implements Source {
   }
 }
 
-/** Parses a page of a listing. Node has no parser of XML, and keys are encoded as in URLs. */
+/** Parses a page of a listing. Node has no parser of XML. */
 function parsePage(text: string, url: string): Page {
-  if (!text.includes("<ListBucketResult")) {
-    throw new TdbError("unavailable", `${url}: not a listing of a store`, { path: url, hint: "check the endpoint" });
-  }
-  const decoded = (text: string): string => decodeURIComponent(unescaped(text).replaceAll("+", "%20"));
+  const wrong = (why: string): TdbError =>
+    new TdbError("unavailable", `${url}: ${why}`, { path: url, hint: "check the endpoint" });
+  if (!text.includes("<ListBucketResult")) throw wrong("not a listing of a store");
   const inner = (text: string, tag: string): string | undefined => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(text)?.[1];
+  // Stores that do not know this encoding send plain keys.
+  const isEncoded = inner(text, "EncodingType") === "url";
+  const decoded = (found: string | undefined): string => {
+    if (found === undefined) throw wrong("an entry of the listing has no name");
+    const key = unescaped(found);
+    if (!isEncoded) return key;
+    try {
+      return decodeURIComponent(key.replaceAll("+", "%20"));
+    } catch {
+      throw wrong(`cannot decode the key ${JSON.stringify(key.slice(0, 80))}`);
+    }
+  };
   const files = Array.from(text.matchAll(/<Contents>(.*?)<\/Contents>/gs), ([, file = ""]) => ({
-    key: decoded(inner(file, "Key") ?? ""),
+    key: decoded(inner(file, "Key")),
     size: Number(inner(file, "Size") ?? NaN),
   }));
   const folders = Array.from(text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs), ([, folder = ""]) =>
-    decoded(inner(folder, "Prefix") ?? ""),
+    decoded(inner(folder, "Prefix")),
   );
-  const token = inner(text, "NextContinuationToken");
-  return { files, folders, next: token === undefined ? undefined : unescaped(token) };
+  const isCut = inner(text, "IsTruncated");
+  const token = isCut === "false" ? undefined : inner(text, "NextContinuationToken");
+  if (isCut === "true" && !token) throw wrong("the listing is cut, and has no token for its next page");
+  return { files, folders, next: token ? unescaped(token) : undefined };
 }
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };

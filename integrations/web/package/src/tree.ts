@@ -21,6 +21,12 @@ export class Tree {
     this.addFolder(parent).set(name, { name, kind: "file", size });
   }
 
+  /** Returns `true` if no folder above a path is a file. */
+  canHold(path: string): boolean {
+    const [parent] = split(path);
+    return this.folders.has(parent) || (this.size(parent) === undefined && this.canHold(parent));
+  }
+
   list(folder: string): Entry[] {
     const entries = this.folders.get(folder);
     if (entries === undefined) throw new GoneError(folder);

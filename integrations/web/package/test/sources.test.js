@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import fs, { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -23,7 +25,8 @@ async function filesOf(folder) {
 
 function manifestOf(files) {
   const escaped = (path) => path.replace(/[%\x00-\x1f]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
-  const lines = [...files].map(([path, bytes]) => `${bytes.length} ${escaped(path)}\n`).sort();
+  const sorted = [...files].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const lines = sorted.map(([path, bytes]) => `${bytes.length} ${escaped(path)}\n`);
   return Buffer.from(`tdb manifest 1\n${lines.join("")}`);
 }
 
@@ -69,6 +72,46 @@ test("all sources have the same cells", async () => {
   assert.deepEqual(await cells(tdb.folderSource(handle("array", files, ""))), expected);
 });
 
+test("a folder of the disk is listed without links that have no target", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tdb-"));
+  await mkdir(join(folder, "a"));
+  await writeFile(join(folder, "f"), "123");
+  for (const [target, name] of [["f", "link"], ["a", "folder"], ["gone", "dangling"], ["loop", "loop"], ["f/x", "below"]]) {
+    await symlink(target, join(folder, name));
+  }
+  const entries = (await nodeSource(folder).list("")).sort((a, b) => (a.name < b.name ? -1 : 1));
+  assert.deepEqual(entries, [
+    { name: "a", kind: "folder" },
+    { name: "f", kind: "file", size: 3 },
+    { name: "folder", kind: "folder" },
+    { name: "link", kind: "file", size: 3 },
+  ]);
+  await assert.rejects(nodeSource(folder).list("gone"), tdb.GoneError);
+  await rm(folder, { recursive: true });
+});
+
+test("a folder of the disk is listed again if a file disappears", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tdb-"));
+  await writeFile(join(folder, "a"), "1");
+  await writeFile(join(folder, "b"), "22");
+  const { stat } = fs;
+  let gone = 1;
+  fs.stat = async (path) => {
+    if (gone-- > 0) await rm(join(folder, "b"), { force: true });
+    return path.endsWith("b") || gone > 0 ? Promise.reject(Object.assign(new Error("gone"), { code: "ENOENT" })) : stat(path);
+  };
+  syncBuiltinESMExports();
+  try {
+    assert.deepEqual(await nodeSource(folder).list(""), [{ name: "a", kind: "file", size: 1 }]);
+    gone = 1000;
+    await assert.rejects(nodeSource(folder).list(""), (error) => error instanceof tdb.TdbError && /disappear/.test(error.message));
+  } finally {
+    fs.stat = stat;
+    syncBuiltinESMExports();
+    await rm(folder, { recursive: true });
+  }
+});
+
 /** A directory handle as browsers have it. */
 function handle(name, files, prefix) {
   const inner = [...files.keys()].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
@@ -94,7 +137,8 @@ function handle(name, files, prefix) {
   };
 }
 
-test("an anonymous S3 store is listed", async () => {
+/** Serves a bucket with pages of five keys. `encode` and `parts` form the XML. */
+async function store(encode, parts, change = (page) => page) {
   const files = await filesOf(ARRAY);
   const keys = [...files.keys()].map((path) => `some folder/${path}`).sort();
   const answer = (request, response, path, url) => {
@@ -103,17 +147,47 @@ test("an anonymous S3 store is listed", async () => {
     const page = keys.slice(start, start + 5);
     const contents = page.map((key) => {
       const size = files.get(key.slice("some folder/".length)).length;
-      return `<Contents><Key>${encodeURIComponent(key).replaceAll("%20", "+")}</Key><Size>${size}</Size></Contents>`;
+      return `<Contents><Key>${encode(key)}</Key><Size>${size}</Size></Contents>`;
     });
-    const more = start + 5 < keys.length ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : "";
-    response.writeHead(200).end(`<?xml version="1.0"?><ListBucketResult>${contents.join("")}${more}</ListBucketResult>`);
+    const text = `<?xml version="1.0"?><ListBucketResult>${parts(start + 5 < keys.length, page.at(-1))}${contents.join("")}</ListBucketResult>`;
+    response.writeHead(200).end(change(text));
     return true;
   };
   const stored = new Map(keys.map((key) => [`bucket/${key}`, files.get(key.slice("some folder/".length))]));
-  const server = await serve(stored, { answer });
   assert.ok(keys.length > 5 && keys.length <= 20);
-  assert.deepEqual(await cells(tdb.s3Source(server.url, "bucket", "/some folder/")), await cells(nodeSource(ARRAY)));
+  return serve(stored, { answer });
+}
+
+const token = (isCut, last) => (isCut ? `<NextContinuationToken>${last}</NextContinuationToken>` : "");
+const encodedKey = (key) => encodeURIComponent(key).replaceAll("%20", "+");
+const encodedParts = (isCut, last) => `<EncodingType>url</EncodingType><IsTruncated>${isCut}</IsTruncated>${token(isCut, last)}`;
+
+test("an anonymous S3 store is listed", async () => {
+  const plainKey = (key) => key.replaceAll("&", "&amp;");
+  for (const [encode, parts] of [[encodedKey, encodedParts], [plainKey, token]]) {
+    const server = await store(encode, parts);
+    assert.deepEqual(await cells(tdb.s3Source(server.url, "bucket", "/some folder/")), await cells(nodeSource(ARRAY)));
+    await server.close();
+  }
+});
+
+test("plain keys of an S3 store keep plus and percent signs", async () => {
+  const list = "<ListBucketResult><Contents><Key>p/a+b%41</Key><Size>3</Size></Contents></ListBucketResult>";
+  const server = await serve(new Map(), { answer: (_, response) => response.writeHead(200).end(list) });
+  assert.deepEqual(await tdb.s3Source(server.url, "bucket", "p").list(""), [{ name: "a+b%41", kind: "file", size: 3 }]);
   await server.close();
+});
+
+test("incomplete listings of an S3 store are refused", async () => {
+  for (const [change, message] of [
+    [(text) => text.replace(/<NextContinuationToken>.*<.NextContinuationToken>/, ""), /has no token/],
+    [(text) => text.replace(/<Key>/, "<Key>%zz"), /cannot decode the key "%zz/],
+    [(text) => text.replace(/<Key>.*?<.Key>/, ""), /has no name/],
+  ]) {
+    const server = await store(encodedKey, encodedParts, change);
+    await fails(tdb.s3Source(server.url, "bucket", "some folder"), "unavailable", message);
+    await server.close();
+  }
 });
 
 test("a server without ranges sends whole files, if they are small", async () => {
@@ -135,7 +209,7 @@ test("faults of servers give errors that say what to do", async () => {
     [{ answer: (_, response, path) => data(path) && response.writeHead(206, { "Content-Range": "bytes 7-9/99" }).end("abc") }, "unavailable", /asked for bytes|expected a file/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(206).end("abc") }, "unavailable", /expected \d+ bytes at \d+, found 3/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(200).end("abc") }, "unavailable", /expected a file of \d+ bytes, found 3/],
-    [{ answer: (_, response, path) => data(path) && response.writeHead(404).end() }, "unavailable", /a0\.tdb: not found/],
+    [{ answer: (_, response, path) => data(path) && response.writeHead(404).end() }, "unavailable", /a0\.tdb: the manifest lists the file, but it does not exist/],
     [{ answer: (_, response, path) => data(path) && response.writeHead(416).end() }, "unavailable", /has no bytes/],
     [{ answer: (_, response, path) => data(path) && (response.writeHead(206, { "Content-Length": 99999 }).write("abc"), setTimeout(() => response.destroy(), 20)) }, "unavailable", /ended early/],
   ];
@@ -148,7 +222,7 @@ test("faults of servers give errors that say what to do", async () => {
   await fails(empty.url, "unavailable", /no manifest/);
   await empty.close();
   const page = await serve(new Map([["tdb-manifest.txt", Buffer.from("<html>")]]));
-  await fails(page.url, "unavailable", /not a manifest; found "<html>"/);
+  await fails(page.url, "unavailable", /not a manifest: .*; found "<html>"/);
   await page.close();
   await fails(page.url, "unavailable", /cannot connect/);
   const bare = await serve(new Map([["tdb-manifest.txt", Buffer.from("tdb manifest 1\n3 f\n")]]));
@@ -180,8 +254,18 @@ test("manifests are parsed strictly", () => {
   assert.deepEqual(tree.list("").map(({ name, kind }) => [name, kind]), [["__labels", "folder"], ["a%b", "folder"], ["e", "file"]]);
   assert.equal(tree.size("a%b/c d"), 12);
   assert.deepEqual(tree.list("__labels"), []);
-  for (const line of ["x", "1", "-1 f", "1 ../f", "1 /f", "1 a//b", "1 %zz", "99999999999999999999 f"]) {
+  for (const line of ["x", "1", "-1 f", "1 ../f", "1 /f", "1 a//b", "1 %zz", "99999999999999999999 f", "1 a\tb", "1 a%5Cb", "1 a%00", "1 a/", `1 ${"a/".repeat(65)}b`]) {
     assert.throws(() => parseManifest(`tdb manifest 1\n${line}\n`, "m"), tdb.TdbError, line);
+  }
+  const parsed = (lines) => () => parseManifest(`tdb manifest 1\n${lines.map((line) => `${line}\n`).join("")}`, "m");
+  for (const lines of [["1 b", "1 a"], ["1 a", "1 a"], ["1 \u{1f600}", "1 \uff21"]]) assert.throws(parsed(lines), /sorted/);
+  for (const lines of [["1 a", "1 a/b"], ["1 a", "1 a-b", "1 a/b/c"], ["1 a", "0 a/"], ["0 a/", "1 a/b"]]) {
+    assert.throws(parsed(lines), /listed as a file or as empty/);
+  }
+  parsed(["1 \uff21", "1 \u{1f600}", `1 \u{1f600}${"/a".repeat(64)}`].toSpliced(1, 1))();
+  parsed([])();
+  for (const text of ["", "tdb manifest 1", "tdb manifest 1\n3 f", "tdb manifest 2\n"]) {
+    assert.throws(() => parseManifest(text, "m"), /not a manifest/, text);
   }
 });
 

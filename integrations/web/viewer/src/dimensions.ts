@@ -75,50 +75,101 @@ export function parseCoordinate(axis: Axis, text: string): Scalar {
     }
     return value;
   }
-  const unit = dateUnit(axis.datatype);
-  const value = unit && /^-?\d+-|^\d{4}$/.test(trimmed) ? parseDate(trimmed, unit) : integerOf(trimmed);
-  if (value === null) {
-    throw new Error(`${axis.name}: expected ${unit ? "a date such as 2024-05-01" : "an integer"}, found "${trimmed}"`);
-  }
+  const [first, last] = periodOf(axis, trimmed);
+  // If no coordinate begins within the period, `last` is the coordinate that contains it.
+  const isBetween = first > last;
+  const value = isBetween ? last : first;
   return typeof axis.low === "bigint" ? value : Number(value);
+}
+
+/** Returns the first and the last coordinate of an integer or a date. A date may name a month or a year. */
+function periodOf(axis: Axis, text: string): [bigint, bigint] {
+  const unit = dateUnit(axis.datatype);
+  const digits = unit && text.endsWith(unit) ? text.slice(0, -unit.length) : text;
+  const count = unit && /^\d{4}$/.test(text) ? null : integerOf(digits);
+  const period = count !== null ? ([count, count] as [bigint, bigint]) : unit ? parseDate(text, unit) : null;
+  if (period === null) {
+    throw new Error(`${axis.name}: expected ${unit ? "a date such as 2024-05-01" : "an integer"}, found "${text}"`);
+  }
+  return period;
 }
 
 function integerOf(text: string): bigint | null {
   return /^[+-]?\d[\d_]*$/.test(text) ? BigInt(text.replaceAll("_", "").replace(/^\+/, "")) : null;
 }
 
-const UNITS: Record<string, [numerator: bigint, denominator: bigint]> = {
-  W: [604_800_000n, 1n],
-  D: [86_400_000n, 1n],
-  h: [3_600_000n, 1n],
-  m: [60_000n, 1n],
-  s: [1000n, 1n],
-  ms: [1n, 1n],
-  us: [1n, 1000n],
-  ns: [1n, 1_000_000n],
-  ps: [1n, 1_000_000_000n],
+/** Attoseconds count all units exactly. */
+const PER_SECOND = 10n ** 18n;
+const UNITS: Record<string, bigint> = {
+  W: 604_800n * PER_SECOND,
+  D: 86_400n * PER_SECOND,
+  h: 3600n * PER_SECOND,
+  m: 60n * PER_SECOND,
+  s: PER_SECOND,
+  ms: 10n ** 15n,
+  us: 10n ** 12n,
+  ns: 10n ** 9n,
+  ps: 10n ** 6n,
+  fs: 10n ** 3n,
+  as: 1n,
 };
 
-function parseDate(text: string, unit: string): bigint | null {
-  const match = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](.+))?)?)?$/.exec(text);
+/**
+ * Returns the first and the last unit that begin within the period of a date, as the engine does.
+ *
+ * The engine also parses dates, but pages of dense arrays and sliders need the numbers.
+ */
+function parseDate(text: string, unit: string): [bigint, bigint] | null {
+  const match = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,18}))?)?)?)?)?)?[Zz]?$/.exec(
+    text,
+  );
   if (!match) {
     return null;
   }
-  if (unit === "Y") {
-    return BigInt(match[1]!) - 1970n;
-  }
-  if (unit === "M") {
-    return (BigInt(match[1]!) - 1970n) * 12n + BigInt(match[2] ?? "1") - 1n;
-  }
-  const time = match[4] ? `T${match[4].length === 2 ? `${match[4]}:00` : match[4]}Z` : "T00:00Z";
-  const ms = Date.parse(`${match[1]}-${match[2] ?? "01"}-${match[3] ?? "01"}${time}`);
-  const factor = UNITS[unit];
-  if (Number.isNaN(ms) || !factor) {
+  const [, year, month, day, hour, minute, second, fraction] = match.map((part) => part as string | undefined);
+  const start = instant(Number(year), Number(month ?? 1), Number(day ?? 1));
+  if (start === null || Number(hour ?? 0) > 23 || Number(minute ?? 0) > 59 || Number(second ?? 0) > 59) {
     return null;
   }
-  const scaled = BigInt(ms) * factor[1];
-  const rest = ((scaled % factor[0]) + factor[0]) % factor[0];
-  return (scaled - rest) / factor[0];
+  let first = start;
+  let length: bigint;
+  if (hour !== undefined) {
+    const seconds = Number(hour) * 3600 + Number(minute ?? 0) * 60 + Number(second ?? 0);
+    first += BigInt(seconds) * PER_SECOND + BigInt((fraction ?? "").padEnd(18, "0"));
+    length = fraction
+      ? 10n ** BigInt(18 - fraction.length)
+      : PER_SECOND * (second !== undefined ? 1n : minute !== undefined ? 60n : 3600n);
+  } else if (day !== undefined) {
+    length = UNITS.D!;
+  } else {
+    const isYear = month === undefined;
+    length = instant(Number(year) + (isYear ? 1 : 0), isYear ? 1 : Number(month) + 1, 1, true)! - start;
+  }
+  return [unitAt(first - 1n, unit) + 1n, unitAt(first + length - 1n, unit)];
+}
+
+/** Returns the attoseconds from 1970 to a day, or `null` if the month has no such day. */
+function instant(year: number, month: number, day: number, isLenient = false): bigint | null {
+  // The constructor takes years below 100 for those of the 20th century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isReal || isLenient ? BigInt(date.getTime() / 1000) * PER_SECOND : null;
+}
+
+/** Returns the number of the unit that contains an instant. */
+function unitAt(attoseconds: bigint, unit: string): bigint {
+  if (unit === "Y" || unit === "M") {
+    const date = new Date(Number(floored(attoseconds, PER_SECOND)) * 1000);
+    const years = date.getUTCFullYear() - 1970;
+    return BigInt(unit === "Y" ? years : years * 12 + date.getUTCMonth());
+  }
+  return floored(attoseconds, UNITS[unit]!);
+}
+
+function floored(value: bigint, divisor: bigint): bigint {
+  const rest = value % divisor;
+  return (value - (rest < 0n ? rest + divisor : rest)) / divisor;
 }
 
 /** Parses `FIRST..LAST` or a single coordinate. Either end may be missing. Returns `null` for the whole axis. */
@@ -128,12 +179,51 @@ export function parseRange(axis: Axis, text: string): [Scalar, Scalar] | null {
   }
   const split = text.indexOf("..");
   const [first, last] = split < 0 ? [text, text] : [text.slice(0, split), text.slice(split + 2)];
-  const end = (part: string, otherwise: Scalar) => (part.trim() === "" ? otherwise : parseCoordinate(axis, part));
-  const range: [Scalar, Scalar] = [end(first, axis.low), end(last, axis.high)];
+  const range: [Scalar, Scalar] = [
+    first.trim() === "" ? axis.low : parseEnd(axis, first, 0),
+    last.trim() === "" ? axis.high : parseEnd(axis, last, 1),
+  ];
   if (range[0]! > range[1]!) {
-    throw new Error(`${axis.name}: the range ${text} is empty; write the smaller coordinate first`);
+    throw new Error(
+      split < 0
+        ? `${axis.name}: no coordinate begins within ${text.trim()}; write a longer period`
+        : `${axis.name}: the range ${text} is empty; write the smaller coordinate first`,
+    );
   }
   return range;
+}
+
+/** Parses an end of a range: the first or the last coordinate of a date. */
+function parseEnd(axis: Axis, text: string, side: 0 | 1): Scalar {
+  if (axis.kind !== "integer") {
+    return parseCoordinate(axis, text);
+  }
+  const value = periodOf(axis, text.trim())[side];
+  return typeof axis.low === "bigint" ? value : Number(value);
+}
+
+/**
+ * Returns the ranges of the rows of a dense array, or `null` if it has no rows.
+ *
+ * Cells outside of the non-empty domain hold fill values. They are rows only if a range selects them.
+ */
+export function denseRanges(all: Axis[], ranges: Ranges, isWritten: boolean): Ranges | null {
+  if (!isWritten && Object.keys(ranges).length === 0) {
+    return null;
+  }
+  const filled: Ranges = Object.create(null);
+  for (const { name, low, high } of all) {
+    filled[name] = (Object.hasOwn(ranges, name) && ranges[name]) || [[low, high]];
+  }
+  return filled;
+}
+
+/** Returns the number of cells in the first range of each axis. */
+export function rangeSizes(all: Axis[], ranges: Ranges): number[] {
+  return all.map(({ name }) => {
+    const [low, high] = ranges[name]![0]!;
+    return Number(BigInt(high as number) - BigInt(low as number)) + 1;
+  });
 }
 
 /** Returns the ranges of typed slices, without axes that have none. */

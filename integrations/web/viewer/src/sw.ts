@@ -7,7 +7,9 @@ const scope = self as unknown as ServiceWorkerGlobalScope;
 const VERSION = "__VERSION__";
 const FILES = "__FILES__".split("\n");
 
-const CACHE = `tdb-viewer-${VERSION}`;
+/** Viewers in other folders of the host have other caches. */
+const PREFIX = `tdb-viewer ${scope.registration.scope} `;
+const CACHE = PREFIX + VERSION;
 
 scope.addEventListener("install", (event) => {
   const store = async () => {
@@ -22,7 +24,7 @@ scope.addEventListener("activate", (event) => {
   const clean = async () => {
     const names = await caches.keys();
     await Promise.all(
-      names.filter((name) => name.startsWith("tdb-viewer-") && name !== CACHE).map((name) => caches.delete(name)),
+      names.filter((name) => name.startsWith(PREFIX) && name !== CACHE).map((name) => caches.delete(name)),
     );
     await scope.clients.claim();
   };
@@ -37,7 +39,22 @@ scope.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET" || !own.has(url.href) || event.request.headers.has("range")) {
     return;
   }
-  const answer = async () => (await (await caches.open(CACHE)).match(url.href)) ?? fetch(event.request);
+  const cached = async () => (await caches.open(CACHE)).match(url.href);
+  const answer = async () => {
+    if (event.request.mode !== "navigate") {
+      return (await cached()) ?? fetch(event.request);
+    }
+    try {
+      // Another program may use the address by now, such as `tdb serve`.
+      return await fetch(event.request);
+    } catch (error) {
+      const page = await cached();
+      if (page) {
+        return page;
+      }
+      throw error;
+    }
+  };
   event.respondWith(answer());
 });
 

@@ -75,6 +75,35 @@ describe("coordinates", () => {
     expect(() => parseRange(rows, "7..5")).toThrow("empty");
   });
 
+  it("of dates end with the last value of the period", () => {
+    const axis = (unit: string): Axis => ({
+      ...days,
+      datatype: `datetime_${unit}`,
+      low: -(2n ** 62n),
+      high: 2n ** 62n,
+    });
+    expect(parseRange(days, "2024-05")).toEqual([19_844n, 19_874n]);
+    expect(parseRange(days, "2024")).toEqual([19_723n, 20_088n]);
+    expect(parseRange(days, "2024-02..2024-02")).toEqual([19_754n, 19_782n]);
+    expect(parseRange(axis("sec"), "1970-01-02")).toEqual([86_400n, 172_799n]);
+    expect(parseRange(axis("sec"), "1970-01-01T00:01..1970-01-01T01")).toEqual([60n, 7199n]);
+    expect(parseRange(axis("month"), "1969")).toEqual([-12n, -1n]);
+    expect(parseRange(axis("year"), "2024")).toEqual([54n, 54n]);
+    expect(parseRange(axis("week"), "1970-01")).toEqual([0n, 4n]);
+    expect(parseRange(axis("ns"), "1970-01-01 00:00:00.123456789")).toEqual([123_456_789n, 123_456_789n]);
+    expect(parseRange(axis("ns"), "1969-12-31T23:59:59.9Z")).toEqual([-100_000_000n, -1n]);
+    expect(parseRange(axis("as"), "1970-01-01T00:00:01")).toEqual([10n ** 18n, 2n * 10n ** 18n - 1n]);
+    expect(parseRange(days, "7D..9")).toEqual([7n, 9n]);
+  });
+
+  it("of dates are refused if no value begins within the period", () => {
+    expect(() => parseRange(days, "2024-05-01T12")).toThrow("no coordinate begins within");
+    expect(parseCoordinate(days, "2024-05-01T12")).toBe(19_844n);
+    for (const text of ["2023-02-29", "2024-13", "2024-05-01T24", "2024-05-01T10:60", "2024-05-01T10:00:00."]) {
+      expect(() => parseRange(days, text), text).toThrow("expected a date");
+    }
+  });
+
   it("of hostile names stay own properties", () => {
     const axis = { ...rows, name: "__proto__" };
     const ranges = sliceRanges([axis], Object.assign(Object.create(null), { ["__proto__"]: "2..3" }));

@@ -2,7 +2,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Axis, parseRange, sliceRanges } from "../dimensions";
-import { isAbort } from "../errors";
+import { isAbort, WorkerError } from "../errors";
+import { expectedRows } from "../expected";
 import { useSize } from "../hooks";
 import { compareCells, Pages } from "../pages";
 import { Menu } from "../parts/menu";
@@ -49,7 +50,11 @@ export function CellsView({ data, onKey }: { data: ArrayData; onKey(): void }) {
   return (
     <div class="cells">
       <Controls data={data} allColumns={allColumns} columns={columns} order={order} errors={errors} />
-      <Grid key={key} data={data} selection={selection} onKey={onKey} />
+      {hasError ? (
+        <ErrorBox error={rangeError(Object.values(errors))} onRetry={null} />
+      ) : (
+        <Grid key={key} data={data} selection={selection} onKey={onKey} />
+      )}
     </div>
   );
 }
@@ -64,6 +69,12 @@ function rangeErrors(axes: Axis[], slices: Record<string, string>): Record<strin
     }
   }
   return errors;
+}
+
+/** Replaces the table and its exports, which would hold cells outside of the intended ranges. */
+function rangeError(messages: string[]): WorkerError {
+  const hint = "correct the range, or clear it";
+  return new WorkerError({ category: "usage", message: messages.join("; "), path: null, field: null, hint });
 }
 
 interface ControlsProps {
@@ -149,25 +160,6 @@ function Controls({ data, allColumns, columns, order, errors }: ControlsProps) {
       </div>
     </div>
   );
-}
-
-/** Returns the number of rows before any is read: exact, or an upper bound. */
-function expectedRows(data: ArrayData, selection: Selection): { rows: number; isExact: boolean } | null {
-  const hasWhere = selection.where.trim() !== "";
-  if (data.schema.arrayType === "dense") {
-    const sizes = data.axes.map((axis) => {
-      const range = selection.ranges[axis.name]?.[0];
-      return range ? Number(BigInt(range[1] as number) - BigInt(range[0] as number)) + 1 : axis.size;
-    });
-    const rows = data.nonEmptyDomain || Object.keys(selection.ranges).length > 0 ? sizes.reduce((a, b) => a * b, 1) : 0;
-    return hasWhere ? null : { rows, isExact: true };
-  }
-  const { fragments } = data;
-  if (hasWhere || Object.keys(selection.ranges).length > 0 || fragments.some(({ cells }) => cells === null)) {
-    return null;
-  }
-  const rows = fragments.reduce((sum, { cells }) => sum + Number(cells), 0);
-  return { rows, isExact: fragments.length === 0 || (fragments.length === 1 && !fragments[0]!.hasDeletes) };
 }
 
 function Grid({ data, selection, onKey }: { data: ArrayData; selection: Selection; onKey(): void }) {

@@ -17,7 +17,7 @@ export async function exportCells(
   job: Job,
   report: (progress: Partial<Progress>) => void,
 ): Promise<{ bytes: Uint8Array; rows: number }> {
-  const query = { ...toQuery(selection, job), limit };
+  const query = await toQuery(array, selection, limit, job);
   if (format === "arrow") {
     const table = await array.read(query);
     const result = { bytes: table.toArrow(), rows: table.rows };

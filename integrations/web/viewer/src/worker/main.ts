@@ -5,8 +5,9 @@ import type { ArrayDescription, Failure, FromWorker, Method, Methods, Progress, 
 import { exportCells } from "./export";
 import { readPoints } from "./points";
 import { readRaster } from "./raster";
-import { readRows } from "./rows";
+import { countRows, estimateRead, readRows } from "./rows";
 import { arrayOf, closeSource, folderOf, groupOf, type Job, openSource, setKey, typeOf } from "./session";
+import { transferable } from "./transfer";
 
 type Report = (progress: Partial<Progress>) => void;
 type Handlers = {
@@ -30,14 +31,9 @@ const handlers: Handlers = {
   enumeration: async ({ ref, name }, job) => (await arrayOf(ref, job)).enumeration(name),
   rows: async ({ ref, selection, offset, limit }, job) =>
     readRows(await arrayOf(ref, job), selection, offset, limit, job),
-  count: async ({ ref, ranges, where }, job) => {
-    const array = await arrayOf(ref, job);
-    const query = { ranges, ...(where.trim() && { where }), signal: job.signal, onProgress: job.onProgress };
-    const [row] = await array.aggregate(query, [{ op: "count" }]);
-    return Number(Object.values(row ?? {})[0] ?? 0);
-  },
+  count: async ({ ref, ranges, where }, job) => countRows(await arrayOf(ref, job), ranges, where, job),
   estimate: async ({ ref, columns, ranges, where }, job) =>
-    (await arrayOf(ref, job)).plan({ columns, ranges, ...(where.trim() && { where }), signal: job.signal }),
+    estimateRead(await arrayOf(ref, job), columns, ranges, where, job),
   raster: async ({ ref, query }, job, report) => readRaster(await arrayOf(ref, job), query, job, report),
   points: async ({ ref, query }, job, report) => readPoints(await arrayOf(ref, job), query, job, report),
   export: async ({ ref, selection, limit, format }, job, report) =>
@@ -84,7 +80,7 @@ async function answer<M extends Method>(id: number, method: M, params: Methods[M
   };
   try {
     const result = await handlers[method](params, job, report);
-    send({ kind: "result", id, result }, transferable(result));
+    send({ kind: "result", id, result }, transferable(method, result));
   } catch (error) {
     send({ kind: "failure", id, failure: toFailure(error, controller.signal) });
   } finally {
@@ -94,28 +90,6 @@ async function answer<M extends Method>(id: number, method: M, params: Methods[M
 
 function send(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, { transfer });
-}
-
-/** Returns the buffers of a result that the worker needs no longer. */
-function transferable(result: unknown): Transferable[] {
-  const buffers = new Set<ArrayBuffer>();
-  const visit = (value: unknown, depth: number) => {
-    if (ArrayBuffer.isView(value)) {
-      if (
-        value.buffer instanceof ArrayBuffer &&
-        value.byteLength === value.buffer.byteLength &&
-        value.byteLength > 4096
-      ) {
-        buffers.add(value.buffer);
-      }
-    } else if (depth < 3 && value !== null && typeof value === "object") {
-      for (const child of Object.values(value)) {
-        visit(child, depth + 1);
-      }
-    }
-  };
-  visit(result, 0);
-  return [...buffers];
 }
 
 function toFailure(error: unknown, signal: AbortSignal): Failure {

@@ -1,16 +1,37 @@
 /** Pages of cells for the table. */
 
 import type { Column, Query, Table, TileArray } from "tdb-array";
-import { type Axis, axes, boxes, coordinate } from "../dimensions";
-import type { Ranges, Rows, Selection } from "../protocol";
+import { axes, boxes, coordinate, denseRanges, rangeSizes } from "../dimensions";
+import type { Estimate, Ranges, Rows, Selection } from "../protocol";
 import type { Job } from "./session";
 
-export function toQuery(selection: Selection, job: Job): Query {
+/**
+ * Returns the ranges of a selection, or `null` if it has no rows.
+ *
+ * Without ranges, the engine reads the whole domain of a dense array, with fill values.
+ */
+export async function rangesOf(array: TileArray, ranges: Ranges): Promise<Ranges | null> {
+  if (array.schema.arrayType !== "dense") {
+    return ranges;
+  }
+  const domain = await array.nonEmptyDomain();
+  return denseRanges(axes(array.schema, domain), ranges, domain !== null);
+}
+
+/** Returns the query of up to `limit` rows. */
+export async function toQuery(
+  array: TileArray,
+  { columns, ranges, where, order }: Selection,
+  limit: number,
+  job: Job,
+): Promise<Query> {
+  const filled = await rangesOf(array, ranges);
   return {
-    columns: selection.columns,
-    ranges: selection.ranges,
-    order: selection.order,
-    ...(selection.where.trim() && { where: selection.where }),
+    columns,
+    ranges: filled ?? ranges,
+    order,
+    limit: filled ? limit : 0,
+    ...(where.trim() && { where }),
     signal: job.signal,
     onProgress: job.onProgress,
   };
@@ -24,35 +45,53 @@ export async function readRows(
   limit: number,
   job: Job,
 ): Promise<Rows> {
-  const isDirect = array.schema.arrayType === "dense" && !selection.where.trim() && selection.order === "row-major";
+  const query = await toQuery(array, selection, limit, job);
+  const isDirect =
+    query.limit !== 0 && array.schema.arrayType === "dense" && !query.where && selection.order === "row-major";
   if (!isDirect) {
-    const table = await array.read({ ...toQuery(selection, job), offset, limit });
-    return collect([table], selection);
+    return collect([await array.read({ ...query, offset })], selection);
   }
-  const all = axes(array.schema, await array.nonEmptyDomain());
-  const region = all.map((axis) => within(axis, selection.ranges));
-  const shape = region.map(({ size }) => size);
+  const all = axes(array.schema, null);
+  const region = query.ranges!;
+  const shape = rangeSizes(all, region);
   const total = shape.reduce((product, size) => product * size, 1);
   const tables: Table[] = [];
   for (const box of boxes(shape, Math.min(offset, total), Math.min(offset + limit, total))) {
-    const ranges: Ranges = {};
+    const ranges: Ranges = Object.create(null);
     box.ranges.forEach(([first, last], index) => {
-      const axis = region[index]!;
-      ranges[axis.name] = [[coordinate(axis, first), coordinate(axis, last)]];
+      const { name, kind } = all[index]!;
+      const axis = { kind, low: region[name]![0]![0] };
+      ranges[name] = [[coordinate(axis, first), coordinate(axis, last)]];
     });
-    tables.push(await array.read({ ...toQuery(selection, job), ranges }));
+    const { limit: _, ...whole } = query;
+    tables.push(await array.read({ ...whole, ranges }));
   }
   return collect(tables, selection);
 }
 
-/** Returns the part of an axis in the selection. */
-function within(axis: Axis, ranges: Ranges): Axis {
-  const range = Object.hasOwn(ranges, axis.name) ? ranges[axis.name]?.[0] : undefined;
-  if (!range) {
-    return axis;
+/** Counts the rows of a selection. */
+export async function countRows(array: TileArray, given: Ranges, where: string, job: Job): Promise<number> {
+  const ranges = await rangesOf(array, given);
+  if (!ranges) {
+    return 0;
   }
-  const [low, high] = range;
-  return { ...axis, low, high, size: Number(BigInt(high as number) - BigInt(low as number)) + 1 };
+  const query = { ranges, ...(where.trim() && { where }), signal: job.signal, onProgress: job.onProgress };
+  const [row] = await array.aggregate(query, [{ op: "count" }]);
+  return Number(Object.values(row ?? {})[0] ?? 0);
+}
+
+/** Returns the cost of reading a selection. */
+export async function estimateRead(
+  array: TileArray,
+  columns: string[],
+  given: Ranges,
+  where: string,
+  job: Job,
+): Promise<Estimate> {
+  const ranges = await rangesOf(array, given);
+  return ranges
+    ? array.plan({ columns, ranges, ...(where.trim() && { where }), signal: job.signal })
+    : { requests: 0, bytes: 0, tiles: 0 };
 }
 
 function collect(tables: Table[], selection: Selection): Rows {
