@@ -19,7 +19,7 @@ use crate::shape::{Shape, volume};
 use crate::survivors::Survivors;
 
 /// Maximum number of boxes to compute, which takes a fraction of a second.
-pub(super) const MOST_BOXES: usize = 1 << 16;
+const MOST_BOXES: usize = 1 << 16;
 
 /// Returns `true` if unwritten cells are in the result, `false` if not, and `None` if this depends
 /// on the coordinates.
@@ -57,7 +57,7 @@ pub(super) fn within_survivors(query: &CheckedQuery, layers: &Layers, shape: &Sh
     let Some(condition) = query.filter.as_deref().filter(|_| unwritten_pass(query) == Some(false)) else {
         return Ok(None);
     };
-    let mut survivors = Survivors::new(&query.array, layers, shape, condition);
+    let mut survivors = Survivors::new((&query.array, condition), layers, shape, MOST_BOXES);
     let Some(boxes) = matching_boxes(query, layers, &mut survivors)? else { return Ok(None) };
     let mut query = query.clone();
     if let [_] = &boxes[..] {

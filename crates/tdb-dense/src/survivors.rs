@@ -9,7 +9,6 @@ use tdb_query::Pruner;
 use tdb_snapshot::{Result, Snapshot};
 
 use crate::layers::{Grid, Layer, Layers};
-use crate::narrow::MOST_BOXES;
 use crate::shape::{Odometer, Shape};
 
 /// The tiles of an array that fragment metadata does not rule out.
@@ -25,13 +24,14 @@ pub(super) struct Survivors<'a> {
 }
 
 impl<'a> Survivors<'a> {
+    /// Judges up to `left` tiles.
     pub(super) fn new(
-        array: &'a Snapshot,
+        (array, condition): (&'a Snapshot, &'a BoundCondition),
         layers: &'a Layers,
         shape: &'a Shape,
-        condition: &'a BoundCondition,
+        left: usize,
     ) -> Self {
-        Self { array, layers, shape, condition, pruners: HashMap::new(), left: MOST_BOXES }
+        Self { array, layers, shape, condition, pruners: HashMap::new(), left }
     }
 
     /// Returns boxes around the surviving tiles of a layer, clipped to `bounds`. `bounds` must be
