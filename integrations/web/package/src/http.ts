@@ -7,6 +7,8 @@ import type { Entry, HttpOptions, Source } from "./types.js";
 const MANIFEST = "tdb-manifest.txt";
 /** The largest file that is read from a server that ignores ranges. */
 const MOST_WITHOUT_RANGES = 8 << 20;
+/** The largest manifest, as for the command. */
+const MOST_MANIFEST = 256 << 20;
 /** The bytes of files from such servers that are kept. */
 const MOST_KEPT = 64 << 20;
 const ATTEMPTS = 4;
@@ -38,6 +40,7 @@ export class Http {
 
   /** Sends a request. Repeats it if the server is busy. */
   private async send(url: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+    const name = shown(url);
     for (let attempt = 1; ; attempt++) {
       let response: Response;
       try {
@@ -45,9 +48,9 @@ export class Http {
       } catch (cause) {
         if (signal?.aborted) throw cancelled(cause);
         // Browsers report a refused origin and an unreachable server alike.
-        const message = `${url}: cannot connect, or the server does not allow requests from this page (CORS)`;
+        const message = `${name}: cannot connect, or the server does not allow requests from this page (CORS)`;
         const hint = "check the address; let the server send Access-Control-Allow-Origin and expose Content-Range";
-        throw new TdbError("unavailable", message, { path: url, cause, hint });
+        throw new TdbError("unavailable", message, { path: name, cause, hint });
       }
       const isBusy = response.status === 429 || response.status >= 500;
       if (!isBusy || attempt === ATTEMPTS) return response;
@@ -57,13 +60,15 @@ export class Http {
     }
   }
 
-  /** Reads a file of text. Returns `undefined` if it does not exist. */
-  text(url: string, signal?: AbortSignal): Promise<string | undefined> {
+  /** Reads a file of up to `limit` bytes of text. Returns `undefined` if it does not exist. */
+  text(url: string, limit: number): Promise<string | undefined> {
     return this.limited(async () => {
-      const response = await this.send(url, {}, signal);
+      const response = await this.send(url, {});
       if (isMissing(response)) return undefined;
       if (!response.ok) throw refused(url, response);
-      return body(url, () => response.text(), signal);
+      const bytes = await body(url, response, limit);
+      if (bytes.length > limit) throw changed(url, `the file exceeds ${limit} bytes`);
+      return new TextDecoder().decode(bytes);
     });
   }
 
@@ -85,11 +90,13 @@ export class Http {
       const length = size ?? Number(response.headers.get("Content-Length") ?? NaN);
       if (!isWhole && !(length <= MOST_WITHOUT_RANGES)) {
         await response.body?.cancel();
-        const message = `${url}: the server ignores ranges, and the file is too large to be read as a whole`;
-        throw new TdbError("unavailable", message, { path: url, hint: "serve the folder with `tdb serve`, or another server with byte ranges" });
+        const name = shown(url);
+        const message = `${name}: the server ignores ranges, and the file is too large to be read as a whole`;
+        throw new TdbError("unavailable", message, { path: name, hint: "serve the folder with `tdb serve`, or another server with byte ranges" });
       }
-      const bytes = new Uint8Array(await body(url, () => response.arrayBuffer(), signal));
-      if (size !== undefined && bytes.length !== size) throw changed(url, `expected a file of ${size} bytes, found ${bytes.length}`);
+      const bytes = await body(url, response, size ?? MOST_WITHOUT_RANGES, signal);
+      if (size !== undefined && bytes.length !== size) throw changed(url, `expected a file of ${size} bytes, found ${found(bytes, size)}`);
+      if (size === undefined && bytes.length > MOST_WITHOUT_RANGES) throw changed(url, `the file exceeds ${MOST_WITHOUT_RANGES} bytes`);
       if (isWhole) return bytes;
       if (this.kept + bytes.length <= MOST_KEPT) {
         this.kept += bytes.length;
@@ -106,22 +113,71 @@ export class Http {
       await response.body?.cancel();
       throw changed(url, `asked for bytes ${start}-${end - 1}, found ${range}`);
     }
-    const bytes = new Uint8Array(await body(url, () => response.arrayBuffer(), signal));
+    const bytes = await body(url, response, end - start, signal);
     if (bytes.length !== end - start) {
-      throw changed(url, `expected ${end - start} bytes at ${start}, found ${bytes.length}`);
+      throw changed(url, `expected ${end - start} bytes at ${start}, found ${found(bytes, end - start)}`);
     }
     return bytes;
   }
 }
 
-/** Receives a body. Connections end early. */
-async function body<T>(url: string, receive: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Receives a body. Stops after `limit` bytes, with more bytes than allowed as the result. Connections end early. */
+async function body(url: string, response: Response, limit: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
   try {
-    return await receive();
+    const reader = response.body?.getReader();
+    for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader!.read()) {
+      parts.push(part.value);
+      length += part.value.length;
+      if (length > limit) {
+        await reader!.cancel();
+        break;
+      }
+    }
+    return joined(parts, length);
   } catch (cause) {
     if (signal?.aborted) throw cancelled(cause);
-    throw new TdbError("unavailable", `${url}: the download ended early`, { path: url, cause, hint: "read again" });
+    const name = shown(url);
+    throw new TdbError("unavailable", `${name}: the download ended early`, { path: name, cause, hint: "read again" });
   }
+}
+
+function joined(parts: Uint8Array[], length: number): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const whole = new Uint8Array(length);
+  let place = 0;
+  for (const part of parts) {
+    whole.set(part, place);
+    place += part.length;
+  }
+  return whole;
+}
+
+/** Describes the length of a body that is too short or too long. */
+function found(bytes: Uint8Array, expected: number): string {
+  return bytes.length > expected ? `${bytes.length} or more` : String(bytes.length);
+}
+
+/** Returns an address for messages: without its query, which may hold a signature. */
+export function shown(url: string): string {
+  return url.split("?", 1)[0]!;
+}
+
+/** Parses an address. Requests cannot send the name and the password of an address. */
+export function parseAddress(text: string): URL {
+  const base = typeof location === "undefined" ? undefined : location.href;
+  let url: URL;
+  try {
+    url = new URL(text, base);
+  } catch {
+    throw new TdbError("usage", `${shown(text)}: not a URL`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    const hint = "remove the part before @, and pass the header Authorization";
+    throw new TdbError("usage", `${url.origin}: the address has a user name or a password`, { hint });
+  }
+  return url;
 }
 
 function isMissing({ status }: Response): boolean {
@@ -130,12 +186,14 @@ function isMissing({ status }: Response): boolean {
 
 function refused(url: string, { status, statusText }: Response): TdbError {
   const hint = status === 401 || status === 403 ? "allow anonymous reads, or pass headers" : null;
-  return new TdbError("unavailable", `${url}: the server answered ${status} ${statusText}`.trimEnd(), { path: url, hint });
+  const name = shown(url);
+  return new TdbError("unavailable", `${name}: the server answered ${status} ${statusText}`.trimEnd(), { path: name, hint });
 }
 
 function changed(url: string, what: string): TdbError {
   const hint = "renew the manifest if files have changed, and turn off compression of files by the server";
-  return new TdbError("unavailable", `${url}: ${what}`, { path: url, hint });
+  const name = shown(url);
+  return new TdbError("unavailable", `${name}: ${what}`, { path: name, hint });
 }
 
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -164,9 +222,9 @@ export function parseManifest(text: string, name: string): Tree {
   const tree = new Tree();
   let last = "";
   for (const line of lines.slice(1)) {
-    const found = LINE.exec(line);
-    const path = found === null ? undefined : decoded(found[2]!);
-    const size = Number(found?.[1]);
+    const match = LINE.exec(line);
+    const path = match === null ? undefined : decoded(match[2]!);
+    const size = Number(match?.[1]);
     if (path === undefined || !Number.isSafeInteger(size)) throw wrong(line, "expected a size, a space and a path");
     const isFolder = path.endsWith("/");
     const plain = isFolder ? path.slice(0, -1) : path;
@@ -227,12 +285,7 @@ class HttpSource implements Source {
   private tree: Promise<Tree> | undefined;
 
   constructor(url: string, options: HttpOptions) {
-    const base = typeof location === "undefined" ? undefined : location.href;
-    try {
-      this.url = new URL(url, base);
-    } catch (cause) {
-      throw new TdbError("usage", `${url}: not a URL`, { cause });
-    }
+    this.url = parseAddress(url);
     if (!this.url.pathname.endsWith("/")) this.url.pathname += "/";
     this.name = this.url.origin + this.url.pathname;
     this.http = new Http(options);
@@ -252,8 +305,9 @@ class HttpSource implements Source {
   }
 
   private async loaded(): Promise<Tree> {
-    const name = this.of(MANIFEST);
-    const text = await this.http.text(name);
+    const url = this.of(MANIFEST);
+    const name = shown(url);
+    const text = await this.http.text(url, MOST_MANIFEST);
     if (text !== undefined) return parseManifest(text, name);
     const hint = "write it with `tdb manifest FOLDER`, or serve the folder with `tdb serve FOLDER`";
     throw new TdbError("unavailable", `${name}: no manifest`, { path: name, hint });

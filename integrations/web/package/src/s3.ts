@@ -1,11 +1,15 @@
 import { GoneError } from "./engine.js";
 import { TdbError } from "./errors.js";
-import { encoded, Http } from "./http.js";
+import { encoded, Http, parseAddress, shown } from "./http.js";
 import { isSafe, Tree } from "./tree.js";
 import type { Entry, HttpOptions, Source } from "./types.js";
 
 /** The pages of a listing, with 1000 files each, that are read to list all folders at once. */
 const PAGES_AT_ONCE = 4;
+/** The pages of a folder. A listing without end fails. */
+const MOST_PAGES = 1000;
+/** The bytes of a page of 1000 files with encoded keys of 1024 bytes. */
+const MOST_PAGE = 8 << 20;
 
 /** A prefix of a bucket that anyone may read and list. `endpoint` is the URL of the store. */
 export function s3Source(endpoint: string, bucket: string, prefix: string, options: HttpOptions = {}): Source {
@@ -28,6 +32,7 @@ class S3Source implements Source {
   private tree: Promise<Tree | null> | undefined;
 
   constructor(endpoint: string, bucket: string, prefix: string, options: HttpOptions) {
+    parseAddress(endpoint);
     this.bucket = `${endpoint.replace(/\/+$/, "")}/${encodeURIComponent(bucket)}`;
     const inner = prefix.replace(/^\/+|\/+$/g, "");
     this.prefix = inner === "" ? "" : `${inner}/`;
@@ -40,9 +45,14 @@ class S3Source implements Source {
     if (!isDeep) parameters.set("delimiter", "/");
     if (token !== undefined) parameters.set("continuation-token", token);
     const url = `${this.bucket}?${parameters}`;
-    const text = await this.http.text(url);
+    const text = await this.http.text(url, MOST_PAGE);
     if (text === undefined) throw new TdbError("unavailable", `${this.bucket}: no such bucket`, { path: this.bucket });
-    return parsePage(text, url);
+    const page = parsePage(text, shown(url));
+    if (page.next !== undefined && page.next === token) {
+      const hint = "check the endpoint";
+      throw new TdbError("unavailable", `${this.bucket}: the listing repeats a page`, { path: this.bucket, hint });
+    }
+    return page;
   }
 
   private async all(): Promise<Tree | null> {
@@ -75,7 +85,12 @@ class S3Source implements Source {
     const start = folder === "" ? this.prefix : `${this.prefix}${folder}/`;
     const entries: Entry[] = [];
     let token: string | undefined;
+    let pages = 0;
     do {
+      if (pages++ === MOST_PAGES) {
+        const message = `${this.name}/${folder}: the folder has more than ${MOST_PAGES} pages of files`;
+        throw new TdbError("unavailable", message, { path: folder, hint: "open a smaller folder" });
+      }
       const page = await this.page(start, false, token);
       for (const { key, size } of page.files) {
         const name = key.slice(start.length);
@@ -115,13 +130,11 @@ function parsePage(text: string, url: string): Page {
       throw wrong(`cannot decode the key ${JSON.stringify(key.slice(0, 80))}`);
     }
   };
-  const files = Array.from(text.matchAll(/<Contents>(.*?)<\/Contents>/gs), ([, file = ""]) => ({
-    key: decoded(inner(file, "Key")),
-    size: Number(inner(file, "Size") ?? NaN),
-  }));
-  const folders = Array.from(text.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs), ([, folder = ""]) =>
-    decoded(inner(folder, "Prefix")),
-  );
+  // Time in proportion to the text, even if no element ends.
+  const elements = (tag: string): string[] =>
+    text.split(`<${tag}>`).slice(1).map((rest) => rest.split(`</${tag}>`, 1)[0]!);
+  const files = elements("Contents").map((file) => ({ key: decoded(inner(file, "Key")), size: Number(inner(file, "Size") ?? NaN) }));
+  const folders = elements("CommonPrefixes").map((folder) => decoded(inner(folder, "Prefix")));
   const isCut = inner(text, "IsTruncated");
   const token = isCut === "false" ? undefined : inner(text, "NextContinuationToken");
   if (isCut === "true" && !token) throw wrong("the listing is cut, and has no token for its next page");

@@ -230,6 +230,64 @@ test("faults of servers give errors that say what to do", async () => {
   await bare.close();
 });
 
+test("addresses with a password are refused, and messages hide queries", async () => {
+  for (const open of [
+    () => tdb.httpSource("https://user:secret@host/a"),
+    () => tdb.s3Source("https://user:secret@host", "bucket", "p"),
+    () => tdb.httpSource("http://[?secret"),
+  ]) {
+    assert.throws(open, (error) => error instanceof tdb.TdbError && error.category === "usage" && !error.message.includes("secret"));
+  }
+  const data = (path) => path.startsWith("__fragments/") && path.endsWith("a0.tdb");
+  const faults = [
+    [(_, response) => response.writeHead(403).end(), /answered 403/],
+    [(_, response) => response.writeHead(404).end(), /no manifest/],
+    [(_, response) => response.writeHead(200).end("<html>"), /not a manifest/],
+    [(_, response, path) => data(path) && response.writeHead(404).end(), /does not exist/],
+    [(_, response, path) => data(path) && response.writeHead(206).end("abc"), /expected/],
+    [(_, response) => response.destroy(), /cannot connect/],
+  ];
+  for (const [answer, message] of faults) {
+    const server = await served({ answer });
+    const error = await (async () => (await tdb.openArray(`${server.url}?signature=secret`)).read())().catch((error) => error);
+    assert.match(error.message, message);
+    assert.doesNotMatch(`${error.message} ${error.path}`, /secret/);
+    await server.close();
+  }
+});
+
+test("answers without end are cut off", async () => {
+  const data = (path) => path.startsWith("__fragments/") && path.endsWith("a0.tdb");
+  const endless = (response, status) => {
+    response.writeHead(status);
+    const more = () => response.destroyed || response.write(Buffer.alloc(1 << 16), () => setImmediate(more));
+    more();
+    return true;
+  };
+  for (const status of [200, 206]) {
+    const server = await served({ answer: (_, response, path) => data(path) && endless(response, status) });
+    await fails(server.url, "unavailable", /expected .* bytes.*, found \d+ or more/);
+    await server.close();
+  }
+  const store = await serve(new Map(), { answer: (_, response) => endless(response, 200) });
+  await fails(tdb.s3Source(store.url, "bucket", "p"), "unavailable", /exceeds \d+ bytes/);
+  await store.close();
+});
+
+test("listings without end are cut off", async () => {
+  let page = 0;
+  let next = () => page++;
+  const text = () => `<ListBucketResult><NextContinuationToken>${next()}</NextContinuationToken><Contents><Key>p/f${page}</Key><Size>1</Size></Contents></ListBucketResult>`;
+  const server = await serve(new Map(), { answer: (_, response) => response.writeHead(200).end(text()) });
+  await assert.rejects(tdb.s3Source(server.url, "bucket", "p").list(""), /more than 1000 pages/);
+  next = () => 7;
+  await assert.rejects(tdb.s3Source(server.url, "bucket", "p").list(""), /repeats a page/);
+  await server.close();
+  const hostile = await serve(new Map(), { answer: (_, response) => response.writeHead(200).end(`<ListBucketResult>${"<Contents>".repeat(700_000)}`) });
+  await assert.rejects(tdb.s3Source(hostile.url, "bucket", "p").list(""), /has no name/);
+  await hostile.close();
+});
+
 test("busy servers are asked again", async () => {
   let busy = 2;
   const server = await served({ answer: (_, response, path) => path.startsWith("__schema/") && busy-- > 0 && response.writeHead(503).end() });

@@ -170,19 +170,27 @@ function join(folder: string, path: string): string {
   return folder ? `${folder}/${path}` : path;
 }
 
-/** Lists arrays, groups and folders of a folder that is neither. */
+/** Subfolders whose type is read at once. A type takes requests. */
+const MAX_TYPES = 2000;
+
+/**
+ * Lists arrays, groups and folders of a folder that is neither.
+ *
+ * Further arrays and groups count as folders until they are opened.
+ */
 export async function folderOf(ref: Ref): Promise<Child[]> {
   const { source } = opened(ref.source);
   const entries = await source.list(ref.path);
   const folders = entries.filter((entry) => entry.kind === "folder" && !entry.name.startsWith("__"));
-  const children = folders.slice(0, 2000).map(async ({ name }): Promise<Child> => {
+  const children = sorted(folders).map(async ({ name }, index): Promise<Child> => {
     const path = join(ref.path, name);
-    return { name, path, type: (await objectType(source, path)) ?? "folder", uri: path };
+    const type = index < MAX_TYPES ? await objectType(source, path) : null;
+    return { name, path, type: type ?? "folder", uri: path };
   });
-  return sorted(await Promise.all(children));
+  return Promise.all(children);
 }
 
-function sorted(children: Child[]): Child[] {
+function sorted<T extends { name: string }>(list: T[]): T[] {
   const collator = new Intl.Collator("en", { numeric: true });
-  return children.sort((a, b) => collator.compare(a.name, b.name));
+  return list.sort((a, b) => collator.compare(a.name, b.name));
 }
