@@ -141,7 +141,7 @@ async fn get<B>(shared: &Arc<Shared>, request: &Request<B>) -> Response<Body> {
     let found = found.await;
     match found.unwrap_or_else(|error| Err(io::Error::other(error))) {
         Ok(Some(Found::File(file))) => of_file(request, file),
-        Ok(Some(Found::Text(text))) => of_text(request, text),
+        Ok(Some(Found::Text(text))) => of_text(request, &text),
         Ok(Some(Found::Redirect(target))) => {
             let mut response = text(StatusCode::PERMANENT_REDIRECT, &target);
             if let Ok(target) = HeaderValue::try_from(target) {
@@ -174,7 +174,7 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     values.next().filter(|_| values.next().is_none())?.to_str().ok()
 }
 
-fn of_text<B>(request: &Request<B>, text: Text) -> Response<Body> {
+fn of_text<B>(request: &Request<B>, text: &Text) -> Response<Body> {
     let mut hasher = DefaultHasher::new();
     text.bytes.hash(&mut hasher);
     let size = text.bytes.len() as u64;
