@@ -12,9 +12,10 @@ use hyper::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CACHE_CONTROL,
     CONNECTION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, HeaderMap,
     HeaderName, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, LAST_MODIFIED,
-    LOCATION, ORIGIN, RANGE, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    LOCATION, ORIGIN, RANGE, REFERRER_POLICY, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::Semaphore;
 
 use crate::body::{Body, Piece, pieces, whole};
 use crate::found::{Found, FoundFile, Text};
@@ -50,13 +51,18 @@ pub(crate) struct Shared {
     pub(crate) address: IpAddr,
     /// Origins with access to the data, or `*`.
     pub(crate) origins: Vec<String>,
+    /// Bounds the lookups, which continue after a client has disconnected.
+    pub(crate) lookups: Arc<Semaphore>,
 }
 
 /// Answers a request.
 pub(crate) async fn answer<B>(shared: Arc<Shared>, request: Request<B>) -> Response<Body> {
     let is_head = request.method() == Method::HEAD;
     let origin = single(request.headers(), ORIGIN).map(str::to_owned);
-    let closes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    // A proxy may see another end of a request with a length and chunks. The bytes after the chunks
+    // are then no request.
+    let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let closes = is_chunked || !matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = match refused(&shared, &request) {
         Some(response) => response,
         None if request.method() == Method::OPTIONS => preflight(&shared, request.headers()),
@@ -126,10 +132,16 @@ fn preflight(shared: &Shared, headers: &HeaderMap) -> Response<Body> {
 async fn get<B>(shared: &Arc<Shared>, request: &Request<B>) -> Response<Body> {
     let Some(path) = decoded_path(request.uri().path()) else { return not_found() };
     let searched = shared.clone();
-    let found = tokio::task::spawn_blocking(move || searched.site.find(&path)).await;
+    let permit = shared.lookups.clone().acquire_owned().await;
+    let found = tokio::task::spawn_blocking(move || {
+        let found = searched.site.find(&path);
+        drop(permit);
+        found
+    });
+    let found = found.await;
     match found.unwrap_or_else(|error| Err(io::Error::other(error))) {
         Ok(Some(Found::File(file))) => of_file(request, file),
-        Ok(Some(Found::Text(text))) => of_text(request, text),
+        Ok(Some(Found::Text(text))) => of_text(request, &text),
         Ok(Some(Found::Redirect(target))) => {
             let mut response = text(StatusCode::PERMANENT_REDIRECT, &target);
             if let Ok(target) = HeaderValue::try_from(target) {
@@ -162,7 +174,7 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     values.next().filter(|_| values.next().is_none())?.to_str().ok()
 }
 
-fn of_text<B>(request: &Request<B>, text: Text) -> Response<Body> {
+fn of_text<B>(request: &Request<B>, text: &Text) -> Response<Body> {
     let mut hasher = DefaultHasher::new();
     text.bytes.hash(&mut hasher);
     let size = text.bytes.len() as u64;

@@ -2,18 +2,21 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, WriteFile, check_path};
 
 use crate::path::is_served;
 
-/// A local folder. Symbolic links are followed inside of the folder, and links to the outside do
-/// not exist. The operating system enforces this when it opens a path, so a concurrently
-/// changed link cannot lead outside.
+/// Maximum number of listings of a folder that changes meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// A local folder. Symbolic links are followed inside of the folder. Links to the outside and to
+/// hidden names do not exist. The operating system enforces the folder when it opens a path, so a
+/// concurrently changed link cannot lead outside.
 ///
 /// As a storage, the folder only lists names, kinds and sizes. Hidden names are not listed.
 #[derive(Clone, Debug)]
@@ -36,15 +39,38 @@ impl Folder {
 
     /// Opens a regular file at a checked path. Returns `None` if the file does not exist.
     pub(crate) fn file(&self, path: &str) -> io::Result<Option<(File, Metadata)>> {
-        let whole = self.whole(path);
-        // Opening a pipe would wait for a writer. A lookup fails for missing files, and for links
-        // to the outside and in cycles.
-        if !self.root.metadata(&whole).is_ok_and(|metadata| metadata.is_file()) {
-            return Ok(None);
+        // Opening a device can have effects. A lookup fails for missing files, and for links to the
+        // outside and in cycles.
+        match self.resolved(path) {
+            Ok(real) if self.root.metadata(&real).is_ok_and(|metadata| metadata.is_file()) => self.opened(&real),
+            _ => Ok(None),
         }
-        let file = self.root.open(&whole)?;
+    }
+
+    /// Opens a regular file at a path of the root.
+    fn opened(&self, path: &Path) -> io::Result<Option<(File, Metadata)>> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // A pipe may have replaced the file. Without the flag, opening it waits for a writer.
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        let file = self.root.open_with(path, &options)?;
         let metadata = file.metadata()?;
         Ok(metadata.is_file().then(|| (file.into_std(), metadata)))
+    }
+
+    /// Returns the path in the root without symbolic links. Fails for links to hidden names.
+    fn resolved(&self, path: &str) -> io::Result<PathBuf> {
+        self.real(Path::new(&self.whole(path)))
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        let real = self.root.canonicalize(path)?;
+        let is_hidden = |part| matches!(part, Component::Normal(name) if !name.to_str().is_some_and(is_served));
+        if real.components().any(is_hidden) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(real)
     }
 
     fn whole(&self, path: &str) -> String {
@@ -56,9 +82,22 @@ impl Folder {
     }
 
     fn entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
-        let whole = self.whole(folder);
+        for _ in 0..ATTEMPTS {
+            if let Some(entries) = self.read(folder)? {
+                return Ok(entries);
+            }
+        }
+        Err(io::Error::other("files change faster than the folder can be listed"))
+    }
+
+    /// Reads the entries. Returns `None` if the folder changed meanwhile: a file may have replaced an
+    /// entry after its name was passed, and the list would contain neither.
+    fn read(&self, folder: &str) -> io::Result<Option<Vec<Entry>>> {
+        let real = self.resolved(folder)?;
+        let changed = || self.root.metadata(&real).and_then(|metadata| metadata.modified()).ok();
+        let before = changed();
         let mut entries = Vec::new();
-        for entry in self.root.read_dir(&whole)? {
+        for entry in self.root.read_dir(&real)? {
             let entry = entry?;
             let Some(name) = entry.file_name().into_string().ok().filter(|name| is_served(name)) else { continue };
             let kind = entry.file_type()?;
@@ -66,10 +105,18 @@ impl Folder {
                 entries.push(Entry::folder(name));
                 continue;
             }
-            let metadata =
-                if kind.is_symlink() { self.root.metadata(format!("{whole}/{name}")) } else { entry.metadata() };
-            // A link to the outside, or a file removed meanwhile.
-            let Ok(metadata) = metadata else { continue };
+            let metadata = if kind.is_symlink() {
+                self.real(&real.join(&name)).and_then(|real| self.root.metadata(real))
+            } else {
+                entry.metadata()
+            };
+            let metadata = match metadata {
+                Ok(metadata) => metadata,
+                // A link to the outside, to a hidden name, to a missing file, or in a cycle.
+                Err(_) if kind.is_symlink() => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
             if metadata.is_file() {
                 entries.push(Entry::file(name, metadata.len()));
             } else if metadata.is_dir() {
@@ -77,7 +124,7 @@ impl Folder {
             }
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(entries)
+        Ok((changed() == before).then_some(entries))
     }
 
     fn refused<T>(&self, path: &str) -> Result<T> {
@@ -94,7 +141,7 @@ impl Storage for Folder {
 
     fn kind(&self, path: &str) -> Result<Option<EntryKind>> {
         check_path(path)?;
-        Ok(match self.root.metadata(self.whole(path)) {
+        Ok(match self.resolved(path).and_then(|real| self.root.metadata(real)) {
             Ok(metadata) if metadata.is_dir() => Some(EntryKind::Folder),
             Ok(metadata) if metadata.is_file() => Some(EntryKind::File),
             _ => None,
@@ -140,5 +187,52 @@ impl Storage for Folder {
 
     fn rename(&self, from: &str, _to: &str) -> Result<()> {
         self.refused(from)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // helpers of tests are tests
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+    use std::{fs, thread};
+
+    use super::*;
+
+    #[test]
+    fn listings_contain_a_replaced_file_or_its_replacement() {
+        let place = tempfile::tempdir().unwrap();
+        (0..200).for_each(|number| fs::write(place.path().join(format!("f{number}")), "").unwrap());
+        let folder = Folder::open(place.path()).unwrap();
+        let began = Instant::now();
+        assert_eq!(folder.list("").unwrap().len(), 200);
+        // The time of a change may have a resolution of some milliseconds.
+        let pause = (began.elapsed() * 3).max(Duration::from_millis(20));
+        fs::write(place.path().join("old"), "").unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    for (new, old) in [("new", "old"), ("old", "new")] {
+                        fs::write(place.path().join(new), "").unwrap();
+                        fs::remove_file(place.path().join(old)).unwrap();
+                        thread::sleep(pause);
+                    }
+                }
+            });
+            let listings: Vec<_> = (0..100).map(|_| folder.list("").unwrap()).collect();
+            stop.store(true, Ordering::Relaxed);
+            for entries in listings {
+                assert!(entries.iter().any(|entry| entry.name == "old" || entry.name == "new"));
+            }
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn opening_a_pipe_does_not_wait() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status().unwrap().success());
+        assert!(Folder::open(place.path()).unwrap().opened(Path::new("pipe")).unwrap().is_none());
     }
 }

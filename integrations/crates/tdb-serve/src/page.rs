@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use crate::folder::Folder;
 use crate::found::{Found, FoundFile, Text};
+use crate::site::SEARCHED;
 
 /// Paths and contents of the embedded files of the viewer.
 const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/viewer.rs"));
@@ -101,8 +102,9 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-/// Writes the page of a server without a viewer. The objects have a URL, a name and a kind.
-pub(crate) fn page(objects: impl Iterator<Item = (String, String, &'static str)>) -> String {
+/// Writes the page of a server without a viewer. The objects have a URL, a name and a kind. The
+/// list of the folders in `incomplete` is incomplete.
+pub(crate) fn page(objects: impl Iterator<Item = (String, String, &'static str)>, incomplete: &[&str]) -> String {
     let mut page = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>tdb serve</title>\n</head>\n\
          <body>\n<h1>Arrays and groups</h1>\n<ul>\n",
@@ -111,8 +113,16 @@ pub(crate) fn page(objects: impl Iterator<Item = (String, String, &'static str)>
         // Writing to a string does not fail.
         let _ = writeln!(page, "<li>{kind} <a href=\"{}\">{}</a></li>", escaped(&url), escaped(&name));
     }
+    page.push_str("</ul>\n");
+    for name in incomplete {
+        let name = escaped(name);
+        let _ = writeln!(
+            page,
+            "<p>The list is incomplete: {name} has more than {SEARCHED} folders. Serve a folder in it instead.</p>"
+        );
+    }
     page.push_str(
-        "</ul>\n<p>This build of tdb has no viewer. Build the viewer in the folder integrations/web/viewer with \
+        "<p>This build of tdb has no viewer. Build the viewer in the folder integrations/web/viewer with \
          <code>npm ci &amp;&amp; npm run build</code>. Then run <code>tdb serve PATH --viewer \
          integrations/web/viewer/dist</code>, or build tdb with the environment variable TDB_VIEWER set to this \
          folder.</p>\n</body>\n</html>\n",

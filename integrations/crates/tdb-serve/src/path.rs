@@ -29,7 +29,8 @@ pub fn decoded_path(path: &str) -> Option<String> {
 
 /// Returns `true` for served names: not hidden, and without a special meaning.
 pub(crate) fn is_served(name: &str) -> bool {
-    !name.starts_with('.') && !name.chars().any(char::is_control) && !(cfg!(windows) && is_special_on_windows(name))
+    let is_special = name.starts_with('.') || name.chars().any(char::is_control);
+    !is_special && (!cfg!(windows) || !is_special_on_windows(name))
 }
 
 /// Returns `true` for names of devices, streams and aliases on Windows.

@@ -93,6 +93,7 @@ fn merged(parts: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)] // one range in a list of ranges
 mod tests {
     use super::*;
 

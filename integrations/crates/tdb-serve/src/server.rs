@@ -24,6 +24,8 @@ use crate::site::Site;
 const HEADERS: usize = 16 << 10;
 /// Maximum number of headers of a request.
 const HEADER_COUNT: usize = 64;
+/// Maximum number of concurrent lookups of paths and walks of folders.
+const LOOKUPS: usize = 32;
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
@@ -146,7 +148,8 @@ impl Server {
         let failed = |source| ServeError::Address { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let shared = Arc::new(Shared { site, address: address.ip(), origins: options.origins.clone() });
+        let lookups = Arc::new(Semaphore::new(LOOKUPS));
+        let shared = Arc::new(Shared { site, address: address.ip(), origins: options.origins.clone(), lookups });
         Ok(Self { listener, address, shared, options: options.clone() })
     }
 

@@ -424,7 +424,10 @@ fn only_named_origins_may_read() {
 #[test]
 fn hostile_requests_are_refused() {
     let folder = folder();
-    let server = Running::of(&options(folder.path()));
+    let mut options = options(folder.path());
+    // Ends connections that the server keeps open.
+    options.idle_time = Duration::from_secs(2);
+    let server = Running::of(&options);
     for method in ["POST", "PUT", "DELETE", "PATCH", "PROPFIND", "TRACE", "CONNECT", "MKCOL"] {
         let answer = server.send(method, "/data/data/array/f", "Content-Length: 3\r\n");
         assert!(matches!(answer.status, 400 | 405), "{method}: {}", answer.head);
@@ -454,10 +457,15 @@ fn hostile_requests_are_refused() {
         let _ = stream.read_to_end(&mut bytes);
         assert!(matches!(Answer::of(&bytes).status, 0 | 400 | 505), "{raw:?}");
     }
-    let smuggled = "GET /data/data/array/f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\
-                    Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\nGET /secret HTTP/1.1\r\n\r\n";
-    let answer = server.raw(smuggled.as_bytes());
-    assert!(matches!(answer.status, 200 | 400) && answer.body.len() < 200, "{}", answer.head);
+    // One request by its length, two requests by its chunks.
+    let smuggled = "GET /data/data/array/f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 57\r\n\
+                    Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /data/data/array/f HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut stream = server.connect();
+    stream.write_all(smuggled.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let answers = String::from_utf8(bytes).unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 ").count(), 1, "{answers}");
     // The server still answers.
     assert_eq!(server.get("/data/data/array/f").status, 200);
 }
@@ -565,18 +573,6 @@ fn wrong_folders_are_refused() {
     assert!(fails(&|options| options.viewer = Some(folder.path().to_owned())).contains("index.html"));
     let taken = Running::of(&options(folder.path()));
     assert!(fails(&|options| options.port = taken.address.port()).contains("cannot listen on 127.0.0.1:"));
-}
-
-#[test]
-fn names_in_the_plain_page_are_escaped() {
-    let folder = folder();
-    fs::rename(folder.path().join("data/array"), folder.path().join("data/<b>&\"")).unwrap();
-    let page = Running::of(&options(folder.path())).get("/");
-    // A build with the viewer has no plain page.
-    if page.text().contains("This build of tdb has no viewer") {
-        assert!(page.text().contains(">data/&lt;b&gt;&amp;&quot;</a>"), "{}", page.text());
-        assert!(!page.text().contains("<b>"), "{}", page.text());
-    }
 }
 
 #[test]
