@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Fragment } from "../protocol";
 import { stopOf, timeOf, timeStops } from "../times";
 import { timeText } from "../values";
@@ -13,7 +13,8 @@ interface Props {
 export function TimeSlider({ fragments, at, onChange }: Props) {
   const stops = timeStops(fragments);
   const [position, setPosition] = useState(stopOf(stops, at));
-  useEffect(() => setPosition(stopOf(stops, at)), [at, stops.length]);
+  // A later effect would undo the next key.
+  useLayoutEffect(() => setPosition(stopOf(stops, at)), [at, stops.length]);
   if (stops.length < 2 && at === null) {
     return null;
   }

@@ -1,7 +1,7 @@
 /** An array: title, time, and the tabs. */
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { type Axis, axes, isNumeric } from "../dimensions";
 import { useTask } from "../hooks";
 import { imageLayout } from "../image-layout";
@@ -9,7 +9,7 @@ import type { View } from "../link";
 import { ErrorBox } from "../parts/messages";
 import { Tabs } from "../parts/tabs";
 import { TimeSlider } from "../parts/time-slider";
-import type { ArrayDescription, Ref } from "../protocol";
+import type { ArrayDescription, Fragment, Ref } from "../protocol";
 import { store, useStore } from "../store";
 import { bytesText, countText, plural } from "../values";
 import { client } from "../worker-client";
@@ -55,7 +55,10 @@ export function ArrayPage({ target, name, onKey }: Props) {
       },
     [described.data],
   );
-  const all = (target.at === null ? described.data : newest.data)?.fragments ?? [];
+  // The stops stay while another time is read. Otherwise the slider would lose its place between two keys.
+  const known = useRef<Fragment[]>([]);
+  known.current = (target.at === null ? described.data : newest.data)?.fragments ?? known.current;
+  const all = known.current;
   const slider = <TimeSlider fragments={all} at={target.at} onChange={(at) => store.push({ at })} />;
   if (described.error) {
     return (
