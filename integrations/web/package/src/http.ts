@@ -8,7 +8,7 @@ const MANIFEST = "tdb-manifest.txt";
 /** The largest file that is read from a server that ignores ranges. */
 const MOST_WITHOUT_RANGES = 8 << 20;
 /** The largest manifest, as for the command. */
-const MOST_MANIFEST = 256 << 20;
+const MOST_MANIFEST = 64 << 20;
 /** The bytes of files from such servers that are kept. */
 const MOST_KEPT = 64 << 20;
 const ATTEMPTS = 4;
