@@ -11,6 +11,9 @@ use tdb_storage::{Entry, EntryKind, ReadAt, Result, Storage, StorageError, Write
 
 use crate::path::is_served;
 
+/// Maximum number of listed folders in the search for arrays below a root.
+pub(crate) const SEARCHED: usize = 10_000;
+
 /// Maximum number of listings of a folder that changes meanwhile.
 const ATTEMPTS: usize = 100;
 

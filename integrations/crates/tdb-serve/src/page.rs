@@ -6,9 +6,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, SEARCHED};
 use crate::found::{Found, FoundFile, Text};
-use crate::site::SEARCHED;
 
 /// Paths and contents of the embedded files of the viewer.
 const EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/viewer.rs"));

@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 use tdb_cli::tdb_array::Listing;
 use tdb_storage::{EntryKind, MANIFEST_NAME, Manifest, Storage};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, SEARCHED};
 use crate::found::{Found, FoundFile, Text};
 use crate::page::{Viewer, page};
 
-/// Maximum number of listed folders in the search for arrays below a root.
-pub(crate) const SEARCHED: usize = 10_000;
 /// Maximum depth of the search. Links may form cycles.
 const DEEPEST: usize = 16;
 /// Characters of a URL without encoding.

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -37,7 +37,7 @@ impl Web {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (folder, seen) = (folder.clone(), seen.clone());
-                thread::spawn(move || while answer(&stream.as_ref().unwrap(), &folder, kind, &seen).is_some() {});
+                thread::spawn(move || while answer(stream.as_ref().unwrap(), &folder, kind, &seen).is_some() {});
             }
         });
         Self { url, requests }
@@ -50,7 +50,7 @@ impl Web {
 }
 
 /// Answers a request. Returns `None` at the end of the connection.
-fn answer(mut stream: &TcpStream, folder: &PathBuf, kind: Kind, seen: &Mutex<Vec<String>>) -> Option<()> {
+fn answer(mut stream: &TcpStream, folder: &Path, kind: Kind, seen: &Mutex<Vec<String>>) -> Option<()> {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
     let mut words = head.first()?.split(' ');
