@@ -24,14 +24,16 @@ const BUCKET: usize = 512;
 /// The maximum binary logarithm of the number of buckets. With more buckets, misses of the TLB cost
 /// more than the buckets save.
 const MOST_BUCKET_BITS: u32 = 11;
+/// The number of entries to distribute between two checks for cancellation.
+const CHECKED: usize = 1 << 18;
 
 impl<E: Entry> Sorter<E> {
     /// Sorts entries by key. The keys are in `low..=high`. Entries with equal keys are sorted by
     /// `compare_equal`. Without `compare_equal`, their order is unspecified.
     ///
     /// Entries are first distributed to buckets by the highest key bits. Then each bucket is sorted
-    /// in the cache. If keys are clustered, the benefit is smaller. After cancellation, remaining
-    /// buckets stay unsorted, and [`Workers::check`] returns the error.
+    /// in the cache. If keys are clustered, the benefit is smaller. After cancellation, the entries
+    /// are in no order, and [`Workers::check`] returns the error.
     pub fn sort(
         &mut self,
         workers: &Workers,
@@ -53,7 +55,7 @@ impl<E: Entry> Sorter<E> {
         if bits == 0 {
             return sort(entries);
         }
-        let ends = self.scatter(entries, 1 << bits, |key| key.bucket(low, shift));
+        let Some(ends) = self.scatter(entries, 1 << bits, |key| key.bucket(low, shift), is_cancelled) else { return };
         let mut rest = &mut entries[..];
         let mut start = 0;
         let buckets = ends.iter().map(|end| {
@@ -69,8 +71,15 @@ impl<E: Entry> Sorter<E> {
         }
     }
 
-    /// Distributes entries to `count` buckets. Returns the end of each bucket.
-    fn scatter(&mut self, entries: &mut Entries<E>, count: usize, bucket: impl Fn(E::Key) -> usize) -> Vec<usize> {
+    /// Distributes entries to `count` buckets. Returns the end of each bucket, or `None` after
+    /// cancellation, which leaves the entries as they are.
+    fn scatter(
+        &mut self,
+        entries: &mut Entries<E>,
+        count: usize,
+        bucket: impl Fn(E::Key) -> usize,
+        is_cancelled: impl Fn() -> bool,
+    ) -> Option<Vec<usize>> {
         let last = count - 1;
         let mut places = vec![0; count];
         for entry in entries.iter() {
@@ -82,13 +91,18 @@ impl<E: Entry> Sorter<E> {
         }
         self.spare.resize(entries.len());
         let spare = &mut *self.spare;
-        for entry in entries.iter() {
-            let place = &mut places[bucket(entry.key()).min(last)];
-            spare[*place] = *entry;
-            *place += 1;
+        for part in entries.chunks(CHECKED) {
+            if is_cancelled() {
+                return None;
+            }
+            for entry in part {
+                let place = &mut places[bucket(entry.key()).min(last)];
+                spare[*place] = *entry;
+                *place += 1;
+            }
         }
         std::mem::swap(entries, &mut self.spare);
-        places
+        Some(places)
     }
 }
 
