@@ -121,6 +121,7 @@ impl Column {
     /// Returns `len() + 1` offsets into the values, counted in values. Returns `None` for
     /// fixed-length cells.
     #[must_use]
+    #[inline]
     pub fn offsets(&self) -> Option<&[u64]> {
         self.offsets.as_ref().and_then(|offsets| offsets.values())
     }
@@ -156,6 +157,7 @@ impl Column {
     /// # Panics
     /// If the cell does not exist.
     #[must_use]
+    #[inline]
     pub fn cell(&self, cell: usize) -> Option<&[u8]> {
         self.is_valid(cell).then(|| self.cell_bytes(cell))
     }
@@ -165,12 +167,14 @@ impl Column {
     /// # Panics
     /// If the cell does not exist.
     #[must_use]
+    #[inline]
     pub fn cell_bytes(&self, cell: usize) -> &[u8] {
         assert!(cell < self.len, "cell {cell} of {}", self.len);
         &self.values[self.bytes_of(cell..cell + 1)]
     }
 
     /// Returns the byte range of `cells` in the values.
+    #[inline]
     fn bytes_of(&self, cells: Range<usize>) -> Range<usize> {
         let size = self.datatype.size();
         match (self.offsets(), self.cell_val_num.fixed()) {

@@ -98,44 +98,72 @@ impl Form {
     }
 }
 
-/// The number of objects that may be shared.
-const KNOWN: usize = 1 << 10;
+/// The binary logarithm of the number of objects that may be shared.
+const KNOWN_BITS: u32 = 10;
+
+/// An odd number with random bits.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The bytes and the object of a cell.
+struct Shared {
+    len: usize,
+    digest: u64,
+    /// Empty if the digest is the bytes.
+    bytes: Box<[u8]>,
+    object: Py<PyAny>,
+}
 
 /// Objects of recent cells, by a hash of their bytes.
 #[derive(Default)]
 struct Known {
-    objects: Vec<Option<(Box<[u8]>, Py<PyAny>)>>,
+    objects: Vec<Option<Shared>>,
     found: usize,
     missed: usize,
 }
 
 impl Known {
-    /// Returns the place of an object. `None` if most cells are distinct, or too long.
-    fn slot(&mut self, bytes: &[u8]) -> Option<usize> {
+    /// Returns the place of an object, and the digest of its bytes. `None` if most cells are
+    /// distinct, or too long.
+    fn slot(&self, bytes: &[u8]) -> Option<(usize, u64)> {
         const LONGEST: usize = 64;
-        if bytes.len() > LONGEST || self.missed > KNOWN + 4 * self.found {
+        if bytes.len() > LONGEST || self.missed > (1 << KNOWN_BITS) + 4 * self.found {
             return None;
         }
-        let hash = bytes.iter().fold(bytes.len() as u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
-        });
-        Some(hash as usize % KNOWN)
+        let digest = digest(bytes);
+        let hash = (digest ^ bytes.len() as u64).wrapping_mul(FACTOR);
+        Some(((hash >> (u64::BITS - KNOWN_BITS)) as usize, digest))
     }
 
-    fn get(&mut self, slot: usize, bytes: &[u8]) -> Option<&Py<PyAny>> {
-        match self.objects.get(slot) {
-            Some(Some((known, object))) if **known == *bytes => {
-                self.found += 1;
-                Some(object)
-            }
-            _ => None,
+    fn get(&mut self, (slot, digest): (usize, u64), bytes: &[u8]) -> Option<&Py<PyAny>> {
+        let known = self.objects.get(slot)?.as_ref()?;
+        let is_equal = known.len == bytes.len() && known.digest == digest;
+        if !is_equal || (bytes.len() >= WORD && *known.bytes != *bytes) {
+            return None;
         }
+        self.found += 1;
+        Some(&known.object)
     }
 
-    fn set(&mut self, slot: usize, bytes: &[u8], object: Py<PyAny>) {
+    fn set(&mut self, (slot, digest): (usize, u64), bytes: &[u8], object: Py<PyAny>) {
         self.missed += 1;
-        self.objects.resize_with(KNOWN, || None);
-        self.objects[slot] = Some((bytes.into(), object));
+        self.objects.resize_with(1 << KNOWN_BITS, || None);
+        let len = bytes.len();
+        let bytes = if len < WORD { Box::default() } else { bytes.into() };
+        self.objects[slot] = Some(Shared { len, digest, bytes, object });
+    }
+}
+
+const WORD: usize = 8;
+
+/// Returns the bytes as a number if they are fewer than a word, and a hash of more bytes.
+fn digest(bytes: &[u8]) -> u64 {
+    if let Some(last) = bytes.last_chunk::<WORD>() {
+        let words = bytes.as_chunks::<WORD>().0.iter().chain([last]);
+        words.fold(0, |digest, word| (digest ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR).rotate_left(23))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+    } else {
+        bytes.iter().fold(0, |digest, byte| digest << 8 | u64::from(*byte))
     }
 }
 

@@ -178,6 +178,17 @@ def test_pandas_keeps_nulls_categories_and_dates(calls: str) -> None:
     assert frame["day"][2] == pd.Timestamp("2024-02-01")
 
 
+def test_equal_texts_may_share_an_object(tmp_path: Path) -> None:
+    random = np.random.default_rng(8)
+    # Few letters make texts of different lengths that begin and end alike.
+    known = {"".join(random.choice(list("a\0é"), size)) for size in range(70) for _ in range(20)}
+    texts = random.choice(np.array(sorted(known), object), 20_000)
+    array = tdb.from_numpy(tmp_path / "array", {"text": texts})
+    read = array.read().to_numpy()["text"]
+    assert read.tolist() == texts.tolist()
+    assert len(set(map(id, read))) < len(texts)
+
+
 def test_arrow_and_polars_read_the_same_cells(calls: str) -> None:
     read = tdb.open(calls).read(["pos", "alt", "depth", "filter"], order="row-major")
     expected = {

@@ -76,7 +76,7 @@ def schema_from_numpy(
     attributes: list[Attribute] = []
     for name, array in arrays.items():
         if array.dtype.kind == "O":
-            attribute, _ = _object_attribute(name, array.reshape(-1), filters)
+            attribute = _object_attribute(name, array.reshape(-1), filters)
         else:
             datatype, count = _types.datatype_of(array.dtype, name)
             nullable = hasattr(array, "mask")
@@ -158,16 +158,26 @@ def discard(array: Array) -> None:
 
 
 def _object_attribute(
-    name: str, values: Any, filters: Sequence[Filter | str]
-) -> tuple[Attribute, bool]:
-    """Builds an attribute for objects: texts, bytes, or numbers of one type."""
-    kinds: dict[type, int] = {}
+    name: str,
+    values: Any,
+    filters: Sequence[Filter | str],
+    column: Any = None,
+) -> Attribute:
+    """Builds an attribute for objects: texts, bytes, or numbers of one type.
+
+    ``column`` is the column of pandas with these values.
+    """
     items: list[Any] = values.tolist()
     found = set(map(type, items))
-    nullable = type(None) in found
     if found - {type(None)} in ({str}, {bytes}):
         # Neither of them has NaN.
-        return (Attribute(name, *found - {type(None)}, nullable=nullable, filters=filters), nullable)
+        nullable = type(None) in found
+        return Attribute(name, *found - {type(None)}, nullable=nullable, filters=filters)
+    if column is not None:
+        # pandas has NaN and NA for missing values.
+        items = numpy().where(column.isna(), None, values).tolist()
+    nullable = False
+    kinds: dict[type, int] = {}
     for cell, value in enumerate(items):
         if value is None or value != value:
             nullable = True
@@ -185,7 +195,7 @@ def _object_attribute(
         raise UsageError(
             f"column {name!r}: arrays do not support {kind.__name__} objects", field=name
         )
-    return (Attribute(name, kind, nullable=nullable, filters=filters), nullable)
+    return Attribute(name, kind, nullable=nullable, filters=filters)
 
 
 def schema_from_pandas(
@@ -235,9 +245,7 @@ def schema_from_pandas(
             attributes.append(Attribute(name, datatype, nullable=True, filters=filters))
         else:
             objects = np.asarray(column.astype(object))
-            if not _write.is_plain(objects.tolist()):
-                objects = np.where(np.asarray(column.isna()), None, objects)
-            attributes.append(_object_attribute(name, objects, filters)[0])
+            attributes.append(_object_attribute(name, objects, filters, column))
     types = {name: _dimension_type(name, columns) for name in dimensions}
     return _table_schema(
         types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates

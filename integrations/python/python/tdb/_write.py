@@ -30,11 +30,6 @@ def is_arrow(data: object) -> bool:
     )
 
 
-def is_plain(items: list[Any]) -> bool:
-    """Whether all items are texts, bytes or ``None``."""
-    return set(map(type, items)) <= {str, bytes, type(None)}
-
-
 def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas"
 
@@ -100,6 +95,7 @@ class _Column:
         self.lookup = lookup
         self.datatype = field.datatype
         self.count = field.values_per_cell
+        self.is_of_pandas = False
 
     def error(self, what: str) -> UsageError:
         return UsageError(f"column {self.field.name!r}: {what}", field=self.field.name)
@@ -128,6 +124,7 @@ class _Column:
     def _unmasked(self, values: Any) -> tuple[Any, Any]:
         """Splits a column into values and validity."""
         if _is_pandas(values):
+            self.is_of_pandas = True
             return self._pandas(values)
         for method in ("to_pylist", "to_list"):
             if not hasattr(values, "dtype") or type(values).__module__.startswith("polars"):
@@ -161,11 +158,7 @@ class _Column:
         if isinstance(dtype, pd.CategoricalDtype):
             return ([None if value is np.nan else value for value in values.astype(object)], None)
         if isinstance(dtype, np.dtype):
-            array: Any = values.to_numpy()
-            if array.dtype.kind == "O" and self._is_text() and not is_plain(array.tolist()):
-                # pandas has NaN for missing texts.
-                array = np.where(pd.isna(array), None, array)
-            return (array, None)
+            return (values.to_numpy(), None)
         missing = np.asarray(values.isna())
         if self._is_text():
             objects = np.asarray(values.astype(object))
@@ -296,8 +289,13 @@ class _Column:
             raise self.error(f"found the shape {values.shape}, expected one text per cell")
         if values.dtype.kind in ("O", "T"):
             items: list[Any] = values.tolist()
-            # The native module takes these types as they are.
-            return items if is_plain(items) else self._list(items)
+            # The native module takes texts, bytes and `None` as they are.
+            if set(map(type, items)) <= {str, bytes, type(None)}:
+                return items
+            if self.is_of_pandas:
+                # pandas has NaN for missing texts.
+                items = np.where(pandas().isna(values), None, values).tolist()
+            return self._list(items)
         if values.dtype.kind == "V":
             if self.count is None or self.count == values.dtype.itemsize:
                 return self._list([item.tobytes() for item in values])
