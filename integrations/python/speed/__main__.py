@@ -47,11 +47,13 @@ def main() -> int:
         library, name = arguments.work
         work(library, next(row for row in ROWS if row.name == name), arguments.arrays)
         return 0
+    rows = [row for row in ROWS if arguments.only in row.name]
+    if not rows:
+        parser.error(f"no name of a row contains {arguments.only!r}")
     with tempfile.TemporaryDirectory(prefix="tdb-speed-") as scratch:
         folder = arguments.arrays or Path(scratch) / "arrays"
         if not folder.exists():
             data.create(folder)
-        rows = [row for row in ROWS if arguments.only in row.name]
         return table([measured(row, folder, arguments.repeats) for row in rows])
 
 
