@@ -15,6 +15,9 @@ const FOLDERS: [&str; 2] = ["integrations/web/viewer", "integrations/web/tests"]
 /// The build of the package for browsers, on which the viewer depends.
 const PACKAGE: &str = "integrations/web/package/dist/index.js";
 
+/// The command, in both workspaces.
+const PROGRAM: &str = if cfg!(windows) { "tdb.exe" } else { "tdb" };
+
 /// Names of the programs of Chromium.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -37,7 +40,11 @@ pub fn run() -> Outcome {
 fn checks(browser: &Path) -> Result {
     // The tests compare the page with cells that this command prints.
     show(&["build", "--package", "tdb-cli"], &[])?;
-    let command = workspace().join("target/debug").join(format!("tdb{}", env::consts::EXE_SUFFIX));
+    let command = workspace().join("target/debug").join(PROGRAM);
+    let server = workspace().join("integrations/target/debug").join(PROGRAM);
+    if !server.is_file() {
+        return Err("the step `integrations` builds the program of `tdb-full` that the tests start".into());
+    }
     for folder in FOLDERS {
         npm(folder, &["ci", "--no-audit", "--no-fund"])?;
     }
@@ -46,7 +53,7 @@ fn checks(browser: &Path) -> Result {
     npm(FOLDERS[0], &["run", "build"])?;
     let mut tests = Command::new("npm");
     tests.args(["test", "--prefix"]).arg(workspace().join(FOLDERS[1]));
-    cargo::run(tests.env("TDB", command).env("CHROMIUM", browser), &[])
+    cargo::run(tests.env("TDB", command).env("TDB_SERVE", server).env("CHROMIUM", browser), &[])
 }
 
 fn npm(folder: &str, arguments: &[&str]) -> Result {
