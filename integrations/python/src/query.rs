@@ -124,6 +124,14 @@ impl NativeQuery {
         Ok(Self { query, limit: parts.limit, has_budget: parts.budget.is_some(), options })
     }
 
+    /// Returns the query of an aggregate.
+    fn without_limit(&self) -> Result<Query> {
+        match self.limit {
+            None => Ok(self.query.clone()),
+            Some(_) => Err(Failure::usage("an aggregate covers all selected cells; remove the limit")),
+        }
+    }
+
     /// Returns an upper limit of the size of the result in bytes. Texts are estimated.
     fn size(&self) -> Result<u64> {
         const TEXT: u64 = 32;
@@ -334,7 +342,7 @@ impl NativeQuery {
     ) -> Result<(Vec<NativeColumn>, Vec<String>)> {
         let aggregates = aggregate::parsed(aggregates)?;
         let monitor = Monitor::only_cancelling();
-        let query = self.query.clone().monitor(&monitor);
+        let query = self.without_limit()?.monitor(&monitor);
         let found = interruptible(py, &monitor, || Ok(query.aggregate(aggregates)?))?;
         let columns = found.batch().columns().iter().cloned().map(NativeColumn::from).collect();
         Ok((columns, found.saturated().to_vec()))
@@ -349,7 +357,7 @@ impl NativeQuery {
     ) -> Result<(Vec<NativeColumn>, Vec<String>)> {
         let aggregates = aggregate::parsed(aggregates)?;
         let monitor = Monitor::only_cancelling();
-        let query = self.query.clone().monitor(&monitor);
+        let query = self.without_limit()?.monitor(&monitor);
         interruptible(py, &monitor, || {
             let mut groups = query.group_by(keys, aggregates)?;
             let batches = groups.by_ref().collect::<Result<Vec<_>, _>>()?;

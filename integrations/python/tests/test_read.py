@@ -289,6 +289,14 @@ def test_aggregates_equal_numpy(grid: str, calls: str) -> None:
     assert list(none.values()) == [None]
 
 
+def test_an_aggregate_with_a_limit_is_an_error(grid: str) -> None:
+    read = tdb.open(grid).read(limit=10)
+    with pytest.raises(tdb.UsageError, match="remove the limit"):
+        read.aggregate(tdb.count())
+    with pytest.raises(tdb.UsageError, match="remove the limit"):
+        read.group_by("a").aggregate(tdb.count())
+
+
 def test_groups_are_sorted_by_key(calls: str) -> None:
     groups = tdb.open(calls).group_by("chrom").aggregate(tdb.count(), tdb.col("qual").max())
     assert groups.to_numpy()["chrom"].tolist() == ["1", "2", "X"]
