@@ -86,6 +86,9 @@ impl Toolchain {
     pub fn cargo(&self, arguments: &[String]) -> Result {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).args(["--target", TARGET, "--target-dir"]).arg(target());
+        // Browsers have these instructions since 2023.
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
+        command.env("CFLAGS_wasm32_unknown_unknown", "-msimd128");
         if let Self::Unpacked { home, linker } = self {
             let libraries = home.join("usr/lib/x86_64-linux-gnu");
             command.args(["-Z", "build-std=std,panic_abort"]);
@@ -151,7 +154,7 @@ pub fn build(toolchain: &Toolchain) -> Result {
     let module = target().join(TARGET).join("wasm/tdb_wasm.wasm");
     let generated = package.join("src/wasm");
     let mut bindgen = Command::new(bindgen());
-    bindgen.args(["--target", "web", "--out-dir"]).arg(&generated).arg(module);
+    bindgen.args(["--target", "web", "--remove-name-section", "--out-dir"]).arg(&generated).arg(module);
     run(&mut bindgen, &[])?;
     npm(&package, &["ci", "--no-audit", "--no-fund"])?;
     let out = package.join("dist");

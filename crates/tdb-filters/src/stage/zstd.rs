@@ -1,5 +1,7 @@
 //! Zstandard: one frame per part, with content size and without checksum.
 
+use std::io;
+
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::FilterError;
@@ -12,8 +14,13 @@ const MIN_LEVEL: i32 = -7;
 #[derive(Default)]
 pub(crate) struct Context {
     decompressor: Option<Decompressor<'static>>,
-    compressor: Option<(i32, Compressor<'static>)>,
+    /// A level and the compressor for it. As a function, because dropping a [`Compressor`] would
+    /// link the encoder into programs that only read, such as the package for browsers.
+    compressor: Option<(i32, Box<Compress>)>,
 }
+
+/// Compresses bytes, and returns the compressed size.
+type Compress = dyn FnMut(&[u8], &mut [u8]) -> io::Result<usize> + Send;
 
 impl Context {
     pub(crate) fn decode(&mut self, input: &[u8], out: &mut [u8]) -> Result<(), FilterError> {
@@ -28,24 +35,25 @@ impl Context {
     }
 
     pub(crate) fn encode(&mut self, level: i32, input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
-        let compressor = match &mut self.compressor {
-            Some((of, compressor)) if *of == level => compressor,
+        let compress = match &mut self.compressor {
+            Some((of, compress)) if *of == level => compress,
             other => &mut other.insert((level, compressor(level)?)).1,
         };
         let start = out.len();
         out.resize(start + zstd::zstd_safe::compress_bound(input.len()), 0);
-        let written = compressor.compress_to_buffer(input, &mut out[start..]).map_err(|error| encoder(&error))?;
+        let written = compress(input, &mut out[start..]).map_err(|error| encoder(&error))?;
         out.truncate(start + written);
         Ok(())
     }
 }
 
 /// Level -1 is a distinct level, unlike in other codecs. Zstd clamps levels above the maximum.
-fn compressor(level: i32) -> Result<Compressor<'static>, FilterError> {
+fn compressor(level: i32) -> Result<Box<Compress>, FilterError> {
     let level = if level < MIN_LEVEL { zstd::DEFAULT_COMPRESSION_LEVEL } else { level };
-    Compressor::new(level).map_err(|error| encoder(&error))
+    let mut compressor = Compressor::new(level).map_err(|error| encoder(&error))?;
+    Ok(Box::new(move |input, out| compressor.compress_to_buffer(input, out)))
 }
 
-fn encoder(error: &std::io::Error) -> FilterError {
+fn encoder(error: &io::Error) -> FilterError {
     FilterError::Encoder { filter: FILTER, message: error.to_string() }
 }

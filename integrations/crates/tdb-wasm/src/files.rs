@@ -40,7 +40,7 @@ pub(crate) struct Files {
 }
 
 /// Bytes of a file by start and operation.
-type Blocks = BTreeMap<(u64, u32), Arc<[u8]>>;
+type Blocks = BTreeMap<(u64, u32), Vec<u8>>;
 
 #[derive(Debug, Default)]
 struct State {
@@ -55,34 +55,27 @@ struct State {
 }
 
 impl State {
-    /// Copies bytes of a file to the start of `buffer`, and returns their number.
-    fn copy(&self, path: &str, offset: u64, buffer: &mut [u8]) -> usize {
+    /// Returns the fetched bytes of a file from an offset on, up to the end of a block.
+    fn block(&self, path: &str, offset: u64) -> Option<&[u8]> {
         /// Blocks of other operations may start between the offset and the block with its byte.
         const MOST_STEPS: usize = 64;
-        let Some(blocks) = self.ranges.get(path) else { return 0 };
-        for ((start, _), bytes) in blocks.range(..=(offset, u32::MAX)).rev().take(MOST_STEPS) {
-            let skipped = usize::try_from(offset - start).unwrap_or(usize::MAX);
-            if let Some(found) = bytes.get(skipped..).filter(|found| !found.is_empty()) {
-                let len = found.len().min(buffer.len());
-                buffer[..len].copy_from_slice(&found[..len]);
-                return len;
-            }
-        }
-        0
+        let blocks = self.ranges.get(path)?.range(..=(offset, u32::MAX)).rev().take(MOST_STEPS);
+        let mut rest = blocks.filter_map(|((start, _), bytes)| bytes.get(usize::try_from(offset - start).ok()?..));
+        rest.find(|rest| !rest.is_empty())
     }
 
     /// Fills the buffer, or records the missing range.
     fn read(&mut self, path: &str, offset: u64, buffer: &mut [u8]) -> bool {
         let mut done = 0;
         while done < buffer.len() {
-            match self.copy(path, offset + done as u64, &mut buffer[done..]) {
-                0 => {
-                    let missing = offset + done as u64..offset + buffer.len() as u64;
-                    self.missing_ranges.entry(path.to_owned()).or_default().push(missing);
-                    return false;
-                }
-                len => done += len,
-            }
+            let Some(block) = self.block(path, offset + done as u64) else {
+                let missing = offset + done as u64..offset + buffer.len() as u64;
+                self.missing_ranges.entry(path.to_owned()).or_default().push(missing);
+                return false;
+            };
+            let len = block.len().min(buffer.len() - done);
+            buffer[done..done + len].copy_from_slice(&block[..len]);
+            done += len;
         }
         true
     }
@@ -91,7 +84,7 @@ impl State {
         let Some(blocks) = self.ranges.get(path) else { return false };
         let mut end = range.start;
         while end < range.end {
-            let reach = |((start, _), bytes): (&(u64, u32), &Arc<[u8]>)| start + bytes.len() as u64;
+            let reach = |((start, _), bytes): (&(u64, u32), &Vec<u8>)| start + bytes.len() as u64;
             match blocks.range(..=(end, u32::MAX)).rev().take(64).map(reach).max() {
                 Some(reached) if reached > end => end = reached,
                 _ => return false,
@@ -129,7 +122,7 @@ impl Files {
     /// Adds bytes of a file for an operation.
     pub(crate) fn supply(&self, operation: u32, path: &str, start: u64, bytes: Vec<u8>) {
         let mut state = self.state();
-        state.ranges.entry(path.to_owned()).or_default().insert((start, operation), bytes.into());
+        state.ranges.entry(path.to_owned()).or_default().insert((start, operation), bytes);
     }
 
     pub(crate) fn supply_gone(&self, path: &str) {
@@ -210,6 +203,13 @@ impl Fetching {
     fn not_fetched(&self, path: &str) -> StorageError {
         let source = io::Error::new(io::ErrorKind::WouldBlock, "not fetched yet");
         StorageError::Io { path: self.describe(path), source: Arc::new(source) }
+    }
+
+    /// Records a missing range.
+    #[cold]
+    fn miss(&self, path: &str, whole: &str, range: &Range<u64>) -> StorageError {
+        self.files.state().missing_ranges.entry(whole.to_owned()).or_default().push(range.clone());
+        self.not_fetched(path)
     }
 
     fn read_only(&self, path: &str) -> StorageError {
@@ -332,16 +332,27 @@ impl Storage for Fetching {
         if range.end > size {
             return Err(StorageError::UnexpectedEnd { path: self.describe(path), offset: range.start, need, size });
         }
+        let whole = self.whole(path)?;
+        let state = self.files.state();
+        if state.gone.contains(&whole) {
+            return Err(StorageError::NotFound { path: self.describe(path) });
+        }
         // Without memory for a range that is not fetched yet.
-        if !self.files.state().has(&self.whole(path)?, &range) {
-            file.read_into(range.start, &mut []).and_then(|()| self.miss(path, &range))?;
+        if !state.has(&whole, &range) {
+            drop(state);
+            return Err(self.miss(path, &whole, &range));
         }
         let too_large = || StorageError::TooLarge { path: self.describe(path), size: need };
         let len = usize::try_from(need).map_err(|_| too_large())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| too_large())?;
-        bytes.resize(len, 0);
-        file.read_into(range.start, &mut bytes)?;
+        while bytes.len() < len {
+            let Some(block) = state.block(&whole, range.start + bytes.len() as u64) else {
+                drop(state);
+                return Err(self.miss(path, &whole, &range));
+            };
+            bytes.extend_from_slice(&block[..block.len().min(len - bytes.len())]);
+        }
         Ok(Fetched { file, start: range.start, bytes, is_cached: false })
     }
 
@@ -389,20 +400,6 @@ impl Storage for Fetching {
 
     fn remove_folder(&self, folder: &str) -> Result<()> {
         Err(self.read_only(folder))
-    }
-}
-
-impl Fetching {
-    /// Records a missing range.
-    fn miss(&self, path: &str, range: &Range<u64>) -> Result<()> {
-        let whole = self.whole(path)?;
-        let mut state = self.files.state();
-        if !state.gone.contains(&whole) {
-            state.missing_ranges.entry(whole).or_default().push(range.clone());
-            drop(state);
-            return Err(self.not_fetched(path));
-        }
-        Err(StorageError::NotFound { path: self.describe(path) })
     }
 }
 
