@@ -57,6 +57,7 @@ fn sorted_by<K: Key>(
     let mut entries = Entries::<K::Entry>::default();
     entries.reserve(len);
     entries.extend(keys.into_iter().zip(0..).map(|(key, cell)| Entry::new(key, 0, cell)));
+    workers.check()?;
     let in_order = |pair: &[K::Entry]| pair[0].key().cmp(&pair[1].key()).then_with(|| ties(&pair[0], &pair[1]));
     if !entries.windows(2).all(|pair| in_order(pair).is_le()) {
         let bounds = entries

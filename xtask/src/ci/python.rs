@@ -102,10 +102,10 @@ pub fn compatibility() -> Outcome {
     checked().into()
 }
 
-/// Compares the speed and the memory of a release with TileDB-Py.
+/// Compares the speed and the memory of the wheel of a release with TileDB-Py.
 pub fn compare(arguments: &[String]) -> Result {
     let tools = python_tools()?;
-    install(&tools, &built(&tools, "release")?)?;
+    install(&tools, &built(&tools, "dist")?)?;
     run(Command::new(tools.join("python")).args(["-W", "ignore", SPEED]).args(arguments), &[])
 }
 

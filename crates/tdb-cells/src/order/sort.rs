@@ -89,6 +89,9 @@ impl<E: Entry> Sorter<E> {
         for place in &mut places {
             sum += std::mem::replace(place, sum);
         }
+        if is_cancelled() {
+            return None;
+        }
         self.spare.resize(entries.len());
         let spare = &mut *self.spare;
         for part in entries.chunks(CHECKED) {
