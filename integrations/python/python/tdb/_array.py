@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +80,10 @@ class Array:
         self._process = os.getpid()
         self._native = NativeArray.open(opening._asdict()) if native is None else native
         self._closed = False
-        self._stale = False
+        self._lock = threading.Lock()
+        # The latest change through this array, and the latest change that reads show.
+        self._change: object = None
+        self._shown: object = None
         self._describe()
 
     def _describe(self) -> None:
@@ -90,26 +94,35 @@ class Array:
     def _handle(self) -> NativeArray:
         if self._closed:
             raise UsageError(f"{self.uri}: the array is closed", path=self.uri)
+        return self._current()
+
+    def _current(self) -> NativeArray:
+        """Opens the array again after a fork or a change."""
         if self._process != os.getpid():
-            # Threads and connections do not survive a fork.
-            self._native = NativeArray.open(self._pinned()._asdict())
+            # Threads, locks and connections do not survive a fork.
+            self._lock = threading.Lock()
+            self._native = NativeArray.open(self._at(self._native.time)._asdict())
             self._process = os.getpid()
-        if self._stale:
-            self._stale = False
-            self._native = self._native.refreshed(self._opening.start, self._opening.end)
-            self._describe()
+        if self._shown is not self._change:
+            with self._lock:
+                change = self._change
+                if self._shown is not change:
+                    start, end = self._opening.start, self._opening.end
+                    self._native = self._native.refreshed(start, end)
+                    self._describe()
+                    self._shown = change
         return self._native
 
     def _changed(self) -> None:
         """Shows the change to the next read, unless the array was opened at another time."""
-        self._stale = self._opening.end is None
+        if self._opening.end is None:
+            self._change = object()
 
-    def _pinned(self) -> _Opening:
-        start, end = self._native.time
-        return self._opening._replace(start=start, end=end)
+    def _at(self, time: tuple[int, int]) -> _Opening:
+        return self._opening._replace(start=time[0], end=time[1])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Array, (self._pinned(),))
+        return (Array, (self._at(self.time),))
 
     def __enter__(self) -> Array:
         return self
@@ -129,7 +142,7 @@ class Array:
     @property
     def time(self) -> tuple[int, int]:
         """The first and the last millisecond since 1970 at which the array was opened."""
-        return self._native.time
+        return self._current().time
 
     def refresh(self) -> Array:
         """Opens the array again, at the current time or at the time given to :func:`tdb.open`."""
@@ -145,8 +158,8 @@ class Array:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The dimensions, the attributes and the labels."""
-        if self._stale:
-            _ = self._handle
+        if not self._closed:
+            self._current()
         return self._fields
 
     @property
@@ -244,11 +257,14 @@ class Array:
         return {name: self._enumeration(name)[0] for name in self._handle.enumerations}
 
     def _enumeration(self, name: str) -> tuple[npt.NDArray[Any], bool]:
-        found = self._enumerations.get(name)
+        self._current()
+        # A refresh by another thread leaves the values of older schemas in the older dictionary.
+        known = self._enumerations
+        found = known.get(name)
         if found is None:
             column, ordered = self._handle.enumeration(name)
             found = (_columns.to_numpy(column), ordered)
-            self._enumerations[name] = found
+            known[name] = found
         return found
 
     def _enumeration_of(self, name: str) -> tuple[npt.NDArray[Any], bool] | None:
