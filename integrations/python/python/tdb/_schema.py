@@ -137,7 +137,10 @@ class Dimension:
             "name": self.name,
             "datatype": self.dtype,
             "domain": ends(self.domain),
-            "tile_extent": None if self.tile is None else _constant(self.tile, self.dtype),
+            # The extent of a tile of dates is a duration.
+            "tile_extent": None
+            if self.tile is None
+            else _constant(self.tile, self.dtype.replace("datetime_", "time_")),
             "current_domain": ends(self.current_domain),
             "filters": None if self.filters is None else self.filters._table(),
         }
@@ -401,16 +404,9 @@ def _toml(value: Any) -> str:
 
 def _constant(value: Any, datatype: str) -> Any:
     """Converts a value of NumPy, or a date."""
-    unit = _types.unit_of(datatype)
-    dtype = getattr(value, "dtype", None)
-    if unit is not None and (
-        hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")
-    ):
-        np = numpy()
-
-        kind = np.datetime64 if unit[0] == "M" else np.timedelta64
-        return int(kind(value).astype(f"{unit[0]}8[{unit[1]}]").astype(np.int64))
-    if dtype is not None:
+    if _types.is_date(value) or _types.is_duration(value):
+        return _types.number_of(value, datatype)
+    if hasattr(value, "dtype"):
         value = value.item()
     if datatype in ("float32", "float64") and isinstance(value, int):
         return float(value)
