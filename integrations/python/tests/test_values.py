@@ -498,7 +498,9 @@ def test_the_tile_of_a_dimension_of_dates_is_a_duration(uri: str, tile: Any) -> 
     dimension = tdb.Dimension("t", "datetime64[s]", domain, tile)
     array = tdb.create(uri, tdb.Schema([dimension], [tdb.Attribute("v", "int8")], sparse=True))
     assert array.schema.dimensions[0].tile == 86400
-    with pytest.raises(tdb.UsageError, match="is not a whole number of time_day"):
+    with pytest.raises(
+        tdb.UsageError, match="field 't': 36 hours is not a whole number of time_day"
+    ):
         tdb.create(
             uri + "2",
             tdb.Schema(

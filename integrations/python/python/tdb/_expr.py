@@ -30,7 +30,7 @@ class Duration(NamedTuple):
 
 
 def units_of(field: str, value: Any, datatype: str) -> int:
-    """Converts a duration to a number of units of a field."""
+    """Converts a date or a duration to a number of units of a field."""
     try:
         return _types.number_of(value, datatype)
     except UsageError as error:
