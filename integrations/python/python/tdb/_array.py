@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _columns, _native, _write
+from . import _columns, _native, _types, _write
 from ._errors import UsageError
-from ._expr import Aggregate, Condition
-from ._libraries import is_list, is_mapping, is_tuple, numpy
+from ._expr import Aggregate, Condition, text_for
+from ._libraries import is_iterable, is_list, is_mapping, is_tuple, numpy, whole
 from ._metadata import Metadata
 from ._native import Array as NativeArray
 from ._read import Groups, Ranges, Read, Spec, ends_of
@@ -79,7 +80,10 @@ class Array:
         self._process = os.getpid()
         self._native = NativeArray.open(opening._asdict()) if native is None else native
         self._closed = False
-        self._stale = False
+        self._lock = threading.Lock()
+        # The latest change through this array, and the latest change that reads show.
+        self._change: object = None
+        self._shown: object = None
         self._describe()
 
     def _describe(self) -> None:
@@ -90,26 +94,35 @@ class Array:
     def _handle(self) -> NativeArray:
         if self._closed:
             raise UsageError(f"{self.uri}: the array is closed", path=self.uri)
+        return self._current()
+
+    def _current(self) -> NativeArray:
+        """Opens the array again after a fork or a change."""
         if self._process != os.getpid():
-            # Threads and connections do not survive a fork.
-            self._native = NativeArray.open(self._pinned()._asdict())
+            # Threads, locks and connections do not survive a fork.
+            self._lock = threading.Lock()
+            self._native = NativeArray.open(self._at(self._native.time)._asdict())
             self._process = os.getpid()
-        if self._stale:
-            self._stale = False
-            self._native = self._native.refreshed(self._opening.start, self._opening.end)
-            self._describe()
+        if self._shown is not self._change:
+            with self._lock:
+                change = self._change
+                if self._shown is not change:
+                    start, end = self._opening.start, self._opening.end
+                    self._native = self._native.refreshed(start, end)
+                    self._describe()
+                    self._shown = change
         return self._native
 
     def _changed(self) -> None:
         """Shows the change to the next read, unless the array was opened at another time."""
-        self._stale = self._opening.end is None
+        if self._opening.end is None:
+            self._change = object()
 
-    def _pinned(self) -> _Opening:
-        start, end = self._native.time
-        return self._opening._replace(start=start, end=end)
+    def _at(self, time: tuple[int, int]) -> _Opening:
+        return self._opening._replace(start=time[0], end=time[1])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Array, (self._pinned(),))
+        return (Array, (self._at(self.time),))
 
     def __enter__(self) -> Array:
         return self
@@ -129,7 +142,7 @@ class Array:
     @property
     def time(self) -> tuple[int, int]:
         """The first and the last millisecond since 1970 at which the array was opened."""
-        return self._native.time
+        return self._current().time
 
     def refresh(self) -> Array:
         """Opens the array again, at the current time or at the time given to :func:`tdb.open`."""
@@ -145,8 +158,8 @@ class Array:
     @property
     def fields(self) -> tuple[Field, ...]:
         """The dimensions, the attributes and the labels."""
-        if self._stale:
-            _ = self._handle
+        if not self._closed:
+            self._current()
         return self._fields
 
     @property
@@ -244,11 +257,14 @@ class Array:
         return {name: self._enumeration(name)[0] for name in self._handle.enumerations}
 
     def _enumeration(self, name: str) -> tuple[npt.NDArray[Any], bool]:
-        found = self._enumerations.get(name)
+        self._current()
+        # A refresh by another thread leaves the values of older schemas in the older dictionary.
+        known = self._enumerations
+        found = known.get(name)
         if found is None:
             column, ordered = self._handle.enumeration(name)
             found = (_columns.to_numpy(column), ordered)
-            self._enumerations[name] = found
+            known[name] = found
         return found
 
     def _enumeration_of(self, name: str) -> tuple[npt.NDArray[Any], bool] | None:
@@ -257,6 +273,30 @@ class Array:
             if field.name == name and field.enumeration is not None and field.values_per_cell == 1:
                 return self._enumeration(field.enumeration)
         return None
+
+    def _datatype_of(self, name: str) -> str | None:
+        """Returns the datatype of the values of a field, or ``None`` for an unknown field."""
+        for field in self.fields:
+            if field.name == name:
+                if field.enumeration is None:
+                    return field.datatype
+                values = self._enumeration(field.enumeration)[0]
+                return (
+                    field.datatype
+                    if values.dtype.kind == "O"
+                    else _types.datatype_of(values.dtype, name)[0]
+                )
+        return None
+
+    def _ends(self, name: str, ranges: Ranges) -> list[tuple[Any, Any]]:
+        """Returns the first and the last coordinate of each range of a dimension or label."""
+        return ends_of(name, ranges, self._datatype_of(name))
+
+    def _single(self, name: str, ranges: Ranges, what: str) -> tuple[Any, Any]:
+        ends = self._ends(name, ranges)
+        if len(ends) != 1:
+            raise UsageError(f"dimension {name!r}: {what} has one range per dimension", field=name)
+        return ends[0]
 
     def counters(self) -> dict[str, int]:
         """Returns the requests and bytes of the array since it was opened."""
@@ -278,7 +318,12 @@ class Array:
         return Metadata(lambda: self._handle.metadata(), write)
 
     def _normalized(
-        self, data: Any, *, lookup: bool = False, shape: tuple[int, ...] | None = None
+        self,
+        data: Any,
+        *,
+        lookup: bool = False,
+        shape: tuple[int, ...] | None = None,
+        order: str | None = None,
     ) -> list[tuple[str, Any, Any]]:
         """Converts the columns of a table to the forms of the native module."""
         fields = {field.name: field for field in self.fields}
@@ -286,7 +331,7 @@ class Array:
         def values(name: str) -> Any:
             return self._enumeration(name)[0]
 
-        return _write.columns(data, fields, values if lookup else None, shape)
+        return _write.columns(data, fields, values if lookup else None, shape, order)
 
     def write(
         self,
@@ -305,6 +350,9 @@ class Array:
         arrays with the shape of ``ranges``, by default of the whole array. The values of all
         columns are checked first: an error names the column and the row, and nothing is written.
 
+        ``order`` is the order of the cells of a sparse array, or of a table of Arrow. Arrays with a
+        shape mean the same cells in every order.
+
         ``duplicates`` is ``refuse``, ``keep-last`` or ``keep``: the rule for cells with equal
         coordinates in ``data``. ``at`` sets the time of the write in milliseconds since 1970.
         """
@@ -313,9 +361,11 @@ class Array:
             if _write.is_arrow(data):
                 found = _native.write_arrow(self._handle, data, settings)
             else:
-                columns = self._normalized(
-                    data, lookup=True, shape=self._write_shape(settings["ranges"])
-                )
+                shape = self._write_shape(settings["ranges"])
+                if shape is not None and order == "global":
+                    # Arrays with a shape have no cells in global order.
+                    settings["order"] = order = "row-major"
+                columns = self._normalized(data, lookup=True, shape=shape, order=order)
                 found = _native.write_columns(self._handle, columns, settings)
         finally:
             # An interrupt may come after the commit.
@@ -329,15 +379,16 @@ class Array:
         duplicates: str | None,
         at: int | None,
     ) -> dict[str, Any]:
-        sides: list[tuple[str, Any]] = []
-        for name, given in (ranges or {}).items():
-            all_ends = ends_of(given)
-            if len(all_ends) != 1:
-                raise UsageError(
-                    f"dimension {name!r}: a write has one range per dimension", field=name
-                )
-            sides.append((name, all_ends[0]))
-        return {"ranges": sides, "order": order, "duplicates": duplicates, "at": at, "budget": None}
+        sides = [
+            (name, self._single(name, given, "a write")) for name, given in (ranges or {}).items()
+        ]
+        return {
+            "ranges": sides,
+            "order": order,
+            "duplicates": duplicates,
+            "at": whole("at", at),
+            "budget": None,
+        }
 
     def _write_shape(self, sides: list[tuple[str, Any]]) -> tuple[int, ...] | None:
         if not self.is_dense:
@@ -363,7 +414,12 @@ class Array:
         shape = tuple(high - low + 1 for low, high in box)
         if min(shape) <= 0:
             return
-        values = value if is_mapping(value) else {self._only_attribute(): value}
+        if is_mapping(value):
+            values = value
+        elif len(self.attribute_names) == 1:
+            values = {self._only_attribute(): value}
+        else:
+            values = _write.table(value)
         dropped = tuple(size for size, item in zip(shape, inner) if item != 0)
         columns = {
             name: self._filled(name, cells, shape, dropped) for name, cells in values.items()
@@ -376,28 +432,26 @@ class Array:
         """Gives cells the shape of a subarray whose dimensions with an integer index are dropped."""
         np = numpy()
 
-        if is_list(cells) or is_tuple(cells):
-            field = self.field(name)
-            cells = np.asarray(cells, dtype=object if field.values_per_cell is None else None)
-        if (
-            isinstance(cells, (str, bytes))
-            or not hasattr(cells, "dtype")
-            or getattr(cells, "ndim", 1) == 0
-        ):
+        field = self.field(name)
+        is_scalar = isinstance(cells, (str, bytes)) or not is_iterable(cells)
+        if is_scalar or getattr(cells, "ndim", 1) == 0:
             scalar: Any = cells
             values = np.asarray(scalar)
             if values.dtype.kind in "USO":
                 filled = np.empty(shape, dtype=object)
                 filled[...] = scalar
                 return filled
-            field = self.field(name)
-            if values.dtype.kind in "iu" and numpy_type(field.datatype).startswith(
-                ("float", "int", "uint")
-            ):
-                converted = values.astype(numpy_type(field.datatype))
+            target = numpy_type(field.datatype)
+            if type(scalar) is float and target == "float32":
+                # A number of Python rounds, as in a list.
+                rounds = abs(scalar) <= np.finfo(target).max
+                values = np.float32(scalar) if rounds else values
+            if values.dtype.kind in "iu" and target.startswith(("float", "int", "uint")):
+                converted = values.astype(target)
                 if converted == values:
                     values = converted
             return np.full(shape, values)
+        cells = _write.array_of(cells, field)
         if cells.shape[: len(dropped)] == dropped:
             return cells.reshape(shape + cells.shape[len(dropped) :])
         return cells
@@ -421,12 +475,12 @@ class Array:
 
     def delete(self, where: Condition | str, *, at: int | None = None) -> None:
         """Deletes the cells of a sparse array that match a condition."""
-        _native.delete_cells(self._handle, str(where), at)
+        _native.delete_cells(self._handle, text_for(where, self), whole("at", at))
         self._changed()
 
     def delete_fragments(self, between: tuple[int | None, int | None]) -> int:
         """Deletes the fragments of a time range, and returns their number."""
-        count = _native.delete_fragments(self._handle, *between)
+        count = _native.delete_fragments(self._handle, *times("between", between))
         self._changed()
         return count
 
@@ -448,8 +502,7 @@ class Array:
         parts = [("attribute", attribute._table()) for attribute in add]
         parts += [("enumeration", enumeration._table()) for enumeration in add_enumerations]
         extended = [
-            (name, [self._enumeration_bytes(name, value) for value in values])
-            for name, values in (extend or {}).items()
+            (name, self._enumeration_bytes(name, values)) for name, values in (extend or {}).items()
         ]
         _native.evolve(
             self._handle,
@@ -459,18 +512,25 @@ class Array:
                 "extend": extended,
                 "drop_enumerations": list(drop_enumerations),
                 "current_domain": self._settings(current_domain, None, None, None)["ranges"],
-                "at": at,
+                "at": whole("at", at),
             },
         )
         self._changed()
 
-    def _enumeration_bytes(self, name: str, value: Any) -> bytes:
-        if isinstance(value, (str, bytes)):
-            return value.encode() if isinstance(value, str) else value
-        np = numpy()
-
-        known, _ = self._enumeration(name)
-        return np.asarray(value).astype(known.dtype).tobytes()
+    def _enumeration_bytes(self, name: str, values: Any) -> list[bytes]:
+        known = {enumeration.name: enumeration for enumeration in self.schema.enumerations}
+        enumeration = known.get(name)
+        if enumeration is None:
+            names = ", ".join(map(repr, known)) or "none"
+            raise UsageError(f"unknown enumeration {name!r}; the array has {names}", field=name)
+        if isinstance(values, (str, bytes)):
+            raise UsageError(
+                f"enumeration {name!r}: {values!r} is not a list of values", field=name
+            )
+        count = enumeration.values_per_value
+        per_value = None if isinstance(count, str) else count
+        field = Field(name, "enumeration", enumeration.dtype, per_value, False, None)
+        return _write.bytes_of(list(values), field)
 
     def read(
         self,
@@ -497,6 +557,7 @@ class Array:
         others with ``fill``. ``order`` is ``row-major``, ``col-major``, ``global`` or
         ``unordered``. ``budget`` limits the memory of the read in bytes.
         """
+        limit, budget = whole("limit", limit), whole("budget", budget)
         spec = Spec(
             columns, ranges, points, boxes, where, order, limit, budget, fill, strings_as_bytes
         )
@@ -710,10 +771,19 @@ def opening(
     """Describes how an array or group is opened."""
     if at is not None and between is not None:
         raise UsageError("give at or between, not both")
-    start, end = (None, at) if between is None else between
+    start, end = (None, whole("at", at)) if between is None else times("between", between)
+    if key is not None and type(key) is not bytes:
+        raise UsageError(f"key is of type {type(key).__name__}; expected 32 bytes")
     # `True` is `true` in the options of stores.
     options = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in (storage_options or {}).items()
     }
-    return _Opening(os.fspath(uri), start, end, key, threads, options)
+    return _Opening(os.fspath(uri), start, end, key, whole("threads", threads) or 0, options)
+
+
+def times(name: str, between: Any) -> tuple[int | None, int | None]:
+    """Returns an argument that is a pair of times."""
+    if not (is_tuple(between) or is_list(between)) or len(between) != 2:
+        raise UsageError(f"{name} is {between!r}; expected (first, last) in milliseconds")
+    return (whole(name, between[0]), whole(name, between[1]))

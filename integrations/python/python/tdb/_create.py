@@ -10,7 +10,7 @@ from . import _expr, _native, _types, _write
 from ._array import Array, opening
 from ._errors import UsageError
 from ._jobs import Progress, _calls
-from ._libraries import is_mapping, numpy, pandas
+from ._libraries import is_mapping, numpy, pandas, whole
 from ._schema import Attribute, Dimension, Enumeration, Filter, Schema
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def create(
     """
     text = schema if isinstance(schema, str) else schema.to_toml()
     parts = opening(uri, key=key, storage_options=storage_options)
-    _native.create_array(parts._asdict(), text, at)
+    _native.create_array(parts._asdict(), text, whole("at", at))
     return Array(parts)
 
 
@@ -161,28 +161,23 @@ def _object_attribute(
     name: str,
     values: Any,
     filters: Sequence[Filter | str],
-    column: Any = None,
 ) -> Attribute:
-    """Builds an attribute for objects: texts, bytes, or numbers of one type.
-
-    ``column`` is the column of pandas with these values.
-    """
+    """Builds an attribute for objects: texts, bytes, or numbers of one type."""
     items: list[Any] = values.tolist()
     found = set(map(type, items))
     if found - {type(None)} in ({str}, {bytes}):
         # Neither of them has NaN.
         nullable = type(None) in found
         return Attribute(name, *found - {type(None)}, nullable=nullable, filters=filters)
-    if column is not None:
-        # pandas has NaN and NA for missing values.
-        items = numpy().where(column.isna(), None, values).tolist()
     nullable = False
     kinds: dict[type, int] = {}
     for cell, value in enumerate(items):
-        if value is None or value != value:
+        if _write.is_missing(value):
             nullable = True
         else:
-            kinds.setdefault(value.__class__, cell)
+            is_scalar = hasattr(value, "dtype") and value.ndim == 0
+            plain: Any = value.item() if is_scalar else value
+            kinds.setdefault(plain.__class__, cell)
     if len(kinds) > 1:
         (first, _), (second, cell) = list(kinds.items())[:2]
         raise UsageError(
@@ -245,7 +240,7 @@ def schema_from_pandas(
             attributes.append(Attribute(name, datatype, nullable=True, filters=filters))
         else:
             objects = np.asarray(column.astype(object))
-            attributes.append(_object_attribute(name, objects, filters, column))
+            attributes.append(_object_attribute(name, objects, filters))
     types = {name: _dimension_type(name, columns) for name in dimensions}
     return _table_schema(
         types, attributes, enumerations, len(frame), domains, tiles, allows_duplicates

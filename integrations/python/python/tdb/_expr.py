@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import _types
 from ._errors import UsageError
+from ._libraries import numpy
+
+if TYPE_CHECKING:
+    from ._array import Array
+
+
+class Duration(NamedTuple):
+    """A duration in a condition. The unit of the field determines its number."""
+
+    field: str
+    value: Any
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def number(self, array: Array) -> str:
+        """Writes the duration as a number of units of the field."""
+        datatype = array._datatype_of(self.field)
+        # The query rejects an unknown field.
+        return "0" if datatype is None else str(units_of(self.field, self.value, datatype))
+
+
+def units_of(field: str, value: Any, datatype: str) -> int:
+    """Converts a date or a duration to a number of units of a field."""
+    try:
+        return _types.number_of(value, datatype)
+    except UsageError as error:
+        raise UsageError(f"field {field!r}: {error}", field=field) from None
 
 
 class Condition:
@@ -16,27 +45,30 @@ class Condition:
     Condition("(`qual` > 30) and (not (`alt` in ('A', 'C')))")
     """
 
-    __slots__ = ("text",)
+    __slots__ = ("_parts",)
 
-    text: str
+    def __init__(self, *parts: str | Duration) -> None:
+        self._parts = parts
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    @property
+    def text(self) -> str:
+        """The condition as text."""
+        return "".join(map(str, self._parts))
 
     def __and__(self, other: Condition | str) -> Condition:
-        return Condition(f"({self.text}) and ({_text(other)})")
+        return Condition("(", *self._parts, ") and (", *_parts(other), ")")
 
     def __rand__(self, other: str) -> Condition:
-        return Condition(f"({other}) and ({self.text})")
+        return Condition(f"({other}) and (", *self._parts, ")")
 
     def __or__(self, other: Condition | str) -> Condition:
-        return Condition(f"({self.text}) or ({_text(other)})")
+        return Condition("(", *self._parts, ") or (", *_parts(other), ")")
 
     def __ror__(self, other: str) -> Condition:
-        return Condition(f"({other}) or ({self.text})")
+        return Condition(f"({other}) or (", *self._parts, ")")
 
     def __invert__(self) -> Condition:
-        return Condition(f"not ({self.text})")
+        return Condition("not (", *self._parts, ")")
 
     def __bool__(self) -> bool:
         raise UsageError("a condition has no truth value: combine conditions with &, | and ~")
@@ -48,8 +80,14 @@ class Condition:
         return self.text
 
 
-def _text(condition: Condition | str) -> str:
-    return condition.text if isinstance(condition, Condition) else condition
+def _parts(condition: Condition | str) -> tuple[str | Duration, ...]:
+    return condition._parts if isinstance(condition, Condition) else (str(condition),)
+
+
+def text_for(condition: Condition | str, array: Array) -> str:
+    """Writes a condition on the cells of an array in the language of conditions."""
+    parts = _parts(condition)
+    return "".join(part.number(array) if isinstance(part, Duration) else part for part in parts)
 
 
 def _value(value: Any) -> str:
@@ -62,10 +100,7 @@ def _value(value: Any) -> str:
         return f"x'{value.hex()}'"
     if isinstance(value, (int, float)):
         return repr(value).replace("+", "")
-    if hasattr(value, "isoformat"):
-        return "'" + date_text(value) + "'"
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind in "Mm":
+    if _types.is_date(value):
         return "'" + date_text(value) + "'"
     item = getattr(value, "item", None)
     if item is not None:
@@ -73,14 +108,32 @@ def _value(value: Any) -> str:
     raise UsageError(f"{value!r} is not a constant of a condition")
 
 
+# The end of a text with all digits. A shorter text is a period, such as a day.
+_FIRST_INSTANT = "0000-01-01T00:00:00.000000000000000000"
+
+
 def date_text(value: Any) -> str:
-    """Returns the text of a date of Python, NumPy or pandas, without a time zone."""
-    if getattr(value, "tzinfo", None) is not None:
-        raise UsageError(f"{value!r} has a time zone: convert it to UTC, and remove the zone")
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind == "m":
-        return str(int(value.astype("int64")))
-    return str(value) if dtype is not None else value.isoformat()
+    """Returns the text of a date of Python, NumPy or pandas.
+
+    A ``datetime.date`` is a whole day, all other dates are instants.
+    """
+    _types.require_no_zone(value)
+    if hasattr(value, "to_datetime64"):
+        # A value of pandas has nanoseconds.
+        value = value.to_datetime64()
+    if not hasattr(value, "dtype"):
+        text = value.isoformat()
+        return text + _FIRST_INSTANT[len(text) :] if hasattr(value, "hour") else text
+    text = str(value)
+    if text == "NaT":
+        return text
+    if text[:4].isdigit() and text[4:5] in ("", "-"):
+        return text + _FIRST_INSTANT[len(text) :]
+    # The year has no ISO form.
+    np = numpy()
+
+    unit, step = np.datetime_data(value.dtype)
+    return f"{int(value.astype(np.int64)) * step}{unit}"
 
 
 class Aggregate:
@@ -123,8 +176,11 @@ class Col:
     def _quoted(self) -> str:
         return "`" + self.name.replace("`", "``") + "`"
 
+    def _constant(self, value: Any) -> str | Duration:
+        return Duration(self.name, value) if _types.is_duration(value) else _value(value)
+
     def _compared(self, operator: str, value: Any) -> Condition:
-        return Condition(f"{self._quoted} {operator} {_value(value)}")
+        return Condition(f"{self._quoted} {operator} ", self._constant(value))
 
     def __lt__(self, value: Any) -> Condition:
         return self._compared("<", value)
@@ -148,11 +204,13 @@ class Col:
 
     def is_in(self, values: Iterable[Any]) -> Condition:
         """Selects cells whose value is one of ``values``."""
-        return Condition(f"{self._quoted} in ({', '.join(_value(value) for value in values)})")
+        constants = [part for value in values for part in (", ", self._constant(value))]
+        return Condition(f"{self._quoted} in (", *constants[1:], ")")
 
     def between(self, first: Any, last: Any) -> Condition:
         """Selects cells whose value is in a range, with both ends."""
-        return Condition(f"{self._quoted} between {_value(first)} and {_value(last)}")
+        ends = (self._constant(first), " and ", self._constant(last))
+        return Condition(f"{self._quoted} between ", *ends)
 
     def is_null(self) -> Condition:
         """Selects null cells."""

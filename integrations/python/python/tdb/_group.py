@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from . import _native
 from ._array import Array, opening
 from ._errors import NotFoundError
+from ._libraries import whole
 from ._metadata import Metadata
 
 
@@ -92,12 +93,12 @@ class Group:
         path = os.fspath(uri)
         if not relative and "://" not in path:
             path = os.path.realpath(path)
-        self._native.change([(path, relative, name)], [], at)
+        self._native.change([(path, relative, name)], [], whole("at", at))
         self._refresh()
 
     def remove(self, key: str, *, at: int | None = None) -> None:
         """Removes a member from the group. The array or group itself stays."""
-        self._native.change([], [key], at)
+        self._native.change([], [key], whole("at", at))
         self._refresh()
 
     def walk(self) -> list[Node]:

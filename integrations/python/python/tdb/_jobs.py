@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from . import _native
 from ._array import Array, opening
+from ._array import open as open_array
+from ._libraries import whole
 from ._schema import Filter, Filters, tables
 
 Uri: TypeAlias = str | os.PathLike[str]
@@ -331,17 +333,18 @@ def report(
     return Report(_native.report(_parts(uri, key, storage_options), _calls(progress)))
 
 
-def diff(first: Array, second: Array, *, physical: bool = False, limit: int = 20) -> Comparison:
+def diff(
+    first: Uri | Array, second: Uri | Array, *, physical: bool = False, limit: int = 20
+) -> Comparison:
     """Compares the schemas, the metadata and the cells of two arrays, or of two times of an array.
 
     ``physical`` also compares the fragments. ``limit`` is the number of described differences.
     """
-    is_same, counts, found = _native.diff(
-        first._handle,
-        second._handle,
-        physical,
-        limit,
+    one, other = (
+        array if isinstance(array, Array) else open_array(array) for array in (first, second)
     )
+    count = whole("limit", limit) or 0
+    is_same, counts, found = _native.diff(one._handle, other._handle, physical, count)
     return Comparison(is_same, counts, tuple(found))
 
 

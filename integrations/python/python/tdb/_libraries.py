@@ -5,8 +5,11 @@ Values of NumPy are ``Any`` within the package: its stubs are partly unknown to 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
+
+from ._errors import UsageError
 
 
 def numpy() -> Any:
@@ -35,6 +38,22 @@ def polars() -> Any:
     import polars
 
     return polars
+
+
+def whole(name: str, value: Any, minimum: int = 0) -> int | None:
+    """Returns an argument that is an integer of 64 bits or ``None``."""
+    if value is None:
+        return None
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        raise UsageError(f"{name} is {value!r}; expected an integer")
+    if not minimum <= number < 2**64:
+        limit = f"{minimum} or more" if number < minimum else "less than 2**64"
+        raise UsageError(f"{name} is {number}; expected {limit}")
+    return number
 
 
 def is_list(value: object) -> TypeGuard[list[Any]]:

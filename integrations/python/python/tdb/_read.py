@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from . import _columns
+from . import _columns, _types
 from ._errors import UsageError
-from ._expr import Aggregate, Condition, date_text
-from ._libraries import is_list, is_tuple, pandas, polars, pyarrow
+from ._expr import Aggregate, Condition, date_text, text_for, units_of
+from ._libraries import is_list, is_tuple, pandas, polars, pyarrow, whole
 from ._native import Batch as NativeBatch
 from ._native import Column, Query
 
@@ -173,7 +173,7 @@ class Read(Table):
         shape = [*array.shape]
         names = array.dimension_names
         for name, ranges in (spec.ranges or {}).items():
-            all_ends = ends_of(ranges)
+            all_ends = array._ends(name, ranges)
             if len(all_ends) != 1 or name not in names:
                 return None
             extent = array._handle.extent(name, all_ends[0])
@@ -191,17 +191,22 @@ class Read(Table):
         boxes = None
         if spec.boxes is not None:
             boxes = [
-                [(name, _single(name, ends)) for name, ends in box.items()] for box in spec.boxes
+                [(name, array._single(name, ends, "a box")) for name, ends in box.items()]
+                for box in spec.boxes
             ]
+        ranges = [(name, array._ends(name, given)) for name, given in (spec.ranges or {}).items()]
+        if not all(ends for _, ends in ranges):
+            # A dimension without a range selects no cell.
+            points, boxes = None, []
         return array._handle.query(
             {
                 "columns": None if columns is None else list(columns),
-                "ranges": [(name, ends_of(ranges)) for name, ranges in (spec.ranges or {}).items()],
+                "ranges": ranges,
                 "points": None
                 if points is None
                 else [(name, values) for name, values, _ in points],
                 "boxes": boxes,
-                "condition": None if spec.where is None else str(spec.where),
+                "condition": None if spec.where is None else text_for(spec.where, array),
                 "order": spec.order,
                 "limit": spec.limit,
                 "budget": spec.budget,
@@ -251,6 +256,7 @@ class Read(Table):
 
     def batches(self, cells: int | None = None) -> Iterator[Batch]:
         """Iterates over batches, within the budget, of at most ``cells`` cells."""
+        cells = whole("cells", cells, 1)
         batches = self._query(table=True, batch_cells=cells).batches()
         return (Batch(batch, self._owner) for batch in batches)
 
@@ -288,7 +294,7 @@ class Read(Table):
         given = {
             name: value
             for name, value in self._spec._asdict().items()
-            if value not in (None, False)
+            if value is not None and value is not False
         }
         parts = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"<tdb.Read of {self._owner.uri}{': ' if parts else ''}{parts}>"
@@ -363,59 +369,47 @@ def _source(aggregate: Aggregate) -> str:
 
 
 def _parts(aggregates: Iterable[Aggregate]) -> list[tuple[str, str | None, float]]:
-    parts = [(aggregate.function, aggregate.field, aggregate.share) for aggregate in aggregates]
-    if not parts:
+    found = list(aggregates)
+    if not found:
         raise UsageError("name at least one aggregate, such as tdb.count()")
-    return parts
+    for aggregate in found:
+        if type(aggregate) is not Aggregate:
+            raise UsageError(f"found {aggregate!r}; expected an aggregate, such as tdb.count()")
+    return [(aggregate.function, aggregate.field, aggregate.share) for aggregate in found]
 
 
 def _check(spec: Spec) -> None:
     """Checks the parts that the native module does not see."""
-    for name, number in (("limit", spec.limit), ("budget", spec.budget)):
-        if number is not None and number < 0:
-            raise UsageError(f"{name} is {number}; expected 0 or more")
     if spec.fill and spec.where is None:
         raise UsageError("fill needs a condition")
 
 
-def coordinate(value: Any) -> Any:
-    """Converts dates of Python, NumPy and pandas to text."""
+def _coordinate(field: str, value: Any, datatype: str | None) -> Any:
+    """Converts dates and durations of Python, NumPy and pandas."""
     if value is None or isinstance(value, (int, float, str, bytes)):
         return value
-    if hasattr(value, "isoformat"):
-        return date_text(value)
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and dtype.kind in "Mm":
-        text = date_text(value)
-        return int(text) if dtype.kind == "m" else text
-    return value
+    if _types.is_duration(value) and datatype is not None:
+        return units_of(field, value, datatype)
+    return date_text(value) if _types.is_date(value) else value
 
 
-def ends_of(ranges: Ranges) -> list[tuple[Any, Any]]:
+def ends_of(field: str, ranges: Ranges, datatype: str | None) -> list[tuple[Any, Any]]:
     """Returns the first and the last coordinate of each range."""
     if is_list(ranges):
-        return [ends for item in ranges for ends in ends_of(item)]
+        return [ends for item in ranges for ends in ends_of(field, item, datatype)]
     if is_tuple(ranges):
         if len(ranges) != 2:
             raise UsageError(f"{ranges!r} is not a range; expected (first, last)")
-        return [(coordinate(ranges[0]), coordinate(ranges[1]))]
+        first, last = (_coordinate(field, end, datatype) for end in ranges)
+        return [(first, last)]
     if isinstance(ranges, range):
         if ranges.step != 1:
             return [(value, value) for value in ranges]
-        return [(ranges.start, ranges.stop - 1)]
+        return [(ranges.start, ranges.stop - 1)] if ranges else []
     if isinstance(ranges, slice):
         raise UsageError(
             "a slice is no range; write (first, last), both included, or range(start, stop)"
         )
-    shape = getattr(ranges, "shape", ())
-    if shape:
-        return [(coordinate(value), coordinate(value)) for value in ranges]
-    value = coordinate(ranges)
-    return [(value, value)]
-
-
-def _single(name: str, ranges: Ranges) -> tuple[Any, Any]:
-    ends = ends_of(ranges)
-    if len(ends) != 1:
-        raise UsageError(f"dimension {name!r}: a box has one range per dimension", field=name)
-    return ends[0]
+    items = ranges if getattr(ranges, "shape", ()) else (ranges,)
+    values = [_coordinate(field, value, datatype) for value in items]
+    return [(value, value) for value in values]

@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from . import _native, _types
 from ._errors import UsageError
+from ._expr import units_of
 from ._libraries import is_list, is_mapping, is_tuple, numpy
 
 
@@ -131,13 +132,16 @@ class Dimension:
 
     def _table(self) -> dict[str, Any]:
         def ends(pair: tuple[Any, Any] | None) -> Any:
-            return None if pair is None else [_constant(end, self.dtype) for end in pair]
+            return None if pair is None else [_constant(end, self.dtype, self.name) for end in pair]
 
         return {
             "name": self.name,
             "datatype": self.dtype,
             "domain": ends(self.domain),
-            "tile_extent": None if self.tile is None else _constant(self.tile, self.dtype),
+            # The extent of a tile of dates is a duration.
+            "tile_extent": None
+            if self.tile is None
+            else _constant(self.tile, self.dtype.replace("datetime_", "time_"), self.name),
             "current_domain": ends(self.current_domain),
             "filters": None if self.filters is None else self.filters._table(),
         }
@@ -209,9 +213,9 @@ class Attribute:
     def _table(self) -> dict[str, Any]:
         fill = self.fill
         if is_list(fill) or is_tuple(fill):
-            fill = [_constant(value, self.dtype) for value in fill]
+            fill = [_constant(value, self.dtype, self.name) for value in fill]
         elif fill is not None and not isinstance(fill, dict):
-            fill = _constant(fill, self.dtype)
+            fill = _constant(fill, self.dtype, self.name)
         return {
             "name": self.name,
             "datatype": self.dtype,
@@ -274,7 +278,7 @@ class Enumeration:
             "values_per_value": None if self.values_per_value == 1 else self.values_per_value,
             "ordered": self.ordered or None,
             "values": [
-                value if isinstance(value, dict) else _constant(value, self.dtype)
+                value if isinstance(value, dict) else _constant(value, self.dtype, self.name)
                 for value in self.values
             ],
         }
@@ -399,18 +403,11 @@ def _toml(value: Any) -> str:
     raise UsageError(f"{value!r} is not a value of a schema")
 
 
-def _constant(value: Any, datatype: str) -> Any:
+def _constant(value: Any, datatype: str, field: str) -> Any:
     """Converts a value of NumPy, or a date."""
-    unit = _types.unit_of(datatype)
-    dtype = getattr(value, "dtype", None)
-    if unit is not None and (
-        hasattr(value, "isoformat") or (dtype is not None and dtype.kind in "Mm")
-    ):
-        np = numpy()
-
-        kind = np.datetime64 if unit[0] == "M" else np.timedelta64
-        return int(kind(value).astype(f"{unit[0]}8[{unit[1]}]").astype(np.int64))
-    if dtype is not None:
+    if _types.is_date(value) or _types.is_duration(value):
+        return units_of(field, value, datatype)
+    if hasattr(value, "dtype"):
         value = value.item()
     if datatype in ("float32", "float64") and isinstance(value, int):
         return float(value)

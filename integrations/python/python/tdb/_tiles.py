@@ -12,7 +12,7 @@ from ._errors import UsageError
 from ._native import Query
 from ._plain import plain
 from ._pushdown import replaced
-from ._read import Read, ends_of
+from ._read import Read
 
 #: The largest number of parts of a read of cells. More parts shuffle better, and plan longer.
 MOST_PARTS = 1024
@@ -111,7 +111,7 @@ def _slices(read: Read) -> list[tuple[int, int]]:
     assert ends is not None and dimension.domain is not None
     given = (spec.ranges or {}).get(dimension.name)
     if given is not None:
-        ((first, last),) = ends_of(given)
+        ((first, last),) = array._ends(dimension.name, given)
         ends = (ends[0] if first is None else first, ends[1] if last is None else last)
         if not all(isinstance(end, int) for end in ends):
             raise UsageError(

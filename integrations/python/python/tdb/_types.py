@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from ._errors import UsageError
+from ._libraries import numpy
 
 NUMBERS = frozenset(
     ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -37,6 +39,9 @@ UNITS = {
     "as": "as",
 }
 
+#: The number of NaT.
+NOT_A_TIME = -(2**63)
+
 
 def unit_of(datatype: str) -> tuple[str, str] | None:
     """Returns the kind of NumPy (``M`` or ``m``) and the unit of a date or time."""
@@ -44,6 +49,62 @@ def unit_of(datatype: str) -> tuple[str, str] | None:
     if kind in ("datetime", "time") and unit in UNITS:
         return ("M" if kind == "datetime" else "m", UNITS[unit])
     return None
+
+
+def in_units(values: Any, datatype: str) -> tuple[Any, Any] | None:
+    """Converts dates or durations of NumPy to the unit of a datatype.
+
+    Also returns which of the values are not a whole number of units. Returns ``None`` for a
+    datatype of another kind.
+    """
+    unit = unit_of(datatype)
+    if unit is None or unit[0] != values.dtype.kind:
+        return None
+    converted = values.astype(numpy_type(datatype))
+    # NaT differs from NaT.
+    return (converted, (converted.astype(values.dtype) != values) & (values == values))
+
+
+def is_duration(value: object) -> bool:
+    """Whether a value is a duration or a time of day of Python, NumPy or pandas."""
+    if isinstance(value, (datetime.timedelta, datetime.time)):
+        return True
+    return getattr(getattr(value, "dtype", None), "kind", None) == "m"
+
+
+def is_date(value: object) -> bool:
+    """Whether a value is a date of Python, NumPy or pandas."""
+    if isinstance(value, datetime.date):
+        return True
+    return getattr(getattr(value, "dtype", None), "kind", None) == "M"
+
+
+def require_no_zone(value: Any) -> None:
+    """Rejects a date with a time zone."""
+    if getattr(value, "tzinfo", None) is not None:
+        raise UsageError(f"{value!r} has a time zone; convert it to UTC, and remove the zone")
+
+
+def number_of(value: Any, datatype: str) -> int:
+    """Converts a date or a duration to a number of units of a datatype, if it is a whole number."""
+    np = numpy()
+
+    require_no_zone(value)
+    if isinstance(value, datetime.time):
+        value = datetime.datetime.combine(datetime.date.min, value) - datetime.datetime.min
+    if hasattr(value, "to_numpy"):
+        # A value of pandas has nanoseconds.
+        found = value.to_numpy()
+    elif hasattr(value, "dtype"):
+        found = value
+    else:
+        found = (np.timedelta64 if is_duration(value) else np.datetime64)(value)
+    converted = in_units(found, datatype)
+    if converted is None:
+        raise UsageError(f"found {found.dtype}, expected {datatype}")
+    if converted[1]:
+        raise UsageError(f"{found} is not a whole number of {datatype}")
+    return int(converted[0].astype(np.int64))
 
 
 def numpy_type(datatype: str) -> str:

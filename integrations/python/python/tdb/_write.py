@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import struct
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _types
 from ._errors import UsageError
-from ._expr import date_text
 from ._libraries import is_iterable, is_list, is_mapping, is_tuple, numpy, pandas
 
 if TYPE_CHECKING:
@@ -30,22 +30,40 @@ def is_arrow(data: object) -> bool:
     )
 
 
+def _library(data: object) -> str:
+    return type(data).__module__.partition(".")[0]
+
+
 def _is_pandas(data: object) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas"
+    return _library(data) == "pandas"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is ``None``, NaN, or a missing value of pandas."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and value != value)
+    )
 
 
 def table(data: Any) -> dict[str, Any]:
-    """Returns the columns of a dictionary, a data frame or a structured array, by name."""
-    if _is_pandas(data):
-        levels = (
-            [data.index]
-            if data.index.nlevels == 1
-            else [data.index.get_level_values(n) for n in data.index.names]
-        )
-        index = {str(level.name): level for level in levels if level.name is not None}
-        return {**index, **{str(name): data[name] for name in data.columns}}
+    """Returns the columns of a dictionary, a data frame, a structured array or a table, by name."""
+    if _is_pandas(data) and hasattr(data, "columns"):
+        index = data.index
+        levels = [index.get_level_values(place) for place in range(index.nlevels)]
+        for place, level in enumerate(levels):
+            if level.name is None and len(levels) > 1:
+                raise UsageError(f"level {place} of the index has no name; name or reset the index")
+        columns = [(level.name, level) for level in levels if level.name is not None]
+        columns += [(name, data.iloc[:, place]) for place, name in enumerate(data.columns)]
+        return _by_name((str(name), column) for name, column in columns)
     if is_mapping(data):
         return dict(data)
+    if hasattr(data, "get_columns"):
+        return _by_name((column.name, column) for column in data.get_columns())
+    if _library(data) == "pyarrow" and hasattr(data, "columns"):
+        return _by_name(zip(data.schema.names, data.columns))
     names = getattr(getattr(data, "dtype", None), "names", None)
     if names is not None:
         return {name: data[name] for name in names}
@@ -54,15 +72,25 @@ def table(data: Any) -> dict[str, Any]:
     )
 
 
+def _by_name(columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, column in columns:
+        if name in found:
+            raise UsageError(f"two columns are named {name!r}", field=name)
+        found[name] = column
+    return found
+
+
 def columns(
     data: Any,
     fields: Mapping[str, Field],
     lookup: Lookup | None = None,
     shape: tuple[int, ...] | None = None,
+    order: str | None = None,
 ) -> list[Prepared]:
     """Checks the columns of a table. Nothing is written before all of them are checked.
 
-    ``shape`` is the shape of the cells of a dense array.
+    ``shape`` is the shape of the cells of a dense array, ``order`` the order of the result.
     """
     prepared: list[Prepared] = []
     for name, values in table(data).items():
@@ -70,12 +98,53 @@ def columns(
         if field is None:
             known = ", ".join(repr(known) for known in fields)
             raise UsageError(f"unknown field {name!r}; the array has {known}", field=name)
-        prepared.append((name, *_Column(field, lookup).prepared(values, shape)))
+        prepared.append((name, *_Column(field, lookup).prepared(values, shape, order)))
     lengths = {name: _length(fields[name], values) for name, values, _ in prepared}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
         raise UsageError(f"the columns differ in length: {found}")
     return prepared
+
+
+def array_of(values: Any, field: Field) -> Any:
+    """Converts the cells of a dense array to an array of NumPy."""
+    np = numpy()
+
+    column = _Column(field, None)
+    values, valid = column.unmasked(values)
+    if is_list(values):
+        return np.asarray(values, dtype=object)
+    if column.is_of_pandas and values.dtype.kind == "O" and not column.is_float:
+        return np.where(pandas().isna(values), None, values)
+    return values if valid is None else np.ma.MaskedArray(values, mask=~valid)
+
+
+def bytes_of(values: list[Any], field: Field) -> list[bytes]:
+    """Converts values to the bytes of a cell each."""
+    np = numpy()
+
+    column = _Column(field, None)
+    if column.is_text():
+        return [column.text_bytes(cell, value) for cell, value in enumerate(values)]
+    if not values:
+        return []
+    items: list[Any] = [column.item(cell, value) for cell, value in enumerate(values)]
+    try:
+        array = np.asarray(items)
+    except ValueError as error:
+        raise column.error(str(error)) from None
+    if array.dtype.kind == "O":
+        cell = next(
+            (cell for cell, item in enumerate(items) if not isinstance(item, (int, float))), 0
+        )
+        raise column.cell_error(cell, f"{values[cell]!r} is not a valid {field.datatype}")
+    if field.datatype == "float32" and np.all(np.abs(array) <= np.finfo("float32").max):
+        # Numbers of Python round, as in a list of cells.
+        array = array.astype("float32")
+    cells, _ = column.prepared(array, None, None)
+    if is_tuple(cells):
+        cells = cells[1]
+    return [cell.tobytes() for cell in cells.reshape(len(items), -1)]
 
 
 def _length(field: Field, values: Any) -> int:
@@ -95,6 +164,7 @@ class _Column:
         self.lookup = lookup
         self.datatype = field.datatype
         self.count = field.values_per_cell
+        self.is_float = field.enumeration is None and self.datatype.startswith("float")
         self.is_of_pandas = False
 
     def error(self, what: str) -> UsageError:
@@ -104,28 +174,33 @@ class _Column:
         name = self.field.name
         return UsageError(f"cell {cell}, field {name!r}: {what}", field=name, cell=cell)
 
-    def prepared(self, values: Any, shape: tuple[int, ...] | None) -> tuple[Any, Any]:
-        values, valid = self._unmasked(values)
+    def prepared(
+        self, values: Any, shape: tuple[int, ...] | None, order: str | None
+    ) -> tuple[Any, Any]:
+        values, valid = self.unmasked(values)
+        if shape is not None:
+            if is_list(values):
+                values = numpy().asarray(values, dtype=object)
+            values, valid = self._shaped(values, valid, shape, order)
         if self.field.enumeration is not None and self.count == 1 and self.lookup is not None:
             values, valid = self._positions(values, valid, self.lookup(self.field.enumeration))
         if is_list(values):
-            if shape is None:
-                return (self._list(values), None)
-            values = numpy().asarray(values, dtype=object if self._is_text() else None)
-        if shape is not None:
-            values, valid = self._shaped(values, valid, shape)
+            return (self._list(values), None)
         if values.ndim == 0:
             raise self.error("expected one value per cell, found a single value")
         return self._array(values, valid)
 
-    def _is_text(self) -> bool:
+    def is_text(self) -> bool:
         return self.datatype in _TEXTS or (self.datatype in _types.BYTES and self.count != 1)
 
-    def _unmasked(self, values: Any) -> tuple[Any, Any]:
+    def unmasked(self, values: Any) -> tuple[Any, Any]:
         """Splits a column into values and validity."""
         if _is_pandas(values):
             self.is_of_pandas = True
             return self._pandas(values)
+        times = self._arrow_times(values)
+        if times is not None:
+            return times
         for method in ("to_pylist", "to_list"):
             if not hasattr(values, "dtype") or type(values).__module__.startswith("polars"):
                 convert = getattr(values, method, None)
@@ -140,7 +215,7 @@ class _Column:
             return (np.asarray(values.data), ~np.ma.getmaskarray(values))
         if hasattr(values, "dtype"):
             return (values, None)
-        if hasattr(values, "__array__"):
+        if hasattr(values, "__array__") or isinstance(values, memoryview):
             np = numpy()
 
             return (np.asarray(values), None)
@@ -150,39 +225,82 @@ class _Column:
 
     def _pandas(self, values: Any) -> tuple[Any, Any]:
         np = numpy()
-        pd = pandas()
 
+        if hasattr(values, "columns"):
+            return (values.to_numpy(), None)
         dtype: Any = values.dtype
         if getattr(dtype, "tz", None) is not None:
             raise self.error(f"{dtype} has a time zone; convert it to UTC, and remove the zone")
-        if isinstance(dtype, pd.CategoricalDtype):
-            return ([None if value is np.nan else value for value in values.astype(object)], None)
-        if isinstance(dtype, np.dtype):
+        # Texts are checked later, and NaN and NaT are values.
+        is_text = self.is_text() and self.field.enumeration is None
+        keeps_missing = is_text or self.is_float or not self.field.nullable
+        if isinstance(dtype, np.dtype) and (dtype.kind != "O" or keeps_missing):
             return (values.to_numpy(), None)
         missing = np.asarray(values.isna())
-        if self._is_text():
-            objects = np.asarray(values.astype(object))
-            return (np.where(missing, None, objects), None)
-        kind: Any = getattr(dtype, "numpy_dtype", None)
-        if kind is None or kind.kind == "O":
+        kind: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
+        if kind is None or kind.kind == "O" or self.is_text():
             return (np.where(missing, None, np.asarray(values.astype(object))), None)
         array = values.to_numpy(
             dtype=kind, na_value=kind.type(0) if kind.kind not in "Mm" else None
         )
         return (array, None if not missing.any() else ~missing)
 
+    def _arrow_times(self, values: Any) -> tuple[Any, Any] | None:
+        """Splits dates and times of polars and pyarrow, without a loss of nanoseconds."""
+        library = _library(values)
+        if library == "polars" and hasattr(values, "dtype") and values.dtype.is_temporal():
+            kind = type(values.dtype).__name__
+            zone = getattr(values.dtype, "time_zone", None)
+            unit = "D" if kind == "Date" else getattr(values.dtype, "time_unit", "ns")
+            numbers: Any = values.to_physical().fill_null(0).to_numpy()
+            valid: Any = values.is_not_null().to_numpy()
+        elif library == "pyarrow" and hasattr(values, "type"):
+            # A type such as `timestamp[ns, tz=UTC]`, `date32[day]` or `duration[us]`.
+            kind, _, unit = str(values.type).rstrip("]").partition("[")
+            if kind.rstrip("3264") not in ("timestamp", "date", "duration", "time"):
+                return None
+            zone = getattr(values.type, "tz", None)
+            unit = "D" if unit == "day" else unit.partition(",")[0]
+            numbers = numpy().asarray(
+                values.cast("int32" if kind.endswith("32") else "int64").fill_null(0)
+            )
+            valid = numpy().asarray(values.is_valid())
+        else:
+            return None
+        if zone is not None:
+            raise self.error(
+                f"{kind} has the time zone {zone}; convert it to UTC, and remove the zone"
+            )
+        form = "M" if kind.lower().startswith(("date", "timestamp")) else "m"
+        return (numbers.astype("int64").view(f"{form}8[{unit}]"), None if valid.all() else valid)
+
     def _positions(self, values: Any, valid: Any, known: Any) -> tuple[Any, Any]:
         """Looks up values of an enumeration. Integers are positions in an enumeration of texts."""
         kind = getattr(getattr(values, "dtype", None), "kind", None)
-        if kind in ("i", "u") and known.dtype.kind in "OS":
+        has_texts = known.dtype.kind in "OS"
+        if kind in ("i", "u") and has_texts:
+            wrong = (values < 0) | (values >= len(known))
+            if valid is not None:
+                wrong &= valid
+            if wrong.any():
+                cell = int(wrong.argmax())
+                raise self._no_position(cell, values.flat[cell])
             return (values, valid)
-        items = values if is_list(values) else values.tolist()
-        if items and known.dtype.kind in "OS" and all(type(item) is int for item in items):
-            return (items, valid)
+        items: list[Any] = [
+            item.item() if hasattr(item, "dtype") else item
+            for item in (values if is_list(values) else values.tolist())
+        ]
+        if valid is not None:
+            items = [item if keep else None for item, keep in zip(items, valid)]
+        if has_texts and set(map(type, items)) - {type(None)} == {int}:
+            for cell, item in enumerate(items):
+                if item is not None and not 0 <= item < len(known):
+                    raise self._no_position(cell, item)
+            return (items, None)
         places = {value: place for place, value in enumerate(known.tolist())}
         found: list[Any] = []
         for cell, item in enumerate(items):
-            if item is None or (valid is not None and not valid.reshape(-1)[cell]):
+            if item is None:
                 found.append(None)
                 continue
             place = places.get(item)
@@ -194,37 +312,74 @@ class _Column:
             found.append(place)
         return (found, None)
 
-    def _list(self, values: list[Any]) -> list[Any]:
-        return [self._item(cell, value) for cell, value in enumerate(values)]
+    def _no_position(self, cell: int, position: Any) -> UsageError:
+        enumeration = self.field.enumeration
+        return self.cell_error(cell, f"{position} is not a position in enumeration {enumeration!r}")
 
-    def _item(self, cell: int, value: Any) -> Any:
-        """Converts dates of Python, NumPy and pandas."""
+    def _list(self, values: list[Any]) -> list[Any]:
+        # The native module converts these types.
+        plain = {type(None), bool, float, str, bytes, float if self.is_float else int}
+        if set(map(type, values)) <= plain:
+            return values
+        return [self.item(cell, value) for cell, value in enumerate(values)]
+
+    def item(self, cell: int, value: Any) -> Any:
+        """Converts dates, durations, and objects of NumPy and pandas."""
+        if isinstance(value, int) and self.is_float:
+            self._require_exact(cell, value)
         if value is None or isinstance(value, (int, float, str, bytes)):
             return value
-        dtype = getattr(value, "dtype", None)
-        if dtype is not None and getattr(value, "ndim", 0) == 0:
-            if dtype.kind in "Mm":
-                return int(self._times(value.reshape(1))[0])
-            return value.item()
-        if value is getattr(_pandas_module(), "NA", value) and type(value).__name__ in (
-            "NAType",
-            "NaTType",
-        ):
+        if type(value).__name__ == "NAType":
             return None
-        if hasattr(value, "isoformat"):
-            if getattr(value, "tzinfo", None) is not None:
-                raise self.cell_error(
-                    cell, f"{value!r} has a time zone; convert it to UTC, and remove the zone"
-                )
-            return date_text(value)
+        if _types.is_date(value) or _types.is_duration(value):
+            if value != value:
+                return None if self.field.nullable else _types.NOT_A_TIME
+            try:
+                return _types.number_of(value, self.datatype)
+            except UsageError as error:
+                raise self.cell_error(cell, str(error)) from None
+        if hasattr(value, "dtype") and getattr(value, "ndim", 0) == 0:
+            return self.item(cell, value.item())
+        if self.count != 1 and (is_list(value) or is_tuple(value)):
+            return [self.item(cell, item) for item in value]
         return value
 
-    def _shaped(self, values: Any, valid: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    def _require_exact(self, cell: int, value: int) -> None:
+        form = "f" if self.datatype == "float32" else "d"
+        try:
+            is_exact = struct.unpack(form, struct.pack(form, value))[0] == value
+        except (OverflowError, struct.error):
+            is_exact = False
+        if not is_exact:
+            raise self.cell_error(cell, f"{value} is not a valid {self.datatype}")
+
+    def text_bytes(self, cell: int, value: Any) -> bytes:
+        """Converts a text to bytes."""
+        if not isinstance(value, (str, bytes)):
+            raise self.cell_error(cell, f"{value!r} is not a valid {self.datatype}")
+        try:
+            if isinstance(value, str):
+                return value.encode()
+            if self.datatype in _types.TEXTS:
+                value.decode()
+        except UnicodeError as error:
+            raise self.cell_error(cell, str(error)) from None
+        return value
+
+    def _shaped(
+        self, values: Any, valid: Any, shape: tuple[int, ...], order: str | None
+    ) -> tuple[Any, Any]:
         """Checks the shape of the cells of a dense array, and flattens it."""
         if values.shape[: len(shape)] != shape:
             raise self.error(f"found the shape {values.shape}, expected {shape}")
-        values = values.reshape((-1, *values.shape[len(shape) :]))
-        return (values, None if valid is None else valid.reshape(-1))
+
+        def flat(array: Any) -> Any:
+            inner = range(len(shape), array.ndim)
+            if order == "col-major":
+                array = array.transpose(*reversed(range(len(shape))), *inner)
+            return array.reshape((-1, *(array.shape[place] for place in inner)))
+
+        return (flat(values), None if valid is None else flat(valid))
 
     def _array(self, values: Any, valid: Any) -> tuple[Any, Any]:
         np = numpy()
@@ -233,7 +388,7 @@ class _Column:
             if valid.ndim > 1:
                 valid = valid.all(axis=tuple(range(1, valid.ndim)))
             valid = np.ascontiguousarray(valid, dtype=np.bool_).view(np.uint8)
-        if self._is_text():
+        if self.is_text():
             return (self._texts(values), valid)
         if values.dtype.kind == "O":
             return self._objects(values, valid)
@@ -323,22 +478,15 @@ class _Column:
         """Converts dates and times to the unit of the field."""
         np = numpy()
 
-        unit = _types.unit_of(self.datatype)
-        if unit is None or unit[0] != values.dtype.kind:
-            raise self.error(f"found {values.dtype}, expected {self.datatype}")
-        target = np.dtype(f"{unit[0]}8[{unit[1]}]")
-        if self.field.role == "dimension":
+        if self.field.role == "dimension" and values.dtype.kind in "Mm":
             self._reject(np.isnat(values), values, "is not a coordinate")
-        if values.dtype == target:
+        if values.dtype == _types.numpy_type(self.datatype):
             return values.view(np.int64)
-        converted = values.astype(target)
-        back = converted.astype(values.dtype)
-        self._reject(
-            (back != values) & ~np.isnat(values),
-            values,
-            f"is not a whole number of {self.datatype}",
-        )
-        return converted.view(np.int64)
+        found = _types.in_units(values, self.datatype)
+        if found is None:
+            raise self.error(f"found {values.dtype}, expected {self.datatype}")
+        self._reject(found[1], values, f"is not a whole number of {self.datatype}")
+        return found[0].view(np.int64)
 
     def _numbers(self, values: Any, valid: Any, cells: Any = None) -> Any:
         """Converts numbers to the type of the field, if it can represent each of them."""
@@ -377,9 +525,3 @@ class _Column:
         place = int(wrong.argmax())
         cell = place // (self.count or 1) if cells is None else int(cells[place])
         raise self.cell_error(cell, f"{values[place]} {what}")
-
-
-def _pandas_module() -> Any:
-    import sys
-
-    return sys.modules.get("pandas")
