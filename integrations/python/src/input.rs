@@ -3,10 +3,10 @@
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyList, PyString, PyTuple};
-use tdb_array::WriteColumn;
 use tdb_array::tdb_cells::{pack_validity, scalar_of};
 use tdb_array::tdb_schema::{ArraySchema, FieldType};
 use tdb_array::tdb_types::{Buffer, CellValNum, Datatype, PhysicalType};
+use tdb_array::{Coordinate, WriteColumn};
 
 use crate::error::{Failure, Result};
 use crate::value::coordinate;
@@ -236,7 +236,14 @@ fn push(bytes: &mut Vec<u8>, name: &str, cell: usize, datatype: Datatype, item: 
     }
     let wrong = |_| Failure::cell(name, cell, format_args!("{item} is not a valid {datatype}"));
     let value = coordinate(name, datatype, item, false).map_err(wrong)?;
-    let is_nan = matches!(value, tdb_array::Coordinate::Float(value) if value.is_nan());
+    if item.is_instance_of::<PyString>() {
+        let last = coordinate(name, datatype, item, true).map_err(wrong)?;
+        // The text of a time between two values.
+        if matches!((&value, last), (Coordinate::Integer(first), Coordinate::Integer(last)) if *first > last) {
+            return Err(wrong(Failure::usage("")));
+        }
+    }
+    let is_nan = matches!(value, Coordinate::Float(value) if value.is_nan());
     let physical = datatype.physical();
     match (scalar_of(physical, &value), physical) {
         (Some(value), _) => bytes.extend_from_slice(&value.to_le_bytes()),

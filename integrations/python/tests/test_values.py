@@ -550,3 +550,12 @@ def test_arrays_at_two_paths_are_compared(uri: str) -> None:
     assert tdb.diff(uri, uri).is_same
     found = tdb.diff(uri, tdb.open(uri + "2"))
     assert not found.is_same and found.counts["differing_cells"] == 1
+
+
+def test_a_text_between_two_dates_is_no_value(uri: str) -> None:
+    array = sparse(uri, tdb.Attribute("v", "datetime_day"))
+    for text in ("2024-01-01T12:00", "2024-01-01T00:00:00.5"):
+        with pytest.raises(tdb.UsageError, match="is not a valid datetime_day"):
+            array.write({"d": [1], "v": [text]})
+    array.write({"d": [1, 2], "v": ["2024-01-01T00:00", "2024-01"]})
+    assert array.read().to_numpy()["v"].astype(str).tolist() == ["2024-01-01", "2024-01-01"]
