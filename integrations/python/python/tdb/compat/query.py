@@ -121,7 +121,10 @@ class Query:
 
     @property
     def df(self) -> DataFrameIndexer:
-        """Reads ranges, both ends included, as data frames."""
+        """Reads ranges, both ends included, as data frames.
+
+        Frames of dense arrays have coordinates only if the query asks for them.
+        """
         return DataFrameIndexer(self)
 
     @property
@@ -229,7 +232,7 @@ class Query:
         value, *rest = (column.numbers()[0] for column in columns)
         if rest:
             value = value / rest[0] if rest[0] else None
-        if value is None or value != value:
+        if value is None:
             # The C++ library adds up no cells to zero, unless the attribute is nullable.
             if function == "sum" and not attr.isnullable:
                 return 0
@@ -238,7 +241,7 @@ class Query:
                 if attr.dtype.kind == "f" or (function == "mean" and not attr.isnullable)
                 else None
             )
-        if function in ("min", "max"):
+        if function in ("min", "max") and attr.dtype.kind in "bM":
             return np.array([value]).astype(attr.dtype)[0]
         return value
 
