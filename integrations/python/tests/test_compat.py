@@ -376,6 +376,7 @@ def test_ranges_outside_the_domain_are_errors(module: Any, key: Any, tmp_path: P
             with pytest.raises(module.TileDBError, match="out of domain bounds"):
                 indexer[key]
         assert len(array.multi_index[0:99]["v"]) == 3
+        assert array.query(cond="d > 0").submit()["d"].tolist() == [1, 2]
 
 
 @modules
@@ -434,3 +435,57 @@ def test_opened_dimensions_have_the_filters_of_coordinates(module: Any, tmp_path
         assert "filters=FilterList([ZstdFilter(level=-1), ])" in repr(array.schema)
     filters = module.FilterList([module.ZstdFilter(3), module.BitShuffleFilter()])
     assert repr(filters) == "FilterList([ZstdFilter(level=3),\n       BitShuffleFilter()])"
+
+
+@modules
+@pytest.mark.parametrize("recursive", [False, True])
+def test_deletes_of_groups_keep_other_arrays(
+    module: Any, recursive: bool, tmp_path: Path
+) -> None:
+    uri = tmp_path / "group"
+    module.Group.create(str(uri))
+    module.Group.create(str(uri / "inner"))
+    for name in ("member", "other", "inner/member"):
+        module.from_numpy(str(uri / name), np.arange(3)).close()
+    for place, names in ((uri / "inner", ["member"]), (uri, ["member", "inner"])):
+        with module.Group(str(place), "w") as group:
+            for name in names:
+                group.add(name, name=name, relative=True)
+    with module.Group(str(uri)) as group, pytest.raises(module.TileDBError):
+        group["missing"]
+    with module.Group(f"file://{uri}") as group:
+        assert group["member"].uri == f"file://{uri}/member"
+    with module.Group(str(uri), "m") as group:
+        group.delete(recursive=recursive)
+    kept = {path: module.object_type(str(path)) for path in (uri, uri / "member", uri / "inner")}
+    expected = [None, None, None] if recursive else [None, "array", "group"]
+    assert list(kept.values()) == expected
+    assert module.object_type(str(uri / "other")) == "array"
+
+
+@modules
+def test_dimensions_without_a_range_are_complete(module: Any, tmp_path: Path) -> None:
+    uri = str(tmp_path / "a")
+    dims = [module.Dim(name, domain=(0, 5), tile=3, dtype=np.int32) for name in ("y", "x")]
+    attrs = [module.Attr("v", dtype=np.int8)]
+    module.Array.create(uri, module.ArraySchema(domain=module.Domain(*dims), attrs=attrs))
+    with module.open(uri, "w") as array:
+        array[1:3, 0:2] = np.arange(4, dtype=np.int8).reshape(2, 2)
+    with module.open(uri) as array:
+        assert len(array.df[:]) == 12
+        assert len(array.df[:, :]) == 4
+
+
+@modules
+def test_distinct_coordinates_have_the_type_of_the_dimension(module: Any, tmp_path: Path) -> None:
+    uri = str(tmp_path / "a")
+    first, last = np.datetime64("2000-01-01", "ns"), np.datetime64("2040-01-01", "ns")
+    dim = module.Dim("t", domain=(first, last), tile=np.timedelta64(1, "D"), dtype="M8[ns]")
+    attrs = [module.Attr("v", dtype=np.int8)]
+    schema = module.ArraySchema(domain=module.Domain(dim), attrs=attrs, sparse=True)
+    module.Array.create(uri, schema)
+    times = np.array(["2020-01-01", "2021-01-01"], dtype="M8[ns]")
+    with module.open(uri, "w") as array:
+        array[times] = np.ones(2, np.int8)
+    with module.open(uri) as array:
+        assert array.unique_dim_values("t") == tuple(times)

@@ -884,7 +884,7 @@ class SparseArray(Array):
         cells = read(self, Selected([], names), [])
         found: OrderedDict[str, tuple[Any, ...]] = OrderedDict()
         for name, (values, _) in cells.columns.items():
-            found[name] = tuple(sorted(set(values.tolist())))
+            found[name] = tuple(sorted(set(values)))
         return found if dim is None else found[dim]
 
 

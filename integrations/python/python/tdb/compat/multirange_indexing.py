@@ -107,6 +107,10 @@ class _Indexer:
             return None
         ranges: list[tuple[str, list[Range]]] = []
         limits = self._limits() if not schema.sparse else self._sparse_limits()
+        given = len(idx) if isinstance(idx, tuple) else 1  # pyright: ignore[reportUnknownArgumentType]
+        if not schema.sparse and idx is not Ellipsis and given < schema.ndim:
+            # Dimensions that the index leaves out are complete.
+            limits[given:] = self.array._limits()[given:]
         for dim, items, limit in zip(schema.domain, found, limits):
             if not items:
                 if limit is not None:

@@ -155,7 +155,7 @@ class Query:
         return text
 
     def submit(self) -> Any:
-        """Deletes the matching cells, if the array is open for deletes."""
+        """Deletes the matching cells, if the array is open for deletes. Otherwise reads them."""
         if self.array.mode == "w":
             raise TileDBError("Write mode is not supported for queries on Sparse Arrays")
         if self.array.mode == "d":
@@ -163,7 +163,7 @@ class Query:
                 raise TileDBError("Cannot initialize deletes; One condition is needed")
             self.array.delete_cells(self.cond)
             return None
-        raise TileDBError("Cannot submit query; open the array in mode 'd' to delete cells")
+        return self[...]
 
     # Aggregates.
 
