@@ -489,3 +489,21 @@ def test_distinct_coordinates_have_the_type_of_the_dimension(module: Any, tmp_pa
         array[times] = np.ones(2, np.int8)
     with module.open(uri) as array:
         assert array.unique_dim_values("t") == tuple(times)
+
+
+@modules
+def test_frames_keep_nullable_floats_and_days(module: Any, tmp_path: Path) -> None:
+    uri = str(tmp_path / "floats")
+    frame = pd.DataFrame({"f": pd.array([1.5, None], dtype="Float64")})
+    module.from_pandas(uri, frame)
+    pd.testing.assert_frame_equal(module.open_dataframe(uri), frame)
+    uri = str(tmp_path / "days")
+    first, last = np.datetime64("2020-01-01"), np.datetime64("2020-01-31")
+    dim = module.Dim("t", domain=(first, last), tile=10, dtype="M8[D]")
+    attrs = [module.Attr("v", dtype=np.int8)]
+    schema = module.ArraySchema(domain=module.Domain(dim), attrs=attrs, sparse=True)
+    module.Array.create(uri, schema)
+    with module.open(uri, "w") as array:
+        array[np.array([first])] = np.ones(1, np.int8)
+    with module.open(uri) as array:
+        assert array.df[:]["t"].tolist() == [first.item()]

@@ -94,7 +94,7 @@ class ColumnInfo:
             if str(dtype) in ("string", "str") or str(dtype).startswith("string"):
                 return cls(np.dtype("U"), "string", True)
             numpy_dtype = getattr(dtype, "numpy_dtype", None)
-            if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iu":
+            if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iuf":
                 return cls(np.dtype(numpy_dtype), str(dtype), True)
             raise NotImplementedError(what)
         if types.is_integer_dtype(dtype):
@@ -154,7 +154,7 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
 
     schema = array.schema
     attr = schema.attr(name) if schema.has_attr(name) else None
-    if arrow and attr is not None and values.dtype == np.dtype("M8[D]"):
+    if arrow and values.dtype == np.dtype("M8[D]"):
         values = _dates(values)
     if attr is not None and attr.enum_label is not None:
         enumeration = schema.enum(attr.enum_label)
