@@ -607,7 +607,8 @@ def _schema(
     options = {**options, "default_tile": {1: 10000, 2: 1000, 3: 100}.get(len(dims), 10)}
     for name in dims:
         values = frame[name]
-        if name == _ROWS and options["nrows"] is not None and not options["full_domain"] and len(values):
+        given = options["nrows"] is not None and not options["full_domain"]
+        if name == _ROWS and given and len(values):
             values = np.arange(int(options["nrows"]))
         forced = types.get(
             name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None
