@@ -320,7 +320,7 @@ class Array:
                 )
                 ends.append(tuple(texts))  # pyright: ignore[reportArgumentType]
             elif dim.dtype.kind == "f":
-                ends.append((np.array(first, dtype=dim.dtype), np.array(last, dtype=dim.dtype)))
+                ends.append((float(first), float(last)))
             else:
                 ends.append((coordinate(dim, first), coordinate(dim, last)))
         return tuple(ends)
@@ -451,7 +451,7 @@ class Array:
     @property
     def df(self) -> Any:
         """Reads ranges of coordinates as a data frame."""
-        return self.query().df
+        return self.query(coords=True).df
 
     @property
     def domain_index(self) -> Any:
@@ -671,7 +671,10 @@ class DenseArray(Array):
         inner = tuple(0 if axis.drop else slice(None, None, axis.step) for axis in selection)
         plain = all(item == slice(None, None, 1) for item in inner)
         return (
-            cells if plain else OrderedDict((name, values[inner]) for name, values in cells.items())
+            cells
+            if plain
+            # The ellipsis keeps a single cell in an array.
+            else OrderedDict((name, values[(*inner, ...)]) for name, values in cells.items())
         )
 
     def _empty(self, selection: list[Axis], selected: Selected) -> OrderedDict[str, Any]:
@@ -881,7 +884,7 @@ class SparseArray(Array):
         cells = read(self, Selected([], names), [])
         found: OrderedDict[str, tuple[Any, ...]] = OrderedDict()
         for name, (values, _) in cells.columns.items():
-            found[name] = tuple(sorted(set(values.tolist())))
+            found[name] = tuple(sorted(set(values)))
         return found if dim is None else found[dim]
 
 

@@ -166,7 +166,12 @@ class ArraySchema:
         schema._coords_filters = lists["coords_filters"]
         schema._offsets_filters = lists["offsets_filters"]
         schema._validity_filters = FilterList._of_spec(table.get("validity_filters"))
-        dims = [Dim._of_table(item) for item in table["dimension"]]
+        # Dimensions without filters have those of coordinates.
+        coords = table.get("coords_filters")
+        dims = [
+            Dim._of_table({**item, "filters": item.get("filters") or coords})
+            for item in table["dimension"]
+        ]
         schema._domain = Domain(*dims)
         schema._attrs = tuple(Attr._of_table(item) for item in table.get("attribute", ()))
         enums = [Enumeration._of_table(item) for item in table.get("enumeration", ())]

@@ -237,7 +237,7 @@ class Attr:
             if shown is not None
             else repr([("", kind[0].name) for kind in (dtype.fields or {}).values()])
         )
-        filters = f", filters={self._filters!r}" if len(self._filters) else ""
+        filters = f", filters={self._filters._in_line()}" if len(self._filters) else ""
         return (
             f"Attr(name={self.name!r}, dtype={text}, var={self.isvar}, nullable={self._nullable},"
             f" enum_label={self._enum!r}{filters})"

@@ -29,6 +29,13 @@ from .object import object_type
 
 _INDEX, _REPR = "__pandas_index_dims", "__pandas_attribute_repr"
 _ROWS = "__tiledb_rows"
+#: The types of texts in Arrow.
+_TEXTS = {
+    "STRING_UTF8": "large_string",
+    "STRING_ASCII": "large_string",
+    "CHAR": "large_binary",
+    "BLOB": "large_binary",
+}
 _INT_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
@@ -66,7 +73,7 @@ class ColumnInfo:
         accessor = column.cat if hasattr(column, "cat") else column
         codes = accessor.codes
         return cls(
-            np.dtype(codes.dtype), nullable=bool((np.asarray(codes) < 0).any()), enumeration=True
+            np.dtype("int32"), nullable=bool((np.asarray(codes) < 0).any()), enumeration=True
         )
 
     @classmethod
@@ -87,7 +94,7 @@ class ColumnInfo:
             if str(dtype) in ("string", "str") or str(dtype).startswith("string"):
                 return cls(np.dtype("U"), "string", True)
             numpy_dtype = getattr(dtype, "numpy_dtype", None)
-            if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iu":
+            if numpy_dtype is not None and np.dtype(numpy_dtype).kind in "iuf":
                 return cls(np.dtype(numpy_dtype), str(dtype), True)
             raise NotImplementedError(what)
         if types.is_integer_dtype(dtype):
@@ -147,7 +154,7 @@ def _column(array: Array, name: str, values: Any, valid: Any, arrow: bool) -> An
 
     schema = array.schema
     attr = schema.attr(name) if schema.has_attr(name) else None
-    if arrow and attr is not None and values.dtype == np.dtype("M8[D]"):
+    if arrow and values.dtype == np.dtype("M8[D]"):
         values = _dates(values)
     if attr is not None and attr.enum_label is not None:
         enumeration = schema.enum(attr.enum_label)
@@ -203,10 +210,10 @@ def frame_of(array: Array, cells: Cells, query: Any) -> Any:
     import pandas as pd
 
     columns: dict[str, Any] = {}
+    order = "F" if query.order == "F" else "C"
     for name, (values, valid) in cells.columns.items():
-        flat = values.reshape(-1) if values.ndim != 1 else values
-        marks = None if valid is None else valid.reshape(-1)
-        columns[name] = (flat, marks)
+        marks = None if valid is None else valid.reshape(-1, order=order)
+        columns[name] = (values.reshape(-1, order=order), marks)
     if query.return_arrow:
         return _table(array, columns)
     arrow = uses_arrow(array, columns, query)
@@ -243,37 +250,35 @@ def _converted(series: Any, dtype: str) -> Any:
 def _table(array: Array, columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
+    schema = array.schema
     arrays: dict[str, Any] = {}
+    integers: list[dict[str, str]] = []
     for name, (values, valid) in columns.items():
-        schema = array.schema
         attr = schema.attr(name) if schema.has_attr(name) else None
+        field = schema.domain.dim(name) if attr is None else attr
         mask = None if valid is None else ~valid
         if attr is not None and attr.enum_label is not None:
             known = schema.enum(attr.enum_label).values()
             indices = pa.array(values, mask=mask)
             arrays[name] = pa.DictionaryArray.from_arrays(indices, pa.array(known.tolist()))
-        elif values.dtype.kind == "S":
-            arrays[name] = pa.array(values.tolist(), type=pa.large_binary(), mask=mask)
-        elif values.dtype.kind == "O":
-            first = next(iter(values), None)
-            kind = (
-                pa.large_string()
-                if isinstance(first, str)
-                else pa.large_binary()
-                if isinstance(first, bytes)
-                else None
-            )
-            arrays[name] = pa.array(list(values), type=kind, mask=mask)
+        elif values.dtype.kind in "SUO":
+            kind = _TEXTS.get(field._tiledb_dtype.name)
+            kind = None if kind is None else pa.type_for_alias(kind)
+            arrays[name] = pa.array(values.tolist(), type=kind, mask=mask)
         else:
-            if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in (
-                "s",
-                "ms",
-                "us",
-                "ns",
-            ):
+            if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] in "YMWhm":
                 values = values.astype("M8[s]")
             arrays[name] = pa.array(values, mask=mask)
-    return pa.table(arrays)
+            if attr is not None and attr.isnullable and values.dtype.kind in "iu":
+                shown = str(values.dtype).replace("int", "Int").replace("u", "U")
+                integers.append(
+                    {"field_name": name, "name": name, "pandas_type": shown, "numpy_type": shown}
+                )
+    table = pa.table(arrays)
+    # Without this, pandas converts integers with nulls to floats.
+    index = {"kind": "range", "name": None, "start": 0, "stop": len(table), "step": 1}
+    shown = json.dumps({"columns": integers, "index_columns": [index]})
+    return table.replace_schema_metadata({"pandas": shown})
 
 
 def open_dataframe(
@@ -288,8 +293,9 @@ def open_dataframe(
     with open_array(uri, ctx=ctx) as array:
         if attrs is not None:
             # The order of columns follows the argument.
-            return array.query(attrs=attrs, use_arrow=use_arrow).df[idx][list(attrs)]
-        return array.query(use_arrow=use_arrow).df[idx]
+            query = array.query(attrs=attrs, coords=True, use_arrow=use_arrow)
+            return query.df[idx][list(attrs)]
+        return array.query(coords=True, use_arrow=use_arrow).df[idx]
 
 
 # Writes.
@@ -391,8 +397,12 @@ def _dim_of(name: str, values: Any, options: dict[str, Any], forced: Any) -> Dim
             extent = min(int(extent), int(high) // 2)
             return Dim(name, (low, int(high) - int(extent)), extent, dtype=dtype, filters=filters)
         return Dim(name, (low, high), extent, dtype=dtype, filters=filters)
+    if not len(array):
+        raise ValueError(
+            "an empty data frame has no range of coordinates; pass full_domain=True or a schema"
+        )
     series = pd.Series(np.asarray(array)).astype(dtype)
-    low, high = (series.min(), series.max()) if len(series) else (dtype.type(0), dtype.type(0))
+    low, high = series.min(), series.max()
     if dtype.kind == "M":
         # Timestamps of pandas convert to datetime64 in microseconds.
         low, high = (np.datetime64(getattr(end, "value", 0), "ns") for end in (low, high))
@@ -430,6 +440,8 @@ def _prepared(frame: Any, options: dict[str, Any]) -> Any:
 
     frame = frame.copy(deep=False)
     frame.columns = [str(name) for name in frame.columns]
+    if len(set(frame.columns)) < len(frame.columns):
+        raise TileDBError("two columns of the data frame have the same name; rename one of them")
     fillna = options["fillna"]
     if fillna is not None:
         if isinstance(fillna, Mapping):
@@ -595,7 +607,8 @@ def _schema(
     options = {**options, "default_tile": {1: 10000, 2: 1000, 3: 100}.get(len(dims), 10)}
     for name in dims:
         values = frame[name]
-        if name == _ROWS and options["nrows"] is not None and not options["full_domain"]:
+        given = options["nrows"] is not None and not options["full_domain"]
+        if name == _ROWS and given and len(values):
             values = np.arange(int(options["nrows"]))
         forced = types.get(
             name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None

@@ -248,7 +248,7 @@ class Dim:
         if self.isvar:
             parts.append("var=True")
         if len(self._filters):
-            parts.append(f"filters={self._filters!r}")
+            parts.append(f"filters={self._filters._in_line()}")
         return f"Dim({', '.join(parts)})".replace("np.", "numpy.")
 
     def _repr_html_row_(self) -> str:

@@ -386,7 +386,12 @@ class FilterList:
         return hash((tuple(self._filters), self._chunksize))
 
     def __repr__(self) -> str:
-        return f"FilterList([{', '.join(repr(item) for item in self._filters)}])"
+        shown = ",\n       ".join(repr(item) for item in self._filters)
+        return f"FilterList([{shown}])"
+
+    def _in_line(self) -> str:
+        """Returns the form within attributes and dimensions."""
+        return "FilterList([" + "".join(f"{item!r}, " for item in self._filters) + "])"
 
     def _repr_html_(self) -> str:
         if not self._filters:

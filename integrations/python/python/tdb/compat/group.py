@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -204,20 +205,37 @@ class Group:
             raise TileDBError("Group: cannot delete; the group was not opened in mode 'm'")
         from .object import remove
 
-        if recursive:
-            for item in self:
-                remove(item.uri)
+        path = _engine.path_of(self._uri)
+        if "://" in path:
+            raise TileDBError("Group: delete needs a local group; tiledb.remove deletes the folder")
+        for item in self if recursive else ():
+            if item.type is Group:
+                with Group(item.uri, "m", ctx=self._ctx) as inner:
+                    inner.delete(recursive=True)
+            else:
+                remove(item.uri, self._ctx)
         self._isopen = False
-        remove(self._uri)
+        # The folder may contain arrays that are not members.
+        for name in ("__tiledb_group.tdb", "__group", "__meta"):
+            entry = os.path.join(path, name)
+            if os.path.isdir(entry):
+                shutil.rmtree(entry)
+            elif os.path.exists(entry):
+                os.remove(entry)
+        if not os.listdir(path):
+            os.rmdir(path)
 
     def _objects(self) -> list[Object]:
         native = self._opened()
         found: list[Object] = []
+        base = _engine.path_of(self._uri)
+        if "://" not in base:
+            base = "file://" + os.path.abspath(base)
         for key, name, _, uri, relative in native.members:
             place = call(native.place, key) or uri
             kind = object_type(place)
             if relative:
-                uri = posixpath.join("file://" + os.path.abspath(self._uri), uri)
+                uri = posixpath.join(base, uri)
             found.append(Object(Group if kind == "group" else Array, uri, name))
         return found
 
@@ -232,7 +250,7 @@ class Group:
         for found in objects:
             if found.name == member:
                 return found
-        raise KeyError(f"Group: no member named {member!r}")
+        raise TileDBError(f"Group: no member named {member!r}")
 
     def __contains__(self, member: object) -> bool:
         return any(found.name == member for found in self._objects())

@@ -132,7 +132,9 @@ class Metadata(MutableMapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"Unexpected key type '{type(key)}': expected str")
-        return self._value(key)[1]
+        datatype, value = self._value(key)
+        dtype = base_dtype(by_engine_name(datatype))
+        return dtype.type(value) if dtype.kind in "if" and np.isscalar(value) else value
 
     def _check_writable(self) -> None:
         self._native()

@@ -107,6 +107,10 @@ class _Indexer:
             return None
         ranges: list[tuple[str, list[Range]]] = []
         limits = self._limits() if not schema.sparse else self._sparse_limits()
+        given = len(idx) if isinstance(idx, tuple) else 1  # pyright: ignore[reportUnknownArgumentType]
+        if not schema.sparse and idx is not Ellipsis and given < schema.ndim:
+            # Dimensions that the index leaves out are complete.
+            limits[given:] = self.array._limits()[given:]
         for dim, items, limit in zip(schema.domain, found, limits):
             if not items:
                 if limit is not None:
@@ -118,10 +122,13 @@ class _Indexer:
 
     def _limits(self) -> list[Any]:
         limits = self.array._limits()
-        if not self.array.schema.current_domain.is_empty:
-            return limits
         found = self.array.nonempty_domain()
-        return limits if found is None else list(found)
+        if found is None:
+            return limits
+        return [
+            (max(low, first), min(high, last))
+            for (low, high), (first, last) in zip(limits, found)
+        ]
 
     def _sparse_limits(self) -> list[Any]:
         schema = self.array.schema
@@ -152,23 +159,12 @@ class _Indexer:
             first = None if first is None else int(first)
             last = None if last is None else int(last)
             low, high = dim.domain if limit is None else limit
-            if self.array.schema.sparse:
-                if (
-                    first is not None
-                    and last is not None
-                    and (first > high or last < low or first > last)
-                ):
-                    raise TileDBError(
-                        f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
-                        f" [{low}, {high}]"
-                    )
-                first = None if first is None else max(first, low)
-                last = None if last is None else min(last, high)
-                if (first is not None and first > high) or (last is not None and last < low):
-                    raise TileDBError(
-                        f"Cannot add range to dimension '{dim.name}'; Range [{first}, {last}] is out of domain bounds"
-                        f" [{low}, {high}]"
-                    )
+            start, end = low if first is None else first, high if last is None else last
+            if self.array.schema.sparse and not low <= start <= end <= high:
+                raise TileDBError(
+                    f"Cannot add range to dimension '{dim.name}'; Range [{start}, {end}] is out of domain bounds"
+                    f" [{low}, {high}]"
+                )
         elif kind == "f":
             first = None if first is None else dim.dtype.type(first)
             last = None if last is None else dim.dtype.type(last)
@@ -332,9 +328,6 @@ def label_cells(
 class DataFrameIndexer(_Indexer):
     """Reads ranges into data frames of pandas."""
 
-    def _default_coords(self) -> bool:
-        return True
-
     def __getitem__(self, idx: Any) -> Any:
         if self.query._aggregates is not None:
             raise NotImplementedError("Aggregation results in dataframe not supported")
@@ -354,7 +347,7 @@ class DataFrameIndexer(_Indexer):
         if explicit and not selected.dims and query.index_col is True:
             extra = []
         attrs = [*selected.attrs, *extra]
-        texts = not query.return_arrow and uses_arrow(self.array, [*selected.dims, *attrs], query)
+        texts = uses_arrow(self.array, [*selected.dims, *attrs], query)
         return Selected(attrs, selected.dims, selected.condition, selected.order, texts=texts)
 
     def _result(self, ranges: Any) -> Any:

@@ -121,7 +121,10 @@ class Query:
 
     @property
     def df(self) -> DataFrameIndexer:
-        """Reads ranges, both ends included, as data frames."""
+        """Reads ranges, both ends included, as data frames.
+
+        Frames of dense arrays have coordinates only if the query asks for them.
+        """
         return DataFrameIndexer(self)
 
     @property
@@ -152,7 +155,7 @@ class Query:
         return text
 
     def submit(self) -> Any:
-        """Deletes the matching cells, if the array is open for deletes."""
+        """Deletes the matching cells, if the array is open for deletes. Otherwise reads them."""
         if self.array.mode == "w":
             raise TileDBError("Write mode is not supported for queries on Sparse Arrays")
         if self.array.mode == "d":
@@ -160,7 +163,7 @@ class Query:
                 raise TileDBError("Cannot initialize deletes; One condition is needed")
             self.array.delete_cells(self.cond)
             return None
-        raise TileDBError("Cannot submit query; open the array in mode 'd' to delete cells")
+        return self[...]
 
     # Aggregates.
 
@@ -229,7 +232,7 @@ class Query:
         value, *rest = (column.numbers()[0] for column in columns)
         if rest:
             value = value / rest[0] if rest[0] else None
-        if value is None or value != value:
+        if value is None:
             # The C++ library adds up no cells to zero, unless the attribute is nullable.
             if function == "sum" and not attr.isnullable:
                 return 0
@@ -238,7 +241,7 @@ class Query:
                 if attr.dtype.kind == "f" or (function == "mean" and not attr.isnullable)
                 else None
             )
-        if function in ("min", "max"):
+        if function in ("min", "max") and attr.dtype.kind in "bM":
             return np.array([value]).astype(attr.dtype)[0]
         return value
 

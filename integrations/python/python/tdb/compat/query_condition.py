@@ -63,10 +63,14 @@ class _Field:
     def __init__(self, name: str, array: Array) -> None:
         schema = array.schema
         self.enumeration: Any = None
+        #: The bytes of a cell of fixed size.
+        self.width = 0
         if schema.has_attr(name):
             attr = schema.attr(name)
             self.datatype = attr._tiledb_dtype
             self.dtype = attr.dtype
+            if not attr.isvar:
+                self.width = attr.dtype.itemsize
             if attr.enum_label is not None:
                 self.enumeration = schema.enum(attr.enum_label).values()
         elif schema.domain.has_dim(name):
@@ -93,7 +97,8 @@ class _Field:
                     f"Type mismatch between attribute `{self.name}` and value `{item}`"
                 )
             raw = item.encode() if isinstance(item, str) else item
-            return f"x'{raw.hex()}'"
+            # Cells of fixed size end with zeros.
+            return f"x'{raw.ljust(self.width, bytes(1)).hex()}'"
         if self.dtype.kind == "M":
             unit = np.datetime_data(self.dtype)[0]
             if isinstance(item, str):
