@@ -290,7 +290,7 @@ class Array:
 
     def _ends(self, name: str, ranges: Ranges) -> list[tuple[Any, Any]]:
         """Returns the first and the last coordinate of each range of a dimension or label."""
-        return ends_of(name, ranges, self._datatype_of(name))
+        return ends_of(name, ranges, self._datatype_of)
 
     def _single(self, name: str, ranges: Ranges, what: str) -> tuple[Any, Any]:
         ends = self._ends(name, ranges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from . import _columns, _types
@@ -384,24 +384,30 @@ def _check(spec: Spec) -> None:
         raise UsageError("fill needs a condition")
 
 
-def _coordinate(field: str, value: Any, datatype: str | None) -> Any:
+def _coordinate(field: str, value: Any, datatype: Callable[[str], str | None]) -> Any:
     """Converts dates and durations of Python, NumPy and pandas."""
     if value is None or isinstance(value, (int, float, str, bytes)):
         return value
-    if _types.is_duration(value) and datatype is not None:
-        return units_of(field, value, datatype)
+    if _types.is_duration(value):
+        known = datatype(field)
+        return value if known is None else units_of(field, value, known)
     return date_text(value) if _types.is_date(value) else value
 
 
-def ends_of(field: str, ranges: Ranges, datatype: str | None) -> list[tuple[Any, Any]]:
-    """Returns the first and the last coordinate of each range."""
+def ends_of(
+    field: str, ranges: Ranges, datatype: Callable[[str], str | None]
+) -> list[tuple[Any, Any]]:
+    """Returns the first and the last coordinate of each range.
+
+    ``datatype`` returns the datatype of a field, which a duration needs.
+    """
     if is_list(ranges):
         return [ends for item in ranges for ends in ends_of(field, item, datatype)]
     if is_tuple(ranges):
         if len(ranges) != 2:
             raise UsageError(f"{ranges!r} is not a range; expected (first, last)")
-        first, last = (_coordinate(field, end, datatype) for end in ranges)
-        return [(first, last)]
+        first, last = ranges
+        return [(_coordinate(field, first, datatype), _coordinate(field, last, datatype))]
     if isinstance(ranges, range):
         if ranges.step != 1:
             return [(value, value) for value in ranges]
