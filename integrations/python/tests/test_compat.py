@@ -263,7 +263,9 @@ def test_names_are_those_of_tiledb() -> None:
     assert tdb.__name__ == "tdb"
 
 
-def sparse_array(module: Any, uri: str, values: dict[str, Any], attrs: list[Any], **options: Any) -> Any:
+def sparse_array(
+    module: Any, uri: str, values: dict[str, Any], attrs: list[Any], **options: Any
+) -> Any:
     """Writes a sparse array of the coordinates 0, 1, ..., and opens it."""
     domain = module.Domain(module.Dim("d", domain=(0, 99), tile=10, dtype=np.int32))
     module.Array.create(
@@ -384,7 +386,8 @@ def test_open_ranges_end_with_the_cells(module: Any, tmp_path: Path) -> None:
     uri = str(tmp_path / "a")
     domain = module.Domain(module.Dim("d", domain=(0, 99), tile=10, dtype=np.int32))
     schema = module.ArraySchema(domain=domain, attrs=[module.Attr("v", dtype=np.int8)])
-    current, rectangle = module.CurrentDomain(module.Ctx()), module.NDRectangle(module.Ctx(), domain)
+    current = module.CurrentDomain(module.Ctx())
+    rectangle = module.NDRectangle(module.Ctx(), domain)
     rectangle.set_range(0, 0, 20)
     current.set_ndrectangle(rectangle)
     schema.set_current_domain(current)

@@ -607,9 +607,9 @@ def _schema(
     options = {**options, "default_tile": {1: 10000, 2: 1000, 3: 100}.get(len(dims), 10)}
     for name in dims:
         values = frame[name]
-        given = options["nrows"] is not None and not options["full_domain"]
-        if name == _ROWS and given and len(values):
-            values = np.arange(int(options["nrows"]))
+        nrows = None if options["full_domain"] else options["nrows"]
+        if name == _ROWS and nrows is not None and len(values):
+            values = np.arange(int(nrows))
         forced = types.get(
             name, options["row_dtype"] if name == _ROWS and values.dtype.kind in "iu" else None
         )
