@@ -1,4 +1,5 @@
 //! Requests of the package, compared with those of the native reader.
+#![allow(clippy::unwrap_used)] // test helpers unwrap like tests
 
 use std::sync::Arc;
 use std::time::Duration;
