@@ -72,7 +72,7 @@ impl<E: Entry> Sorter<E> {
     }
 
     /// Distributes entries to `count` buckets. Returns the end of each bucket, or `None` after
-    /// cancellation, which leaves the entries as they are.
+    /// cancellation, which leaves the entries unchanged.
     fn scatter(
         &mut self,
         entries: &mut Entries<E>,
