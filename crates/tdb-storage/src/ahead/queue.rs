@@ -231,8 +231,7 @@ impl Queue {
             return;
         }
         let asked = Asked { queue: self.clone(), places };
-        // If no thread can be created, dropping the job settles the blocks.
-        spawn(move || {
+        let job = move || {
             let queue = &asked.queue;
             let request = |(file, index): &(usize, usize)| {
                 let File { path, size, blocks, .. } = &queue.files[*file];
@@ -245,7 +244,13 @@ impl Queue {
                     queue.settle(*place, bytes.ok());
                 }
             });
-        });
+        };
+        if self.storage.profile().is_immediate {
+            job();
+        } else {
+            // If no thread can be created, dropping the job settles the blocks.
+            let _ = thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job);
+        }
     }
 
     /// Stores the outcome of a requested block.
@@ -292,16 +297,4 @@ impl Drop for Asked {
     fn drop(&mut self) {
         self.places.iter().for_each(|place| self.queue.settle(*place, None));
     }
-}
-
-/// Runs a blocking job on a new thread. Returns `false` if the thread cannot be created.
-///
-/// Targets without threads run the job on the caller's thread. The storage then learns all ranges
-/// of a read at once.
-fn spawn(job: impl FnOnce() + Send + 'static) -> bool {
-    if cfg!(all(target_family = "wasm", target_os = "unknown")) {
-        job();
-        return true;
-    }
-    thread::Builder::new().name("tdb-read-ahead".to_owned()).spawn(job).is_ok()
 }

@@ -16,7 +16,7 @@ use tdb_array::tdb_storage::{
 };
 
 /// The profile of requests over the internet, equal to the default of `tdb-object-store`.
-pub(crate) const PROFILE: ReadProfile = ReadProfile::new(128 << 10, 8 << 20, 256);
+pub(crate) const PROFILE: ReadProfile = ReadProfile::new(128 << 10, 8 << 20, 256).immediate();
 
 /// The missing parts of a call.
 #[derive(Debug, Default, PartialEq)]
