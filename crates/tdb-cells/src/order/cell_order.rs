@@ -34,6 +34,7 @@ pub struct CellOrder {
 /// Columns of a tile for [`CellOrder::compare`].
 #[derive(Debug)]
 pub struct CellColumns {
+    /// The leading words that do not fit into the key.
     words: Vec<Vec<u64>>,
     coordinates: Vec<Coordinates>,
 }
@@ -138,7 +139,7 @@ impl CellOrder {
         (0..global.leading_word_count()).map(bounds_of).collect()
     }
 
-    /// Compares two cells by coordinates only.
+    /// Compares two cells with equal keys.
     pub fn compare(&self, a: (&CellColumns, usize), b: (&CellColumns, usize)) -> Ordering {
         let words = a.0.words.iter().zip(&b.0.words).map(|(x, y)| x[a.1].cmp(&y[b.1]));
         let ordered =
@@ -161,7 +162,7 @@ impl CellOrder {
         let columns: Vec<_> = coordinates.iter().map(Coordinates::column).collect();
         let words = self.leading.iter().flat_map(|global| {
             let columns = &columns;
-            (0..global.leading_word_count()).map(move |word| {
+            (self.packing.words..global.leading_word_count()).map(move |word| {
                 let mut words = Vec::new();
                 global.leading_word(word, columns, &mut words);
                 words

@@ -50,6 +50,8 @@ impl Packed {
 pub(super) struct Packing {
     pub(super) packed: Vec<Packed>,
     pub(super) bits: u32,
+    /// The number of leading words that equal keys have in common.
+    pub(super) words: usize,
     /// `true` if equal keys imply equal coordinates.
     pub(super) exact: bool,
 }
@@ -57,7 +59,7 @@ pub(super) struct Packing {
 impl Default for Packing {
     /// Creates a packing without parts. All cells have the same key.
     fn default() -> Self {
-        Self { packed: Vec::new(), bits: 0, exact: true }
+        Self { packed: Vec::new(), bits: 0, words: 0, exact: true }
     }
 }
 
@@ -89,6 +91,9 @@ impl Packing {
             if dropped > 0 {
                 self.exact = false;
                 return;
+            }
+            if let Part::Word(word) = part {
+                self.words = word + 1;
             }
         }
     }
