@@ -1,7 +1,7 @@
 //! Checked and comparable coordinates of new cells.
 
 use tdb_cells::order::coordinates::Coordinates;
-use tdb_cells::{CellBuffers, CellProblem, CellsError};
+use tdb_cells::{CellBuffers, CellProblem, CellsError, Workers};
 use tdb_fragment::FragmentField;
 use tdb_rtree::DimRange;
 use tdb_schema::{ArraySchema, Dimension};
@@ -14,6 +14,7 @@ use crate::check::CheckedCells;
 /// domain, or of the current domain if the array has one. `cells` must not be empty.
 pub(super) fn coordinates(
     schema: &ArraySchema,
+    workers: &Workers,
     cells: &CheckedCells<'_>,
     first: u64,
 ) -> Result<(Vec<Coordinates>, Vec<DimRange>)> {
@@ -21,6 +22,7 @@ pub(super) fn coordinates(
     let mut ranges = Vec::with_capacity(schema.dim_count());
     for column in &cells.fields {
         let FragmentField::Dimension(index) = column.field else { continue };
+        workers.check()?;
         let dimension = &schema.dimensions()[index];
         let (coordinates, range) =
             if dimension.is_var() { strings(&column.cells) } else { keys(dimension, &column.cells) };

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use tdb_cells::order::cell_order::CellOrder;
 use tdb_cells::order::coordinates::Coordinates;
-use tdb_cells::order::entries::Entries;
 use tdb_cells::order::key::{Entry, Key};
 use tdb_cells::order::sort::{CompareEqual, Sorter};
 use tdb_cells::{CellProblem, CellsError, Order, Workers};
@@ -46,23 +45,14 @@ fn sorted_by<K: Key>(
     len: usize,
     schema: &ArraySchema,
 ) -> Result<Vec<u32>> {
-    workers.check()?;
-    let keys: Vec<K> = order.keys(&coordinates, len);
-    workers.check()?;
+    let (mut entries, bounds) = order.entries::<K>(workers, &coordinates, len)?;
     let columns = (!order.is_exact()).then(|| order.columns(coordinates));
     let ties = |a: &K::Entry, b: &K::Entry| match &columns {
         None => Ordering::Equal,
         Some(columns) => order.compare((columns, number_of(a)), (columns, number_of(b))),
     };
-    let mut entries = Entries::<K::Entry>::default();
-    entries.reserve(len);
-    entries.extend(keys.into_iter().zip(0..).map(|(key, cell)| Entry::new(key, 0, cell)));
-    workers.check()?;
     let in_order = |pair: &[K::Entry]| pair[0].key().cmp(&pair[1].key()).then_with(|| ties(&pair[0], &pair[1]));
     if !entries.windows(2).all(|pair| in_order(pair).is_le()) {
-        let bounds = entries
-            .iter()
-            .fold((K::HIGHEST, K::default()), |(lo, hi), entry| (lo.min(entry.key()), hi.max(entry.key())));
         // If duplicates cause an error, the order of equal cells does not matter.
         let by_key = order.is_exact() && duplicates == Duplicates::Refuse;
         let compare: Option<&CompareEqual<'_, K::Entry>> = if by_key { None } else { Some(&ties) };

@@ -48,8 +48,7 @@ pub(super) fn seal(
         return Ok(None);
     }
     let workers = target.array.workers();
-    workers.check()?;
-    let (columns, ranges) = coordinates(&target.schema, &cells, first)?;
+    let (columns, ranges) = coordinates(&target.schema, workers, &cells, first)?;
     let duplicates = settings.duplicates(&target.schema)?;
     let sorted = sorted(&target.schema, workers, columns, &ranges, duplicates, cells.len)?;
     let mut writer = FragmentWriter::sparse(target, &settings.names)?;

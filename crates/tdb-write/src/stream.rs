@@ -132,7 +132,7 @@ impl GlobalWriter {
         self.promises.follow(&target.schema, &cells, self.received)?;
         let kept = match &mut self.sequence {
             Some(sequence) => {
-                let (columns, _) = coordinates(&target.schema, &cells, self.received)?;
+                let (columns, _) = coordinates(&target.schema, target.array.workers(), &cells, self.received)?;
                 sequence.follow(&target.schema, &columns, cells.len, self.received)?
             }
             None => Kept::default(),

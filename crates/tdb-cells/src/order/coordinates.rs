@@ -1,6 +1,6 @@
 //! Coordinates of the cells of a tile, and selection by query ranges.
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use tdb_rtree::DimRange;
 use tdb_schema::hilbert::CoordinateColumn;
@@ -78,6 +78,18 @@ impl Coordinates {
             Self::Strings(strings) => {
                 let cells = strings.offsets.len().saturating_sub(1);
                 CoordinateColumn::Strings { offsets: &strings.offsets[..cells], values: &strings.values }
+            }
+        }
+    }
+
+    /// Returns a view of a range of cells.
+    #[allow(clippy::cast_possible_truncation)] // offsets do not exceed the length of the values
+    pub fn part(&self, cells: Range<usize>) -> CoordinateColumn<'_> {
+        match self {
+            Self::Keys(keys) => CoordinateColumn::Keys(&keys[cells]),
+            Self::Strings(strings) => {
+                let end = strings.offsets[cells.end] as usize;
+                CoordinateColumn::Strings { offsets: &strings.offsets[cells], values: &strings.values[..end] }
             }
         }
     }
