@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -301,3 +302,26 @@ def test_an_interrupted_creation_leaves_no_array(uri: str, tmp_path: Path) -> No
         with pytest.raises(TimeoutError):
             create()
         assert not Path(uri).exists()
+
+
+def test_an_interruption_right_after_the_creation_leaves_no_array(uri: str) -> None:
+    def interrupt(*_: object) -> None:
+        if Path(uri).exists():
+            sys.setprofile(None)
+            raise TimeoutError
+
+    # Python calls the function before and after each call, as a signal handler may be.
+    sys.setprofile(interrupt)
+    try:
+        with pytest.raises(TimeoutError):
+            tdb.from_numpy(uri, np.arange(3))
+    finally:
+        sys.setprofile(None)
+    assert not Path(uri).exists()
+
+
+def test_a_failed_creation_keeps_the_existing_array(uri: str) -> None:
+    tdb.from_numpy(uri, np.arange(3))
+    with pytest.raises(tdb.AlreadyExistsError):
+        tdb.from_numpy(uri, np.arange(4))
+    assert tdb.open(uri)[:].tolist() == [0, 1, 2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _expr, _native, _types, _write
@@ -131,30 +131,32 @@ def from_numpy(
 ) -> Array:
     """Creates a dense array from an array of NumPy, or from a dictionary of arrays of one shape."""
     schema = schema_from_numpy(data, dimensions=dimensions, tile=tile, filters=filters)
-    return _created(uri, schema, _named(data), key, storage_options)
+    cells = _named(data)
+    return _created(uri, schema, key, storage_options, lambda array: array.write(cells))
 
 
 def _created(
     uri: str | os.PathLike[str],
-    schema: Schema,
-    data: Any,
+    schema: Schema | str,
     key: bytes | None,
     storage_options: Mapping[str, Any] | None,
+    fill: Callable[[Array], object],
 ) -> Array:
-    """Creates an array with cells. Removes it if the write fails."""
-    array = create(uri, schema, key=key, storage_options=storage_options)
+    """Creates an array with cells. Removes it if ``fill`` fails."""
+    text = schema if isinstance(schema, str) else schema.to_toml()
+    parts = opening(uri, key=key, storage_options=storage_options)
+    created: list[None] = []
     try:
-        if data is not None:
-            array.write(data)
+        # No signal handler can run after the creation and before the entry in the list, because
+        # `extend` runs no Python code between the two.
+        created.extend(map(_native.create_array, [parts._asdict()], [text], [None]))
+        array = Array(parts)
+        fill(array)
+        return array
     except BaseException:
-        discard(array)
+        if created:
+            _native.remove(parts._asdict(), False)
         raise
-    return array
-
-
-def discard(array: Array) -> None:
-    """Removes an array that this module has created in vain."""
-    _native.remove(array._opening._asdict(), False)
 
 
 def _object_attribute(
@@ -326,7 +328,7 @@ def from_pandas(
         filters=filters,
         allows_duplicates=allows_duplicates,
     )
-    return _created(uri, schema, frame, key, storage_options)
+    return _created(uri, schema, key, storage_options, lambda array: array.write(frame))
 
 
 def schema_from_arrow(
@@ -390,7 +392,7 @@ def from_arrow(
         filters=filters,
         allows_duplicates=allows_duplicates,
     )
-    return _created(uri, schema, table, key, storage_options)
+    return _created(uri, schema, key, storage_options, lambda array: array.write(table))
 
 
 def from_parquet(
@@ -418,8 +420,8 @@ def from_parquet(
         filters=filters,
         allows_duplicates=allows_duplicates,
     )
-    array = create(uri, schema, key=key, storage_options=storage_options)
-    try:
+
+    def fill(array: Array) -> None:
         with array.writer() as writer:
             writer.write(_native.open_parquet(os.fspath(path)))
         written = writer.written
@@ -432,10 +434,8 @@ def from_parquet(
                     " rows; allow duplicates",
                     path=os.fspath(path),
                 )
-    except BaseException:
-        discard(array)
-        raise
-    return array
+
+    return _created(uri, schema, key, storage_options, fill)
 
 
 def from_csv(
@@ -471,10 +471,8 @@ def from_csv(
         text = _native.schema_of_rows(rows, list(dimensions), allows_duplicates, calls)
     else:
         text = schema.to_toml()
-    array = create(uri, text, key=key, storage_options=storage_options)
-    try:
+
+    def fill(array: Array) -> None:
         _native.import_rows(array._handle, rows, keep_last, None, calls)
-    except BaseException:
-        discard(array)
-        raise
-    return array.refresh()
+
+    return _created(uri, text, key, storage_options, fill).refresh()
