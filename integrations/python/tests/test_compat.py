@@ -466,6 +466,21 @@ def test_deletes_of_groups_keep_other_arrays(
     assert module.object_type(str(uri / "other")) == "array"
 
 
+def test_recursive_deletes_visit_each_member_once(tmp_path: Path) -> None:
+    places = [str(tmp_path / name) for name in ("a", "b", "c")]
+    shared = str(tmp_path / "array")
+    tdb.compat.from_numpy(shared, np.arange(3)).close()
+    for place in places:
+        tdb.compat.Group.create(place)
+    for place in places:
+        with tdb.compat.Group(place, "w") as group:
+            for member in (*places, shared):
+                group.add(member, name=Path(member).name)
+    with tdb.compat.Group(places[0], "m") as group:
+        group.delete(recursive=True)
+    assert not any(Path(place).exists() for place in (*places, shared))
+
+
 @modules
 def test_dimensions_without_a_range_are_complete(module: Any, tmp_path: Path) -> None:
     uri = str(tmp_path / "a")

@@ -201,6 +201,10 @@ class Group:
 
     def delete(self, recursive: bool = False) -> None:
         """Deletes the group, with ``recursive`` also its members."""
+        self._delete(recursive, {os.path.realpath(_engine.path_of(self._uri))})
+
+    def _delete(self, recursive: bool, seen: set[str]) -> None:
+        """Deletes the group, and members at places that are not in ``seen``."""
         if self._mode != "m":
             raise TileDBError("Group: cannot delete; the group was not opened in mode 'm'")
         from .object import remove
@@ -209,9 +213,14 @@ class Group:
         if "://" in path:
             raise TileDBError("Group: delete needs a local group; tiledb.remove deletes the folder")
         for item in self if recursive else ():
+            # Groups may contain each other, or share members.
+            place = os.path.realpath(_engine.path_of(item.uri))
+            if place in seen:
+                continue
+            seen.add(place)
             if item.type is Group:
                 with Group(item.uri, "m", ctx=self._ctx) as inner:
-                    inner.delete(recursive=True)
+                    inner._delete(True, seen)
             else:
                 remove(item.uri, self._ctx)
         self._isopen = False
