@@ -21,8 +21,9 @@ use clap::{Args, Subcommand};
 use crate::Result;
 
 pub use environment::{Variables, of_one};
-pub use install::{newer_python_tools, python_tools, spell_checker};
+pub use install::{newer_pandas, python_tools, spell_checker};
 pub use kind::{ALL, Server};
+pub use place::python;
 
 /// The default first port.
 const FIRST_PORT: u16 = 18330;

@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::report::Outcome;
+use super::steps::INTEGRATIONS;
 use crate::Result;
-use crate::cargo::{LINTED, run, workspace};
-use crate::servers::{newer_python_tools, python_tools};
+use crate::cargo::{LINTED, run, show, workspace};
+use crate::servers::{newer_pandas, python_tools};
 
 /// The largest wheel, in bytes.
 const LARGEST_WHEEL: u64 = 12_000_000;
 
 /// The settings of the package and of its tools.
 const SETTINGS: &str = "integrations/python/pyproject.toml";
+
+const MANIFEST: &str = "integrations/python/Cargo.toml";
 
 /// The modules that `stubtest` does not import.
 const ALLOWED: &str = "integrations/python/stubtest.allow";
@@ -49,19 +52,22 @@ best = [min(once(code) for _ in range(10)) for code in ('pass', 'import tdb')]
 print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
 ";
 
-/// Builds the wheel with the profile of tests, installs it in an empty environment, and runs the
-/// tests of the package, `stubtest` and pyright.
+/// Packs a wheel with the native module of the workspace's tests, installs it, and runs the tests of
+/// the package, `stubtest` and pyright.
 pub fn package() -> Outcome {
-    let (tools, newer) = match (python_tools(), newer_python_tools()) {
+    let (tools, newer_pandas) = match (python_tools(), newer_pandas()) {
         (Ok(tools), Ok(newer)) => (tools, newer),
         (Err(error), _) | (_, Err(error)) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let wheel = built(&tools, "dev")?;
-        in_empty_environment(&wheel)?;
         let python = tools.join("python");
-        tested(&tools, &wheel, &["integrations/python/tests"])?;
-        tested(&newer, &wheel, OF_PANDAS)?;
+        install(&python, &packed(&tools)?)?;
+        let tested = |tests: &[&str], variables: &[(&str, &str)]| {
+            let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
+            run(Command::new(tools.join("pytest")).args(options).args(tests), variables)
+        };
+        tested(&["integrations/python/tests"], &[])?;
+        tested(OF_PANDAS, &[("PYTHONPATH", &newer_pandas.to_string_lossy())])?;
         let stubs = ["tdb", "--mypy-config-file", SETTINGS, "--allowlist", ALLOWED];
         run(Command::new(tools.join("stubtest")).args(stubs), &[])?;
         run(Command::new(tools.join("pyright")).args(["--project", SETTINGS, "--pythonpath"]).arg(python), &[])
@@ -76,7 +82,7 @@ pub fn wheel() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let wheel = built(&tools, "dist")?;
+        let wheel = built(&tools)?;
         let size = fs::metadata(&wheel)?.len();
         println!("{}: {size} bytes", wheel.display());
         if size > LARGEST_WHEEL {
@@ -95,7 +101,7 @@ pub fn compatibility() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let python = in_empty_environment(&built(&tools, "dev")?)?;
+        let python = in_empty_environment(&packed(&tools)?)?;
         run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(OF_TILEDB_PY), &[])?;
         run(Command::new(python).args(["integrations/python/tests/compat/run.py", "--minimum", PASSED]), &[])
     };
@@ -105,35 +111,55 @@ pub fn compatibility() -> Outcome {
 /// Compares the speed and the memory of the wheel of a release with TileDB-Py.
 pub fn compare(arguments: &[String]) -> Result {
     let tools = python_tools()?;
-    install(&tools, &built(&tools, "dist")?)?;
-    run(Command::new(tools.join("python")).args(["-W", "ignore", SPEED]).args(arguments), &[])
+    let python = tools.join("python");
+    install(&python, &built(&tools)?)?;
+    run(Command::new(python).args(["-W", "ignore", SPEED]).args(arguments), &[])
 }
 
-fn install(tools: &Path, wheel: &Path) -> Result {
-    let mut pip = Command::new(tools.join("python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(wheel);
-    run(&mut pip, &[])
+fn install(python: &Path, wheel: &Path) -> Result {
+    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
+    run(Command::new(python).args(pip).arg(wheel), &[])
 }
 
-/// Installs a wheel in an environment, and runs tests.
-fn tested(tools: &Path, wheel: &Path, tests: &[&str]) -> Result {
-    install(tools, wheel)?;
-    let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
-    run(Command::new(tools.join("pytest")).args(options).args(tests), &[])
-}
-
-/// Builds a wheel, and returns its path. Clippy compiles the native module of tests.
-fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
-    let out = workspace().join("target/python").join(profile);
-    if out.exists() {
-        fs::remove_dir_all(&out)?;
-    }
+/// Packs a wheel, and returns its path. The native module comes from the tests of the second
+/// workspace, because maturin would compile nearly all crates again, with other features.
+fn packed(tools: &Path) -> Result<PathBuf> {
+    show(&[&["test", "--workspace", "--test", "python_module"], INTEGRATIONS].concat(), &LINTED)?;
+    let out = empty_folder("test")?;
+    let files = out.join("files");
+    fs::create_dir(&files)?;
     let mut maturin = Command::new(tools.join("maturin"));
-    let manifest = ["--manifest-path", "integrations/python/Cargo.toml"];
-    maturin.args(["build", "--quiet", "--locked", "--profile", profile]).args(manifest).arg("--out").arg(&out);
-    run(&mut maturin, if profile == "dev" { &LINTED } else { &[] })?;
-    let wheel = fs::read_dir(&out)?.next().ok_or("maturin built no wheel")??;
-    Ok(wheel.path())
+    maturin.args(["pep517", "write-dist-info", "--manifest-path", MANIFEST, "--metadata-directory"]).arg(&files);
+    run(maturin.stdout(Stdio::null()).stderr(Stdio::null()), &[])?;
+    run(Command::new("cp").args(["-r", "integrations/python/python/tdb"]).arg(&files), &[])?;
+    let module = workspace().join("integrations/target/debug/libtdb_python.so");
+    fs::copy(module, files.join("tdb/_native.abi3.so"))?;
+    let pack = ["-m", "wheel", "pack"];
+    run(Command::new(tools.join("python")).args(pack).arg(&files).arg("--dest-dir").arg(&out), &[])?;
+    wheel_in(&out)
+}
+
+/// Builds the wheel of a release, and returns its path.
+fn built(tools: &Path) -> Result<PathBuf> {
+    let out = empty_folder("dist")?;
+    let mut maturin = Command::new(tools.join("maturin"));
+    maturin.args(["build", "--quiet", "--locked", "--profile", "dist", "--manifest-path", MANIFEST, "--out"]).arg(&out);
+    run(&mut maturin, &[])?;
+    wheel_in(&out)
+}
+
+fn empty_folder(name: &str) -> Result<PathBuf> {
+    let folder = workspace().join("target/python").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn wheel_in(folder: &Path) -> Result<PathBuf> {
+    let mut files = fs::read_dir(folder)?.filter_map(|file| Some(file.ok()?.path()));
+    Ok(files.find(|file| file.extension().is_some_and(|name| name == "whl")).ok_or("no wheel was written")?)
 }
 
 /// Installs a wheel in a new environment, reads an array, and returns the interpreter.

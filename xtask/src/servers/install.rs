@@ -37,6 +37,7 @@ const PACKAGE: &[&str] = &[
     "xarray==2026.9.0",
     "mypy==2.4.1",
     "pyright==1.1.414",
+    "wheel==0.47.0",
 ];
 
 /// The libraries of the notebooks in `docs/notebooks`, and the packages that run notebooks.
@@ -63,12 +64,15 @@ pub fn python_tools() -> Result<PathBuf> {
     Ok(folder().join("package/bin"))
 }
 
-/// Installs the packages of the tests of the Python package, with the newer pandas, and returns the
-/// folder of their programs.
-pub fn newer_python_tools() -> Result<PathBuf> {
-    let others = PACKAGE.iter().copied().filter(|package| !package.starts_with("pandas"));
-    pip("package-newer", &others.chain([NEWER_PANDAS]).collect::<Vec<_>>())?;
-    Ok(folder().join("package-newer/bin"))
+/// Installs the newer pandas, and returns its folder. It works with the other packages of
+/// [`python_tools`].
+pub fn newer_pandas() -> Result<PathBuf> {
+    once("newer-pandas", &[NEWER_PANDAS], |home| {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"]);
+        run(pip.arg(home).arg(NEWER_PANDAS), "pip")
+    })?;
+    Ok(folder().join("newer-pandas"))
 }
 
 fn pip(name: &str, packages: &[&str]) -> Result {
