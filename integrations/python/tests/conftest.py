@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+# A background job of a shell starts with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[3]
 
