@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { tdb } from "./data.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -67,4 +68,17 @@ export async function idle(page) {
   await page.evaluate(() => {
     globalThis.quiet = 0;
   });
+}
+
+/** Opens the table of an array, and compares its visible rows with the native reader of `array`, a local folder. */
+export async function compareCells(page, array) {
+  await page.getByRole("heading", { name: basename(array), exact: true }).waitFor();
+  await page.getByRole("tab", { name: "Cells" }).click();
+  await page.locator(".grid-rows .grid-row").first().waitFor();
+  await idle(page);
+  const rows = (await visibleCells(page)).map((row) => row.slice(1));
+  assert(rows.length > 3, `${rows.length} rows`);
+  const text = tdb("read", array, "--format", "jsonl", "--limit", String(rows.length));
+  const expected = text.trim().split("\n").map((line) => Object.values(JSON.parse(line)).map(String));
+  assert.deepEqual(rows, expected);
 }

@@ -17,6 +17,14 @@ export function tdb(...parameters) {
   return execFileSync(TDB, parameters, { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"] });
 }
 
+/** Unpacks a fixture into a folder, and returns the folder of its array. */
+export function unpack(fixture, folder) {
+  const place = join(folder, fixture);
+  mkdirSync(place, { recursive: true });
+  execFileSync("tar", ["-xzf", join(REPOSITORY, `fixtures/${fixture}.tar.gz`), "-C", place]);
+  return join(place, "array");
+}
+
 /** Returns numbers between 0 and 1 that are the same in every run. */
 function randoms(seed) {
   let state = seed;

@@ -1,13 +1,12 @@
 // Folders that a person drops on the viewer or chooses, in Chromium.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { idle, launch, newPage, visibleCells } from "./browser.js";
-import { REPOSITORY, tdb } from "./data.js";
+import { compareCells, idle, launch, newPage } from "./browser.js";
+import { REPOSITORY, unpack } from "./data.js";
 import { serve } from "./server.js";
 
 const DIST = join(REPOSITORY, "integrations/web/viewer/dist");
@@ -20,8 +19,7 @@ let browser;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "tdb-folder-"));
   for (const fixture of FIXTURES) {
-    mkdirSync(join(folder, fixture));
-    execFileSync("tar", ["-xzf", join(REPOSITORY, `fixtures/${fixture}.tar.gz`), "-C", join(folder, fixture)]);
+    unpack(fixture, folder);
   }
   mkdirSync(join(folder, "pictures"));
   writeFileSync(join(folder, "pictures/readme.txt"), "no array\n");
@@ -45,19 +43,6 @@ async function drop(page, ...paths) {
   await devtools.detach();
 }
 
-/** Compares the visible rows with the native reader. */
-async function compareCells(page, array) {
-  await page.getByRole("heading", { name: "array", exact: true }).waitFor();
-  await page.getByRole("tab", { name: "Cells" }).click();
-  await page.locator(".grid-rows .grid-row").first().waitFor();
-  await idle(page);
-  const rows = (await visibleCells(page)).map((row) => row.slice(1));
-  assert(rows.length > 3, `${rows.length} rows`);
-  const text = tdb("read", join(folder, array), "--format", "jsonl", "--limit", String(rows.length));
-  const expected = text.trim().split("\n").map((line) => Object.values(JSON.parse(line)).map(String));
-  assert.deepEqual(rows, expected);
-}
-
 async function start() {
   const opened = await newPage(browser);
   await opened.page.goto(server.url);
@@ -70,7 +55,7 @@ describe("a drop", () => {
     test(`of ${fixture} shows its cells`, async () => {
       const { page, check } = await start();
       await drop(page, `${fixture}/array`);
-      await compareCells(page, `${fixture}/array`);
+      await compareCells(page, join(folder, fixture, "array"));
       check();
     });
   }
@@ -82,7 +67,7 @@ describe("a drop", () => {
     await error.waitFor();
     assert.match(await error.textContent(), /drop the folder of an array, or of a group/);
     await drop(page, `${FIXTURES[0]}/array`);
-    await compareCells(page, `${FIXTURES[0]}/array`);
+    await compareCells(page, join(folder, FIXTURES[0], "array"));
     assert.equal(await error.count(), 0);
     check();
   });
@@ -94,7 +79,7 @@ describe("a drop", () => {
     await error.waitFor();
     assert.match(await error.textContent(), /drop one folder/);
     await drop(page, `${FIXTURES[1]}/array`);
-    await compareCells(page, `${FIXTURES[1]}/array`);
+    await compareCells(page, join(folder, FIXTURES[1], "array"));
     check();
   });
 
@@ -105,17 +90,17 @@ describe("a drop", () => {
     await note.waitFor();
     assert.match(await note.textContent(), /No array or group here.*Open the folder that contains/s);
     await drop(page, `${FIXTURES[0]}/array`);
-    await compareCells(page, `${FIXTURES[0]}/array`);
+    await compareCells(page, join(folder, FIXTURES[0], "array"));
     check();
   });
 
   test("of another folder with the same name shows the new folder", async () => {
     const { page, check } = await start();
     await drop(page, `${FIXTURES[0]}/array`);
-    await compareCells(page, `${FIXTURES[0]}/array`);
+    await compareCells(page, join(folder, FIXTURES[0], "array"));
     await drop(page, `${FIXTURES[1]}/array`);
     await idle(page);
-    await compareCells(page, `${FIXTURES[1]}/array`);
+    await compareCells(page, join(folder, FIXTURES[1], "array"));
     check();
   });
 });
@@ -126,6 +111,6 @@ test("a chosen folder shows its cells", async () => {
   await page.locator(".content .box.error, .content .empty").first().waitFor();
   await page.getByRole("button", { name: "Open…" }).click();
   await page.locator("input[type=file]").setInputFiles(join(folder, FIXTURES[0], "array"));
-  await compareCells(page, `${FIXTURES[0]}/array`);
+  await compareCells(page, join(folder, FIXTURES[0], "array"));
   check();
 });

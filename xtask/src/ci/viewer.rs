@@ -1,4 +1,5 @@
-//! The viewer: types, lints, unit tests, and tests in Chromium.
+//! The viewer: types, lints, unit tests, and tests in Chromium on a test server, on the full command
+//! and on an S3 server.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,8 @@ use std::process::Command;
 use super::apt;
 use super::report::Outcome;
 use crate::Result;
-use crate::cargo::{self, has_program, show, workspace};
+use crate::cargo::{self, LINTED, has_program, show, workspace};
+use crate::servers::{Running, Server, Variables, of_one, python};
 
 /// The viewer and its browser tests.
 const FOLDERS: [&str; 2] = ["integrations/web/viewer", "integrations/web/tests"];
@@ -38,22 +40,46 @@ pub fn run() -> Outcome {
 }
 
 fn checks(browser: &Path) -> Result {
-    // The tests compare the page with cells that this command prints.
-    show(&["build", "--package", "tdb-cli"], &[])?;
-    let command = workspace().join("target/debug").join(PROGRAM);
-    let server = workspace().join("integrations/target/debug").join(PROGRAM);
-    if !server.is_file() {
-        return Err("the step `integrations` builds the program of `tdb-full` that the tests start".into());
-    }
     for folder in FOLDERS {
         npm(folder, &["ci", "--no-audit", "--no-fund"])?;
     }
     npm(FOLDERS[0], &["run", "check"])?;
     npm(FOLDERS[0], &["test"])?;
     npm(FOLDERS[0], &["run", "build"])?;
+    // The tests compare the page with cells that this command prints.
+    show(&["build", "--package", "tdb-cli"], &[])?;
+    let command = workspace().join("target/debug").join(PROGRAM);
+    let server = full_command()?;
+    let (running, store) = store()?;
     let mut tests = Command::new("npm");
     tests.args(["test", "--prefix"]).arg(workspace().join(FOLDERS[1]));
-    cargo::run(tests.env("TDB", command).env("TDB_SERVE", server).env("CHROMIUM", browser), &[])
+    tests.env("TDB", command).env("TDB_SERVE", server).env("CHROMIUM", browser);
+    tests.env("TDB_S3_PYTHON", python("python")).envs(store);
+    let tested = cargo::run(&mut tests, &[]);
+    drop(running);
+    tested
+}
+
+/// Builds the full command with the viewer in it, and returns its path.
+fn full_command() -> Result<PathBuf> {
+    let viewer = workspace().join(FOLDERS[0]).join("dist");
+    let viewer = viewer.to_str().ok_or("the path of the workspace is not UTF-8")?;
+    let place = ["--manifest-path", "integrations/Cargo.toml", "--locked", "--package", "tdb-full"];
+    // Like the step `integrations`, which has compiled the other crates with Clippy.
+    let variables = [&LINTED[..], &[("TDB_VIEWER", viewer)]].concat();
+    show(&[&["build", "--bin", "tdb"], &place[..]].concat(), &variables)?;
+    Ok(workspace().join("integrations/target/debug").join(PROGRAM))
+}
+
+/// Starts an S3 server. Returns it with the environment variables of its clients.
+fn store() -> Result<(Running, Variables)> {
+    let running = Running::start(&[Server::Seaweedfs]);
+    if !running.missing.is_empty() {
+        return Err(running.missing.join("; ").into());
+    }
+    let port = running.port(Server::Seaweedfs).ok_or("the S3 server has ended")?;
+    let (_, variables) = of_one(Server::Seaweedfs, port).ok_or("the S3 server does not support writes")?;
+    Ok((running, variables))
 }
 
 fn npm(folder: &str, arguments: &[&str]) -> Result {

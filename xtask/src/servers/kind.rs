@@ -38,6 +38,9 @@ pub const ACCOUNT: &str = "tdb";
 /// Base64, like all Azure keys.
 pub const ACCOUNT_KEY: &str = "a25vd24tdG8tZXZlcnlib2R5";
 
+/// Bucket of SeaweedFS that clients without credentials may read and list. Its tests create it.
+const PUBLIC_BUCKET: &str = "open";
+
 impl Server {
     pub fn name(self) -> &'static str {
         match self {
@@ -115,7 +118,9 @@ impl Server {
 fn seaweedfs(data: &Path, first: u16) -> Result<Command> {
     let identities = format!(
         r#"{{"identities":[{{"name":"tests","credentials":[{{"accessKey":"{ACCESS_KEY}","secretKey":"{SECRET_KEY}"}}],"#
-    ) + r#""actions":["Admin","Read","Write","List","Tagging"]}]}"#;
+    ) + r#""actions":["Admin","Read","Write","List","Tagging"]},"#
+        // Browsers have no credentials.
+        + &format!(r#"{{"name":"anonymous","actions":["Read:{PUBLIC_BUCKET}","List:{PUBLIC_BUCKET}"]}}]}}"#);
     let config = data.join("s3.json");
     fs::write(&config, identities)?;
     let mut command = Command::new(python("weed"));
