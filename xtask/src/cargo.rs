@@ -48,6 +48,9 @@ pub fn run(command: &mut Command, variables: &[(&str, &str)]) -> Result {
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}").into()) }
 }
 
+/// Cargo arguments that select the second workspace.
+pub const INTEGRATIONS: &[&str] = &["--manifest-path", "integrations/Cargo.toml", "--locked"];
+
 /// Lets Clippy compile the crates of a workspace, with `-D warnings` in the encoding of `cargo
 /// clippy`.
 pub const LINTED: [(&str, &str); 2] =

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::report::Outcome;
-use super::steps::INTEGRATIONS;
 use crate::Result;
-use crate::cargo::{LINTED, run, show, workspace};
+use crate::cargo::{INTEGRATIONS, LINTED, run, show, workspace};
 use crate::servers::{newer_pandas, python_tools};
 
 /// The largest wheel, in bytes.

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::report::Outcome;
 use super::{counts, packages, python, viewer};
 use crate::Result;
-use crate::cargo::{LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
+use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::wasm::{self, Toolchain};
@@ -67,9 +67,6 @@ pub const STEPS: &[Step] = &[
     long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
     long("semver", "API changes since the last release, with cargo-semver-checks", semver),
 ];
-
-/// Cargo arguments that select the second workspace.
-pub const INTEGRATIONS: &[&str] = &["--manifest-path", "integrations/Cargo.toml", "--locked"];
 
 /// Crates that are not built for other targets. All library crates are.
 const NATIVE: [&str; 3] = ["tdb-cli", "tdb-print", "tdb-testkit"];
