@@ -8,7 +8,7 @@ use std::process::Command;
 use super::apt;
 use super::report::Outcome;
 use crate::Result;
-use crate::cargo::{self, LINTED, has_program, show, workspace};
+use crate::cargo::{self, INTEGRATIONS, LINTED, has_program, show, workspace};
 use crate::servers::{Running, Server, Variables, of_one, python};
 
 /// The viewer and its browser tests.
@@ -64,10 +64,10 @@ fn checks(browser: &Path) -> Result {
 fn full_command() -> Result<PathBuf> {
     let viewer = workspace().join(FOLDERS[0]).join("dist");
     let viewer = viewer.to_str().ok_or("the path of the workspace is not UTF-8")?;
-    let place = ["--manifest-path", "integrations/Cargo.toml", "--locked", "--package", "tdb-full"];
-    // Like the step `integrations`, which has compiled the other crates with Clippy.
-    let variables = [&LINTED[..], &[("TDB_VIEWER", viewer)]].concat();
-    show(&[&["build", "--bin", "tdb"], &place[..]].concat(), &variables)?;
+    // The programs of the integration tests. The step `integrations` has compiled all other crates
+    // with the same features.
+    let programs = ["test", "--workspace", "--test", "it", "--no-run"];
+    show(&[&programs[..], INTEGRATIONS].concat(), &[&LINTED[..], &[("TDB_VIEWER", viewer)]].concat())?;
     Ok(workspace().join("integrations/target/debug").join(PROGRAM))
 }
 
