@@ -508,6 +508,7 @@ describe("keyboard", () => {
   test("walks the tree, the tabs and the table", async () => {
     const { page, check } = await open("");
     const focused = () => page.evaluate(() => document.activeElement.textContent);
+    await page.getByRole("treeitem", { name: /elevation/ }).waitFor();
     await page.getByRole("treeitem", { name: /survey/ }).first().focus();
     await page.keyboard.press("ArrowDown");
     assert.match(await focused(), /elevation/);
