@@ -131,7 +131,7 @@ fn packed(tools: &Path) -> Result<PathBuf> {
     maturin.args(["pep517", "write-dist-info", "--manifest-path", MANIFEST, "--metadata-directory"]).arg(&files);
     run(maturin.stdout(Stdio::null()).stderr(Stdio::null()), &[])?;
     run(Command::new("cp").args(["-r", "integrations/python/python/tdb"]).arg(&files), &[])?;
-    let module = workspace().join("integrations/target/debug/libtdb_python.so");
+    let module = workspace().join("integrations/target/debug/deps/libtdb_python.so");
     fs::copy(module, files.join("tdb/_native.abi3.so"))?;
     let pack = ["-m", "wheel", "pack"];
     run(Command::new(tools.join("python")).args(pack).arg(&files).arg("--dest-dir").arg(&out), &[])?;
