@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::report::Outcome;
 use crate::Result;
-use crate::cargo::{INTEGRATIONS, LINTED, run, show, workspace};
+use crate::cargo::{LINTED, run, workspace};
 use crate::servers::{newer_pandas, python_tools};
 
 /// The largest wheel, in bytes.
@@ -51,8 +51,7 @@ best = [min(once(code) for _ in range(10)) for code in ('pass', 'import tdb')]
 print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
 ";
 
-/// Packs a wheel with the native module of the workspace's tests, installs it, and runs the tests of
-/// the package, `stubtest` and pyright.
+/// Builds a wheel with the profile of tests, installs it, and runs the tests of the package, `stubtest` and pyright.
 pub fn package() -> Outcome {
     let (tools, newer_pandas) = match (python_tools(), newer_pandas()) {
         (Ok(tools), Ok(newer)) => (tools, newer),
@@ -60,7 +59,7 @@ pub fn package() -> Outcome {
     };
     let checked = || {
         let python = tools.join("python");
-        install(&python, &packed(&tools)?)?;
+        install(&python, &built(&tools, "dev")?)?;
         let tested = |tests: &[&str], variables: &[(&str, &str)]| {
             let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
             run(Command::new(tools.join("pytest")).args(options).args(tests), variables)
@@ -81,7 +80,7 @@ pub fn wheel() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let wheel = built(&tools)?;
+        let wheel = built(&tools, "dist")?;
         let size = fs::metadata(&wheel)?.len();
         println!("{}: {size} bytes", wheel.display());
         if size > LARGEST_WHEEL {
@@ -100,7 +99,7 @@ pub fn compatibility() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let python = in_empty_environment(&packed(&tools)?)?;
+        let python = in_empty_environment(&built(&tools, "dev")?)?;
         run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(OF_TILEDB_PY), &[])?;
         run(Command::new(python).args(["integrations/python/tests/compat/run.py", "--minimum", PASSED]), &[])
     };
@@ -111,7 +110,7 @@ pub fn compatibility() -> Outcome {
 pub fn compare(arguments: &[String]) -> Result {
     let tools = python_tools()?;
     let python = tools.join("python");
-    install(&python, &built(&tools)?)?;
+    install(&python, &built(&tools, "dist")?)?;
     run(Command::new(python).args(["-W", "ignore", SPEED]).args(arguments), &[])
 }
 
@@ -120,30 +119,12 @@ fn install(python: &Path, wheel: &Path) -> Result {
     run(Command::new(python).args(pip).arg(wheel), &[])
 }
 
-/// Packs a wheel, and returns its path. The native module comes from the tests of the second
-/// workspace, because maturin would compile nearly all crates again, with other features.
-fn packed(tools: &Path) -> Result<PathBuf> {
-    show(&[&["test", "--workspace", "--test", "python_module"], INTEGRATIONS].concat(), &LINTED)?;
-    let out = empty_folder("test")?;
-    let files = out.join("files");
-    fs::create_dir(&files)?;
+/// Builds a wheel, and returns its path. Clippy compiles the native module of tests.
+fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
+    let out = empty_folder(profile)?;
     let mut maturin = Command::new(tools.join("maturin"));
-    maturin.args(["pep517", "write-dist-info", "--manifest-path", MANIFEST, "--metadata-directory"]).arg(&files);
-    run(maturin.stdout(Stdio::null()).stderr(Stdio::null()), &[])?;
-    run(Command::new("cp").args(["-r", "integrations/python/python/tdb"]).arg(&files), &[])?;
-    let module = workspace().join("integrations/target/debug/deps/libtdb_python.so");
-    fs::copy(module, files.join("tdb/_native.abi3.so"))?;
-    let pack = ["-m", "wheel", "pack"];
-    run(Command::new(tools.join("python")).args(pack).arg(&files).arg("--dest-dir").arg(&out), &[])?;
-    wheel_in(&out)
-}
-
-/// Builds the wheel of a release, and returns its path.
-fn built(tools: &Path) -> Result<PathBuf> {
-    let out = empty_folder("dist")?;
-    let mut maturin = Command::new(tools.join("maturin"));
-    maturin.args(["build", "--quiet", "--locked", "--profile", "dist", "--manifest-path", MANIFEST, "--out"]).arg(&out);
-    run(&mut maturin, &[])?;
+    maturin.args(["build", "--quiet", "--locked", "--profile", profile, "--manifest-path", MANIFEST]);
+    run(maturin.arg("--out").arg(&out), if profile == "dev" { &LINTED } else { &[] })?;
     wheel_in(&out)
 }
 
