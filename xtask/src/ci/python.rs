@@ -15,8 +15,6 @@ const LARGEST_WHEEL: u64 = 12_000_000;
 /// The settings of the package and of its tools.
 const SETTINGS: &str = "integrations/python/pyproject.toml";
 
-const MANIFEST: &str = "integrations/python/Cargo.toml";
-
 /// The modules that `stubtest` does not import.
 const ALLOWED: &str = "integrations/python/stubtest.allow";
 
@@ -51,21 +49,20 @@ best = [min(once(code) for _ in range(10)) for code in ('pass', 'import tdb')]
 print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
 ";
 
-/// Builds a wheel with the profile of tests, installs it, and runs the tests of the package, `stubtest` and pyright.
+/// Builds the wheel with the profile of tests, installs it in an empty environment, and runs the
+/// tests of the package, `stubtest` and pyright.
 pub fn package() -> Outcome {
     let (tools, newer_pandas) = match (python_tools(), newer_pandas()) {
         (Ok(tools), Ok(newer)) => (tools, newer),
         (Err(error), _) | (_, Err(error)) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
+        let wheel = built(&tools, "dev")?;
+        in_empty_environment(&wheel)?;
         let python = tools.join("python");
-        install(&python, &built(&tools, "dev")?)?;
-        let tested = |tests: &[&str], variables: &[(&str, &str)]| {
-            let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
-            run(Command::new(tools.join("pytest")).args(options).args(tests), variables)
-        };
-        tested(&["integrations/python/tests"], &[])?;
-        tested(OF_PANDAS, &[("PYTHONPATH", &newer_pandas.to_string_lossy())])?;
+        install(&tools, &wheel)?;
+        tested(&tools, &["integrations/python/tests"], &[])?;
+        tested(&tools, OF_PANDAS, &[("PYTHONPATH", &newer_pandas.to_string_lossy())])?;
         let stubs = ["tdb", "--mypy-config-file", SETTINGS, "--allowlist", ALLOWED];
         run(Command::new(tools.join("stubtest")).args(stubs), &[])?;
         run(Command::new(tools.join("pyright")).args(["--project", SETTINGS, "--pythonpath"]).arg(python), &[])
@@ -109,37 +106,34 @@ pub fn compatibility() -> Outcome {
 /// Compares the speed and the memory of the wheel of a release with TileDB-Py.
 pub fn compare(arguments: &[String]) -> Result {
     let tools = python_tools()?;
-    let python = tools.join("python");
-    install(&python, &built(&tools, "dist")?)?;
-    run(Command::new(python).args(["-W", "ignore", SPEED]).args(arguments), &[])
+    install(&tools, &built(&tools, "dist")?)?;
+    run(Command::new(tools.join("python")).args(["-W", "ignore", SPEED]).args(arguments), &[])
 }
 
-fn install(python: &Path, wheel: &Path) -> Result {
-    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
-    run(Command::new(python).args(pip).arg(wheel), &[])
+fn install(tools: &Path, wheel: &Path) -> Result {
+    let mut pip = Command::new(tools.join("python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(wheel);
+    run(&mut pip, &[])
+}
+
+/// Runs tests with the installed wheel.
+fn tested(tools: &Path, tests: &[&str], variables: &[(&str, &str)]) -> Result {
+    let options = ["-q", "-p", "no:cacheprovider", "-c", SETTINGS];
+    run(Command::new(tools.join("pytest")).args(options).args(tests), variables)
 }
 
 /// Builds a wheel, and returns its path. Clippy compiles the native module of tests.
 fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
-    let out = empty_folder(profile)?;
-    let mut maturin = Command::new(tools.join("maturin"));
-    maturin.args(["build", "--quiet", "--locked", "--profile", profile, "--manifest-path", MANIFEST]);
-    run(maturin.arg("--out").arg(&out), if profile == "dev" { &LINTED } else { &[] })?;
-    wheel_in(&out)
-}
-
-fn empty_folder(name: &str) -> Result<PathBuf> {
-    let folder = workspace().join("target/python").join(name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+    let out = workspace().join("target/python").join(profile);
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
     }
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
-fn wheel_in(folder: &Path) -> Result<PathBuf> {
-    let mut files = fs::read_dir(folder)?.filter_map(|file| Some(file.ok()?.path()));
-    Ok(files.find(|file| file.extension().is_some_and(|name| name == "whl")).ok_or("no wheel was written")?)
+    let mut maturin = Command::new(tools.join("maturin"));
+    let manifest = ["--manifest-path", "integrations/python/Cargo.toml"];
+    maturin.args(["build", "--quiet", "--locked", "--profile", profile]).args(manifest).arg("--out").arg(&out);
+    run(&mut maturin, if profile == "dev" { &LINTED } else { &[] })?;
+    let wheel = fs::read_dir(&out)?.next().ok_or("maturin built no wheel")??;
+    Ok(wheel.path())
 }
 
 /// Installs a wheel in a new environment, reads an array, and returns the interpreter.

@@ -52,7 +52,7 @@ pub const STEPS: &[Step] = &[
     }),
     long("browser", "pages of tdb-report in a real browser", browser),
     short("integrations", "the second workspace: lints, and tests on servers", integrations),
-    short("python", "the Python package: tests, stubs and types", python::package),
+    short("python", "the Python package: wheel, tests, stubs and types", python::package),
     long("python-compatibility", "the tests of TileDB-Py on the Python package", python::compatibility),
     long("python-wheel", "the wheel of a release of the Python package, and its size", python::wheel),
     long("stores", "arrays of both libraries on store servers, short form", stores),
