@@ -142,7 +142,7 @@ describe("tdb serve with a folder of the viewer", { skip }, () => {
     try {
       const { page, check } = await newPage(browser);
       await page.goto(`${other.url}/#${new URLSearchParams({ url: survey, path: "elevation" })}`);
-        await compareCells(page, join(folder, "survey/elevation"));
+      await compareCells(page, join(folder, "survey/elevation"));
       check();
       const answer = await fetch(`${survey.replace(/\/$/, "")}/elevation/tdb-manifest.txt`, { headers: { Origin: "https://example.org" } });
       assert.equal(answer.headers.get("Access-Control-Allow-Origin"), null);
