@@ -15,6 +15,7 @@ struct Slow {
     fetches: AtomicUsize,
     /// Fetches of at least this many ranges fail.
     fails_from: usize,
+    profile: ReadProfile,
 }
 
 impl Slow {
@@ -23,7 +24,12 @@ impl Slow {
         let bytes: Vec<u8> = (0..len).map(byte).collect();
         inner.create_new("a", &bytes).unwrap();
         inner.create_new("b", &bytes).unwrap();
-        Arc::new(Self { inner, fetches: AtomicUsize::new(0), fails_from: usize::MAX })
+        Arc::new(Self {
+            inner,
+            fetches: AtomicUsize::new(0),
+            fails_from: usize::MAX,
+            profile: ReadProfile::new(8, 100, 4),
+        })
     }
 }
 
@@ -36,7 +42,7 @@ impl Storage for Slow {
     forward_storage!(|this| this.inner => sync_folder, remove_file, remove_folder);
 
     fn profile(&self) -> ReadProfile {
-        ReadProfile::new(8, 100, 4)
+        self.profile
     }
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Fetched>> {
         thread::sleep(Duration::from_millis(5));
@@ -85,6 +91,17 @@ fn ranges_within_the_budget_are_fetched_at_once() {
     }
     check(&*a, 0..50);
     assert_eq!(counting.counters().reads, 8);
+}
+
+#[test]
+fn immediate_requests_are_made_before_the_call_returns() {
+    let mut slow = Slow::new(10_000);
+    Arc::get_mut(&mut slow).unwrap().profile = ReadProfile::new(8, 100, 4).immediate();
+    let storage = AheadStorage::new(slow.clone());
+    let _ahead = storage.read_ahead(vec![planned("a", vec![0..50, 900..1000])], 1000);
+    assert_eq!(slow.fetches.load(Ordering::SeqCst), 1);
+    check(&*storage.open_sized("a", 10_000).unwrap(), 900..1000);
+    assert_eq!(slow.fetches.load(Ordering::SeqCst), 1);
 }
 
 #[test]
