@@ -255,7 +255,7 @@ def test_signal_handlers_run_during_a_query(uri: str) -> None:
 
 # Each of these writes takes much longer than 50 ms.
 _CELLS = np.random.default_rng(0).permutation(3_000_000)
-# A table made by the interrupted function could lose the signal in an import of pyarrow.
+# Made before the timer starts, so that it interrupts the write.
 _TABLE = pa.table({"d": _CELLS, "a": _CELLS * 0.5})
 
 
