@@ -466,7 +466,7 @@ def test_deletes_of_groups_keep_other_arrays(
     assert module.object_type(str(uri / "other")) == "array"
 
 
-def test_recursive_deletes_visit_each_member_once(tmp_path: Path) -> None:
+def test_groups_that_contain_each_other_end(tmp_path: Path) -> None:
     places = [str(tmp_path / name) for name in ("a", "b", "c")]
     shared = str(tmp_path / "array")
     tdb.compat.from_numpy(shared, np.arange(3)).close()
@@ -476,6 +476,10 @@ def test_recursive_deletes_visit_each_member_once(tmp_path: Path) -> None:
         with tdb.compat.Group(place, "w") as group:
             for member in (*places, shared):
                 group.add(member, name=Path(member).name)
+    with tdb.compat.Group(places[0]) as group:
+        lines = repr(group).splitlines()
+    # A group inside itself has no lines of members.
+    assert (len(lines), max(line.index("|--") for line in lines[1:])) == (21, 8)
     with tdb.compat.Group(places[0], "m") as group:
         group.delete(recursive=True)
     assert not any(Path(place).exists() for place in (*places, shared))

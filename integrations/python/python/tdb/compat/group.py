@@ -277,22 +277,25 @@ class Group:
                 return relative
         raise TileDBError(f"Group: no member named {name!r}")
 
-    def _lines(self, depth: int) -> list[str]:
-        name = os.path.basename(self._uri.rstrip("/"))
-        lines = [f"{name} GROUP"] if depth == 0 else []
+    def _lines(self, outer: tuple[str, ...] = ()) -> list[str]:
+        """The lines of the members of a group inside the groups at the places ``outer``."""
+        outer += (os.path.realpath(_engine.path_of(self._uri)),)
+        lines: list[str] = []
         for found in self._objects():
-            kind = "GROUP" if found.type is Group else "ARRAY"
             label = found.name or os.path.basename(found.uri.rstrip("/"))
-            lines.append(f"{'    ' * depth}|-- {label} {kind}")
-            if kind == "GROUP":
+            kind = "GROUP" if found.type is Group else "ARRAY"
+            lines.append(f"{'    ' * (len(outer) - 1)}|-- {label} {kind}")
+            # Groups may contain each other.
+            if kind == "GROUP" and os.path.realpath(_engine.path_of(found.uri)) not in outer:
                 with Group(found.uri, ctx=self._ctx) as inner:
-                    lines += inner._lines(depth + 1)
+                    lines += inner._lines(outer)
         return lines
 
     def __repr__(self) -> str:
         if not self._isopen or self._mode != "r":
             return f"Group(uri={self._uri!r}, {'open' if self._isopen else 'closed'})"
-        return "\n".join(self._lines(0)) + "\n"
+        name = os.path.basename(self._uri.rstrip("/"))
+        return "\n".join([f"{name} GROUP", *self._lines()]) + "\n"
 
 
 def group_create(uri: Any, ctx: Ctx | None = None) -> None:
