@@ -14,7 +14,8 @@ const MEAN: f64 = 5.0;
 /// Slowdown of several threads that counts as noise.
 const NOISE: f64 = 1.1;
 
-/// Returns the geometric means by group and of all rows, and the rows that miss a target.
+/// Returns the geometric means and medians by group and of all groups, and the rows that miss a
+/// target.
 pub fn summary(rows: &[Row], threads: usize) -> String {
     let mut text = means(rows, threads);
     let below = |row: &&Row| row.cpu_ratio() < row.mark() || row.ratio(1) < row.mark();
@@ -58,32 +59,48 @@ fn list(text: &mut String, heading: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
+/// Returns the means of each group. The means of all groups weight groups equally, so that a group
+/// of many or of extreme rows does not hide the others.
 fn means(rows: &[Row], threads: usize) -> String {
     let mut text = format!(
-        "| group | rows | CPU time, 1 thread | wall clock, 1 thread | wall clock, {threads} threads | at least {MEAN} times | at the target |\n\
-         | --- | --: | --: | --: | --: | --: | --: |\n"
+        "| group | rows | CPU time, 1 thread | median | wall clock, 1 thread | wall clock, {threads} threads | at least {MEAN} times | at the target |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: |\n"
     );
-    let mut line = |name: &str, rows: &[&Row]| {
-        if rows.is_empty() {
-            return;
-        }
+    let mut line = |name: &str, rows: &[&Row], means: [f64; 3]| {
         let count = |is_it: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is_it(row)).count();
+        let [cpu, one, all] = means;
         let _ = writeln!(
             text,
-            "| {name} | {} | **{:.1}** | {:.1} | {:.1} | {} | {} |",
+            "| {name} | {} | **{cpu:.1}** | {:.1} | {one:.1} | {all:.1} | {} | {} |",
             rows.len(),
-            mean(rows.iter().map(|row| row.cpu_ratio())),
-            mean(rows.iter().map(|row| row.ratio(0))),
-            mean(rows.iter().map(|row| row.ratio(1))),
+            median(rows.iter().map(|row| row.cpu_ratio())),
             count(&|row| row.cpu_ratio() >= MEAN),
             count(&|row| row.cpu_ratio() >= row.mark()),
         );
     };
+    let mut counted = Vec::new();
     for &group in Group::value_variants() {
-        line(group.name(), &rows.iter().filter(|row| row.group == group).collect::<Vec<_>>());
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.group == group).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let ratios: [&dyn Fn(&Row) -> f64; 3] = [&Row::cpu_ratio, &|row| row.ratio(0), &|row| row.ratio(1)];
+        let means = ratios.map(|ratio| mean(rows.iter().map(|row| ratio(row))));
+        line(group.name(), &rows, means);
+        if group.counts() {
+            counted.push(means);
+        }
     }
-    line("all", &rows.iter().filter(|row| row.group.counts()).collect::<Vec<_>>());
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.group.counts()).collect();
+    line("all", &rows, [0, 1, 2].map(|column| mean(counted.iter().map(|means| means[column]))));
     text
+}
+
+/// Returns the median, of two middle values the lower one.
+fn median(ratios: impl Iterator<Item = f64>) -> f64 {
+    let mut ratios: Vec<f64> = ratios.collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Returns the geometric mean.

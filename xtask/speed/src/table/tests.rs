@@ -59,6 +59,15 @@ fn target_is_lower_if_a_codec_dominates() {
 fn means_are_geometric_and_misses_are_listed() {
     assert!((super::summary::mean([2.0, 8.0].into_iter()) - 4.0).abs() < 1e-9);
     let text = summary(&[row(8.0, 1.0), row(1.0, 2.0)], 2);
-    assert!(text.contains("| all | 2 | **2.0** | 2.0 | 2.0 | 1 | 1 |"), "{text}");
+    assert!(text.contains("| all | 2 | **2.0** | 0.5 | 2.0 | 2.0 | 1 | 1 |"), "{text}");
     assert!(text.contains("Below the target: 1.\n\n- a: 0.50 by CPU time"), "{text}");
+}
+
+#[test]
+fn groups_have_equal_weight() {
+    let of_group = |row: Row, group| Row { group, ..row };
+    let mut rows = vec![row(1000.0, 1.0), row(1000.0, 1.0), of_group(row(10.0, 1.0), Group::Writes)];
+    assert!(summary(&rows, 2).contains("| all | 3 | **100.0** | 1000.0 |"));
+    rows.push(of_group(row(1.0, 1.0), Group::Files));
+    assert!(summary(&rows, 2).contains("| all | 3 | **100.0** | 1000.0 |"), "files are no part of the means");
 }
