@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::report::Outcome;
 use crate::Result;
-use crate::cargo::{LINTED, run, workspace};
+use crate::cargo::{INTEGRATIONS, LINTED, run, show, workspace};
 use crate::servers::{newer_pandas, python_tools};
 
 /// The largest wheel, in bytes.
@@ -14,6 +14,9 @@ const LARGEST_WHEEL: u64 = 12_000_000;
 
 /// The settings of the package and of its tools.
 const SETTINGS: &str = "integrations/python/pyproject.toml";
+
+/// The crate of the native module.
+const MANIFEST: &str = "integrations/python/Cargo.toml";
 
 /// The modules that `stubtest` does not import.
 const ALLOWED: &str = "integrations/python/stubtest.allow";
@@ -49,15 +52,15 @@ best = [min(once(code) for _ in range(10)) for code in ('pass', 'import tdb')]
 print(f'import tdb takes {(best[1] - best[0]) * 1000:.0f} ms')
 ";
 
-/// Builds the wheel with the profile of tests, installs it in an empty environment, and runs the
-/// tests of the package, `stubtest` and pyright.
+/// Builds a wheel for tests, installs it in an empty environment, and runs the tests of the package,
+/// `stubtest` and pyright.
 pub fn package() -> Outcome {
     let (tools, newer_pandas) = match (python_tools(), newer_pandas()) {
         (Ok(tools), Ok(newer)) => (tools, newer),
         (Err(error), _) | (_, Err(error)) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let wheel = built(&tools, "dev")?;
+        let wheel = packed(&tools)?;
         in_empty_environment(&wheel)?;
         let python = tools.join("python");
         install(&tools, &wheel)?;
@@ -77,7 +80,7 @@ pub fn wheel() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let wheel = built(&tools, "dist")?;
+        let wheel = built(&tools)?;
         let size = fs::metadata(&wheel)?.len();
         println!("{}: {size} bytes", wheel.display());
         if size > LARGEST_WHEEL {
@@ -96,7 +99,7 @@ pub fn compatibility() -> Outcome {
         Err(error) => return Outcome::Skipped(error.to_string()),
     };
     let checked = || {
-        let python = in_empty_environment(&built(&tools, "dev")?)?;
+        let python = in_empty_environment(&packed(&tools)?)?;
         run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(OF_TILEDB_PY), &[])?;
         run(Command::new(python).args(["integrations/python/tests/compat/run.py", "--minimum", PASSED]), &[])
     };
@@ -106,7 +109,7 @@ pub fn compatibility() -> Outcome {
 /// Compares the speed and the memory of the wheel of a release with TileDB-Py.
 pub fn compare(arguments: &[String]) -> Result {
     let tools = python_tools()?;
-    install(&tools, &built(&tools, "dist")?)?;
+    install(&tools, &built(&tools)?)?;
     run(Command::new(tools.join("python")).args(["-W", "ignore", SPEED]).args(arguments), &[])
 }
 
@@ -122,17 +125,46 @@ fn tested(tools: &Path, tests: &[&str], variables: &[(&str, &str)]) -> Result {
     run(Command::new(tools.join("pytest")).args(options).args(tests), variables)
 }
 
-/// Builds a wheel, and returns its path. Clippy compiles the native module of tests.
-fn built(tools: &Path, profile: &str) -> Result<PathBuf> {
-    let out = workspace().join("target/python").join(profile);
-    if out.exists() {
-        fs::remove_dir_all(&out)?;
-    }
+/// Packs a wheel for tests, and returns its path. The native module is built with the crates of the
+/// step `integrations`, because maturin would compile nearly all crates again, with other features.
+/// Clippy compiles it.
+fn packed(tools: &Path) -> Result<PathBuf> {
+    // `--tests` selects the features of these crates.
+    show(&[&["build", "--workspace", "--lib", "--tests"], INTEGRATIONS].concat(), &LINTED)?;
+    let (files, out) = (empty_folder("files")?, empty_folder("test")?);
     let mut maturin = Command::new(tools.join("maturin"));
-    let manifest = ["--manifest-path", "integrations/python/Cargo.toml"];
-    maturin.args(["build", "--quiet", "--locked", "--profile", profile]).args(manifest).arg("--out").arg(&out);
-    run(&mut maturin, if profile == "dev" { &LINTED } else { &[] })?;
-    let wheel = fs::read_dir(&out)?.next().ok_or("maturin built no wheel")??;
+    maturin.args(["pep517", "write-dist-info", "--manifest-path", MANIFEST, "--metadata-directory"]).arg(&files);
+    // It prints each of its decisions.
+    run(maturin.stdout(Stdio::null()).stderr(Stdio::null()), &[])?;
+    run(Command::new("cp").args(["-r", "integrations/python/python/tdb"]).arg(&files), &[])?;
+    let module = workspace().join("integrations/target/debug/libtdb_python.so");
+    fs::copy(module, files.join("tdb/_native.abi3.so"))?;
+    let pack = ["-m", "wheel", "pack"];
+    run(Command::new(tools.join("python")).args(pack).arg(&files).arg("--dest-dir").arg(&out), &[])?;
+    wheel_in(&out)
+}
+
+/// Builds the wheel of a release, and returns its path.
+fn built(tools: &Path) -> Result<PathBuf> {
+    let out = empty_folder("dist")?;
+    let mut maturin = Command::new(tools.join("maturin"));
+    maturin.args(["build", "--quiet", "--locked", "--profile", "dist", "--manifest-path", MANIFEST, "--out"]).arg(&out);
+    run(&mut maturin, &[])?;
+    wheel_in(&out)
+}
+
+fn empty_folder(name: &str) -> Result<PathBuf> {
+    let folder = workspace().join("target/python").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Returns the only file of a folder.
+fn wheel_in(folder: &Path) -> Result<PathBuf> {
+    let wheel = fs::read_dir(folder)?.next().ok_or("no wheel was written")??;
     Ok(wheel.path())
 }
 

@@ -37,6 +37,7 @@ const PACKAGE: &[&str] = &[
     "xarray==2026.9.0",
     "mypy==2.4.1",
     "pyright==1.1.414",
+    "wheel==0.47.0",
 ];
 
 /// The libraries of the notebooks in `docs/notebooks`, and the packages that run notebooks.
