@@ -39,9 +39,14 @@ use std::sync::OnceLock;
 /// The file in `fixtures/` that lists all fixtures.
 pub const MANIFEST: &str = "MANIFEST.json";
 
-/// Returns the `fixtures/` folder of the workspace.
+/// Returns the `fixtures/` folder of the workspace, or of the program's folder if the workspace is
+/// missing. OSS-Fuzz runs the fuzz targets without the workspace.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    match std::env::current_exe() {
+        Ok(program) if !root.is_dir() => program.with_file_name("fixtures"),
+        _ => root,
+    }
 }
 
 /// Returns the contents of `fixtures/MANIFEST.json`, read once per process.
