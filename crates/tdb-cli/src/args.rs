@@ -7,7 +7,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
-    group, import, info, inspect, ls, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
+    group, import, info, inspect, ls, man, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
     verify,
 };
 use crate::extensions;
@@ -91,6 +91,7 @@ pub(crate) enum Command {
     Report(report::Args),
     Inspect(inspect::Args),
     Completions(completions::Args),
+    Man(man::Args),
     /// A path without a command, with its options.
     #[command(external_subcommand)]
     Path(Vec<OsString>),

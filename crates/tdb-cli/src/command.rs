@@ -20,6 +20,7 @@ pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod inspect;
 pub(crate) mod ls;
+pub(crate) mod man;
 mod maintained;
 pub(crate) mod manifest;
 pub(crate) mod meta;

@@ -3,7 +3,7 @@
 use crate::args::{Command, command_line};
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
-    group, import, info, inspect, ls, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
+    group, import, info, inspect, ls, man, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
     verify,
 };
 use crate::extensions;
@@ -50,6 +50,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Result<()> {
         Command::Report(args) => report::run(&args, &key()?, terminal),
         Command::Inspect(args) => inspect::run(&args, &key()?, terminal),
         Command::Completions(args) => completions::run(&args, command_line()),
+        Command::Man(args) => man::run(&args, command_line()),
         // The parser converts a bare path to `tdb info`.
         Command::Path(_) => Ok(()),
         Command::Further { name, matches } => extensions::run_command(&name, &matches, terminal),
@@ -63,6 +64,7 @@ fn refuse_stats(command: &Command) -> Result<()> {
         Command::Manifest(_) => "manifest",
         Command::Inspect(_) => "inspect",
         Command::Completions(_) => "completions",
+        Command::Man(_) => "man",
         Command::Create(_) => "create",
         Command::Copy(_) => "copy",
         Command::Move(_) => "move",

@@ -50,10 +50,34 @@ fn command_line() {
         let run = run(line).quiet();
         assert!(!run.stdout.is_empty());
     }
-    for command in ["info", "schema", "fragments", "read", "ls", "inspect", "completions"] {
+    for command in ["info", "schema", "fragments", "read", "ls", "inspect", "completions", "man"] {
         let help = tdb([command, "--help"]).stdout;
         assert!(help.contains("Examples:"), "{help}");
     }
+}
+
+#[test]
+fn manual_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    for _ in 0..2 {
+        tdb(["man", pages.to_str().unwrap()]).quiet();
+    }
+    let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
+    assert!(page("tdb.1").contains("tdb\\-read(1)") && page("tdb-read.1").contains("\\-\\-where"));
+    let help = tdb(["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    // The other lines continue a description.
+    let names =
+        listed.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !["", "help"].contains(name)).collect();
+    assert!(names.len() > 25, "{names:?}");
+    for name in names {
+        assert!(pages.join(format!("tdb-{name}.1")).is_file(), "{name}");
+    }
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    tdb(["man", file.to_str().unwrap()]).exits(5);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn statistics_of_groups() {
         let numbers: Vec<u64> = folders.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         assert!(numbers.len() >= 3 && numbers.iter().all(|number| *number > 0), "{run}");
     }
-    for line in [["ls", "."], ["inspect", "MANIFEST.json"], ["completions", "bash"]] {
+    for line in [["ls", "."], ["inspect", "MANIFEST.json"], ["completions", "bash"], ["man", "."]] {
         tdb([line[0], line[1], "--stats"]).exits(2).says("opens none");
     }
 }
