@@ -8,7 +8,9 @@ mod fuzz;
 mod outcome;
 mod servers;
 mod snapshots;
+mod static_program;
 mod stores;
+mod toolchain;
 mod wasm;
 
 use std::error::Error;
@@ -42,6 +44,8 @@ enum Task {
     Servers(servers::Arguments),
     /// Build the package for browsers and Node, and run its tests
     Wasm(wasm::Arguments),
+    /// Build the command for Linux without libraries, with musl
+    Static(static_program::Arguments),
     /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
     /// Download a release of the reference library and check that it runs on this machine
@@ -83,6 +87,7 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Servers(arguments) => servers::run(&arguments),
         Task::Wasm(arguments) => wasm::run_task(&arguments),
+        Task::Static(arguments) => static_program::run_task(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),

@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use crate::Result;
 
 pub use environment::{Variables, of_one};
-pub use install::{newer_pandas, python_tools, spell_checker};
+pub use install::{newer_pandas, python_tools, spell_checker, zig};
 pub use kind::{ALL, Server};
 pub use place::python;
 

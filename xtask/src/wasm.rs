@@ -11,19 +11,16 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::Result;
-use crate::cargo::{cargo, has_program, run, rustup, workspace};
+use crate::cargo::{cargo, has_program, run, workspace};
+use crate::toolchain::{Target, Toolchain};
 
-pub const TARGET: &str = "wasm32-unknown-unknown";
+pub const TARGET: Target = Target { name: "wasm32-unknown-unknown", panic: "panic_abort" };
 
 /// The folder of the package.
 const PACKAGE: &str = "integrations/web/package";
 
 /// The largest compressed size of the module and its JavaScript, in bytes.
 const LARGEST: usize = 1_500_000;
-
-/// Debian's compiler with its sources, and the libraries that it needs. The compiler of rustup
-/// usually lacks the standard library for wasm32.
-const PACKAGES: [&str; 5] = ["rustc-web", "libstd-rust-web-dev", "rust-web-src", "libllvm22", "libstd-rust-web-1.96"];
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -37,16 +34,17 @@ pub struct Arguments {
 
 pub fn run_task(arguments: &Arguments) -> Result {
     if arguments.fetch {
-        fetch()?;
+        Toolchain::fetch(TARGET)?;
+        fetch_tools()?;
     }
-    let toolchain = Toolchain::find()?;
+    let toolchain = Toolchain::find(TARGET)?;
     build(&toolchain)?;
     if arguments.test { test() } else { Ok(()) }
 }
 
 /// Returns the reason why the package cannot be built.
 pub fn missing() -> Option<String> {
-    match Toolchain::find() {
+    match Toolchain::find(TARGET) {
         Err(error) => Some(error.to_string()),
         Ok(_) if !bindgen().is_file() => Some("`cargo xtask wasm --fetch`".to_owned()),
         Ok(_) if !has_program("clang") => Some("`apt-get install clang`".to_owned()),
@@ -55,81 +53,39 @@ pub fn missing() -> Option<String> {
     }
 }
 
-/// A compiler with a standard library for wasm32.
-#[derive(Debug)]
-pub enum Toolchain {
-    /// The compiler of rustup.
-    Installed,
-    /// A compiler in a folder, which builds the standard library from its sources.
-    Unpacked { home: PathBuf, linker: PathBuf },
+/// Runs cargo for wasm32. The compilers have separate target folders.
+pub fn cargo_for_wasm(toolchain: &Toolchain, arguments: &[&str]) -> Result {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = toolchain.command(cargo, arguments);
+    command.arg("--target-dir").arg(target());
+    // Browsers have these instructions since 2023.
+    command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
+    command.env("CFLAGS_wasm32_unknown_unknown", "-msimd128");
+    if toolchain.is_unpacked() {
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker()?);
+    }
+    run(&mut command, &[])
 }
 
-impl Toolchain {
-    /// Finds a compiler.
-    pub fn find() -> Result<Self> {
-        if rustup(&["target", "list", "--installed"]).lines().any(|line| line == TARGET) {
-            return Ok(Self::Installed);
-        }
-        let home = unpacked();
-        if !home.join("usr/bin/rustc").is_file() {
-            return Err(format!("`rustup target add {TARGET}`, or `cargo xtask wasm --fetch` on Debian").into());
-        }
-        let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(workspace()).output()?;
-        let sysroot = PathBuf::from(String::from_utf8(sysroot.stdout)?.trim());
-        let hosts = fs::read_dir(sysroot.join("lib/rustlib"))?;
-        let mut linkers = hosts.filter_map(|host| Some(host.ok()?.path().join("bin/rust-lld")));
-        let linker = linkers.find(|linker| linker.is_file()).ok_or("no rust-lld in the toolchain of rustup")?;
-        Ok(Self::Unpacked { home, linker })
-    }
-
-    /// Runs cargo for wasm32. The compilers have separate target folders.
-    pub fn cargo(&self, arguments: &[String]) -> Result {
-        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(arguments).args(["--target", TARGET, "--target-dir"]).arg(target());
-        // Browsers have these instructions since 2023.
-        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
-        command.env("CFLAGS_wasm32_unknown_unknown", "-msimd128");
-        if let Self::Unpacked { home, linker } = self {
-            let libraries = home.join("usr/lib/x86_64-linux-gnu");
-            command.args(["-Z", "build-std=std,panic_abort"]);
-            command.env("RUSTC", home.join("usr/bin/rustc")).env("RUSTC_BOOTSTRAP", "1");
-            command.env("LD_LIBRARY_PATH", libraries).env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
-            // The sources of Debian patch a crate for a target with an operating system.
-            command.env_remove("RUSTUP_TOOLCHAIN");
-        }
-        run(&mut command, &[])
-    }
+/// Returns the linker of rustup's toolchain.
+fn linker() -> Result<PathBuf> {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(workspace()).output()?;
+    let sysroot = PathBuf::from(String::from_utf8(sysroot.stdout)?.trim());
+    let hosts = fs::read_dir(sysroot.join("lib/rustlib"))?;
+    let mut linkers = hosts.filter_map(|host| Some(host.ok()?.path().join("bin/rust-lld")));
+    Ok(linkers.find(|linker| linker.is_file()).ok_or("no rust-lld in the toolchain of rustup")?)
 }
 
 fn target() -> PathBuf {
     workspace().join("target/wasm")
 }
 
-fn unpacked() -> PathBuf {
-    workspace().join("target/wasm-toolchain")
-}
-
 fn bindgen() -> PathBuf {
     workspace().join("target/wasm-tools/bin/wasm-bindgen")
 }
 
-/// Downloads the compiler if none is installed, and builds `wasm-bindgen`.
-fn fetch() -> Result {
-    if Toolchain::find().is_err() {
-        let home = unpacked();
-        let downloads = home.join("packages");
-        fs::create_dir_all(&downloads)?;
-        // Unpacks without installing, because the packages conflict with rustup.
-        let mut apt = Command::new("apt-get");
-        apt.arg("download").args(PACKAGES).current_dir(&downloads);
-        let status = apt.status()?;
-        if !status.success() {
-            return Err(format!("{apt:?}: {status}").into());
-        }
-        for package in fs::read_dir(&downloads)? {
-            run(Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(&home), &[])?;
-        }
-    }
+/// Builds `wasm-bindgen`.
+fn fetch_tools() -> Result {
     let version = locked_version("wasm-bindgen")?;
     let root = workspace().join("target/wasm-tools");
     // Without `--locked`: the lockfile of the release names crates that were withdrawn.
@@ -150,8 +106,8 @@ pub fn build(toolchain: &Toolchain) -> Result {
     let package = workspace().join(PACKAGE);
     let place = ["--manifest-path", "integrations/Cargo.toml", "--package", "tdb-wasm"];
     let arguments = [&["build", "--profile", "wasm", "--features", "zstd", "--locked"][..], &place].concat();
-    toolchain.cargo(&arguments.into_iter().map(str::to_owned).collect::<Vec<_>>())?;
-    let module = target().join(TARGET).join("wasm/tdb_wasm.wasm");
+    cargo_for_wasm(toolchain, &arguments)?;
+    let module = target().join(TARGET.name).join("wasm/tdb_wasm.wasm");
     let generated = package.join("src/wasm");
     let mut bindgen = Command::new(bindgen());
     bindgen.args(["--target", "web", "--remove-name-section", "--out-dir"]).arg(&generated).arg(module);

@@ -10,8 +10,8 @@ use crate::Result;
 use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
-use crate::wasm::{self, Toolchain};
-use crate::{check, fuzz};
+use crate::toolchain::Toolchain;
+use crate::{check, fuzz, static_program, wasm};
 
 /// A step of continuous integration.
 #[derive(Debug)]
@@ -62,6 +62,7 @@ pub const STEPS: &[Step] = &[
     long("packages", "the published crates, packaged and built from the packages", packages::run),
     long("msrv", "the minimum supported Rust version", oldest_rust),
     long("wasm", "the library crates for wasm32-unknown-unknown, and the package with its tests", package_of_wasm),
+    long("static", "the static command for Linux, in a folder without libraries", static_command),
     long("browser-viewer", "the viewer for browsers: lints, and tests in Chromium", viewer::run),
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || other_target("i686-unknown-linux-gnu")),
     long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
@@ -167,12 +168,20 @@ fn package_of_wasm() -> Outcome {
         return Outcome::Skipped(missing);
     }
     let checked = || {
-        let toolchain = Toolchain::find()?;
-        toolchain.cargo(&check_arguments(&library_crates()?))?;
+        let toolchain = Toolchain::find(wasm::TARGET)?;
+        let arguments = check_arguments(&library_crates()?);
+        wasm::cargo_for_wasm(&toolchain, &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
         wasm::build(&toolchain)?;
         wasm::test()
     };
     checked().into()
+}
+
+fn static_command() -> Outcome {
+    match Toolchain::find(static_program::TARGET) {
+        Ok(toolchain) => static_program::check(&toolchain).into(),
+        Err(error) => Outcome::Skipped(error.to_string()),
+    }
 }
 
 /// Runs `cargo check` on crates for another target, without C code.

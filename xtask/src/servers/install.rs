@@ -18,6 +18,8 @@ const PYTHON: &[&str] = &[
 const NODE: &[&str] = &["azurite@3.35.0"];
 const SPELLING: &[&str] = &["typos==1.52.0"];
 
+const ZIG: &[&str] = &["cargo-zigbuild==0.24.1", "ziglang==0.17.1"];
+
 /// Builds and checks of the Python package. The tests passed with these versions.
 const PACKAGE: &[&str] = &[
     "maturin==1.16.0",
@@ -62,6 +64,12 @@ pub fn spell_checker() -> Result<PathBuf> {
 pub fn python_tools() -> Result<PathBuf> {
     pip("package", &[PACKAGE, NOTEBOOKS].concat())?;
     Ok(folder().join("package/bin"))
+}
+
+/// Installs a linker with the C library of musl, and returns the folder of its programs.
+pub fn zig() -> Result<PathBuf> {
+    pip("zig", ZIG)?;
+    Ok(folder().join("zig/bin"))
 }
 
 /// Installs the newer pandas, and returns its folder. It works with the other packages of

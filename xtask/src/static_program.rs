@@ -1,0 +1,93 @@
+//! The command and the wheel for Linux with musl. The command is static, so it needs no libraries.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::cargo::{run, workspace};
+use crate::servers::zig;
+use crate::toolchain::{Target, Toolchain};
+
+pub const TARGET: Target = Target { name: "x86_64-unknown-linux-musl", panic: "panic_unwind" };
+
+/// The array that the command reads without libraries.
+const ARRAY: &str = "fixtures/v22-by-2.30.0-sparse-2d/array";
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Download a compiler (Debian) if rustup lacks the target
+    #[arg(long)]
+    fetch: bool,
+    /// Build the full command
+    #[arg(long)]
+    full: bool,
+}
+
+/// Runs `cargo xtask static`.
+pub fn run_task(arguments: &Arguments) -> Result {
+    let toolchain = if arguments.fetch { Toolchain::fetch(TARGET)? } else { Toolchain::find(TARGET)? };
+    let program = build(&toolchain, arguments.full)?;
+    println!("{}: {} bytes", program.display(), fs::metadata(&program)?.len());
+    Ok(())
+}
+
+/// Builds the command, and reads an array in a folder that contains only the program and the array.
+pub fn check(toolchain: &Toolchain) -> Result {
+    runs_alone(&build(toolchain, false)?)
+}
+
+/// Builds the command, and returns its path. Zig links, because it contains the C library.
+fn build(toolchain: &Toolchain, full: bool) -> Result<PathBuf> {
+    let zig = zig()?;
+    let target = workspace().join("target/static");
+    let (manifest, package) = if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-cli") };
+    let arguments = ["zigbuild", "--locked", "--profile", "dist", "--bin", "tdb", "--package", package];
+    let mut command = toolchain.command(zig.join("cargo-zigbuild"), &arguments);
+    command.args(["--manifest-path", manifest, "--target-dir"]).arg(&target);
+    command.env("PATH", path_with(&zig)?);
+    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS", flags(toolchain)?);
+    run(&mut command, &[])?;
+    Ok(target.join(TARGET.name).join("dist/tdb"))
+}
+
+/// Returns the compiler flags. The program does not depend on the folders of this machine.
+fn flags(toolchain: &Toolchain) -> Result<OsString> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let mut flags = OsString::new();
+    for (folder, name) in [(workspace(), "/tdb"), (home.ok_or("no home folder")?, "/cargo")] {
+        flags.push("--remap-path-prefix=");
+        flags.push(folder);
+        flags.push(format!("={name} "));
+    }
+    if toolchain.is_unpacked() {
+        // The unpacked compiler has no start files of its own.
+        flags.push("-C link-self-contained=no");
+    }
+    Ok(flags)
+}
+
+/// Returns the search path of programs, with a folder in front.
+fn path_with(folder: &Path) -> Result<OsString> {
+    let others = env::var_os("PATH").unwrap_or_default();
+    Ok(env::join_paths([folder.to_owned()].into_iter().chain(env::split_paths(&others)))?)
+}
+
+/// Runs the program in a folder without libraries.
+fn runs_alone(program: &Path) -> Result {
+    let root = workspace().join("target/static/root");
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    fs::create_dir_all(&root)?;
+    fs::copy(program, root.join("tdb"))?;
+    run(Command::new("cp").arg("-r").arg(workspace().join(ARRAY)).arg(root.join("array")), &[])?;
+    for arguments in [&["read", "/array", "--limit", "8"][..], &["verify", "/array"]] {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--root"]).arg(&root).arg("/tdb").args(arguments);
+        run(&mut command, &[])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Compilers for targets whose standard library the compiler of rustup may lack.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Result;
+use crate::cargo::{run, rustup, workspace};
+
+/// Debian's compiler with its sources, and the libraries that it needs.
+const PACKAGES: [&str; 5] = ["rustc-web", "libstd-rust-web-dev", "rust-web-src", "libllvm22", "libstd-rust-web-1.96"];
+
+/// A target, and the crate of the standard library that handles panics.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub name: &'static str,
+    pub panic: &'static str,
+}
+
+/// A compiler with a standard library for a target.
+#[derive(Debug)]
+pub struct Toolchain {
+    target: Target,
+    /// The folder of a compiler that builds the standard library from its sources. `None` if the
+    /// compiler of rustup has the standard library.
+    home: Option<PathBuf>,
+}
+
+impl Toolchain {
+    /// Finds a compiler for a target.
+    pub fn find(target: Target) -> Result<Self> {
+        let name = target.name;
+        if rustup(&["target", "list", "--installed"]).lines().any(|line| line == name) {
+            return Ok(Self { target, home: None });
+        }
+        let home = unpacked();
+        if !home.join("usr/bin/rustc").is_file() {
+            return Err(format!("`rustup target add {name}`, or the option `--fetch` on Debian").into());
+        }
+        Ok(Self { target, home: Some(home) })
+    }
+
+    /// Finds a compiler for a target, and downloads Debian's compiler if there is none.
+    pub fn fetch(target: Target) -> Result<Self> {
+        if let Ok(found) = Self::find(target) {
+            return Ok(found);
+        }
+        let home = unpacked();
+        let downloads = home.join("packages");
+        fs::create_dir_all(&downloads)?;
+        // Unpacks without installing, because the packages conflict with rustup.
+        run(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(&downloads), &[])?;
+        for package in fs::read_dir(&downloads)? {
+            run(Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(&home), &[])?;
+        }
+        Self::find(target)
+    }
+
+    /// `true` if the compiler builds the standard library from its sources.
+    pub fn is_unpacked(&self) -> bool {
+        self.home.is_some()
+    }
+
+    /// Returns a command that builds for the target. `program` is cargo or a program that calls it.
+    pub fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+        let Target { name, panic } = self.target;
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--target", name]);
+        if let Some(home) = &self.home {
+            command.args(["-Z", &format!("build-std=std,{panic}")]);
+            command.env("RUSTC", home.join("usr/bin/rustc")).env("RUSTC_BOOTSTRAP", "1");
+            command.env("LD_LIBRARY_PATH", home.join("usr/lib/x86_64-linux-gnu"));
+            // It would replace `RUSTC`.
+            command.env_remove("RUSTUP_TOOLCHAIN");
+        }
+        command
+    }
+}
+
+fn unpacked() -> PathBuf {
+    workspace().join("target/toolchain")
+}
