@@ -18,9 +18,6 @@ const ARRAY: &str = "fixtures/v22-by-2.30.0-sparse-2d/array";
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Download a compiler (Debian) if rustup lacks the target
-    #[arg(long)]
-    fetch: bool,
     /// Build the full command
     #[arg(long)]
     full: bool,
@@ -28,8 +25,7 @@ pub struct Arguments {
 
 /// Runs `cargo xtask static`.
 pub fn run_task(arguments: &Arguments) -> Result {
-    let toolchain = if arguments.fetch { Toolchain::fetch(TARGET)? } else { Toolchain::find(TARGET)? };
-    let program = build(&toolchain, arguments.full)?;
+    let program = build(&Toolchain::find(TARGET)?, arguments.full)?;
     println!("{}: {} bytes", program.display(), fs::metadata(&program)?.len());
     Ok(())
 }

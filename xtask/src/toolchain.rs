@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
@@ -28,33 +28,17 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Finds a compiler for a target.
+    /// Finds a compiler for a target. If rustup lacks the target, downloads Debian's compiler.
     pub fn find(target: Target) -> Result<Self> {
         let name = target.name;
         if rustup(&["target", "list", "--installed"]).lines().any(|line| line == name) {
             return Ok(Self { target, home: None });
         }
-        let home = unpacked();
+        let home = workspace().join("target/toolchain");
         if !home.join("usr/bin/rustc").is_file() {
-            return Err(format!("`rustup target add {name}`, or the option `--fetch` on Debian").into());
+            unpack(&home).map_err(|error| format!("`rustup target add {name}` ({error})"))?;
         }
         Ok(Self { target, home: Some(home) })
-    }
-
-    /// Finds a compiler for a target, and downloads Debian's compiler if there is none.
-    pub fn fetch(target: Target) -> Result<Self> {
-        if let Ok(found) = Self::find(target) {
-            return Ok(found);
-        }
-        let home = unpacked();
-        let downloads = home.join("packages");
-        fs::create_dir_all(&downloads)?;
-        // Unpacks without installing, because the packages conflict with rustup.
-        run(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(&downloads), &[])?;
-        for package in fs::read_dir(&downloads)? {
-            run(Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(&home), &[])?;
-        }
-        Self::find(target)
     }
 
     /// `true` if the compiler builds the standard library from its sources.
@@ -78,6 +62,16 @@ impl Toolchain {
     }
 }
 
-fn unpacked() -> PathBuf {
-    workspace().join("target/toolchain")
+/// Downloads Debian's compiler to a folder. Does not install it, because the packages conflict with
+/// rustup.
+fn unpack(home: &Path) -> Result {
+    let downloads = home.join("packages");
+    fs::create_dir_all(&downloads)?;
+    // Fails without root privileges. Then the known packages may still exist.
+    let _ = Command::new("apt-get").args(["update", "--quiet"]).status();
+    run(Command::new("apt-get").arg("download").args(PACKAGES).current_dir(&downloads), &[])?;
+    for package in fs::read_dir(&downloads)? {
+        run(Command::new("dpkg-deb").arg("-x").arg(package?.path()).arg(home), &[])?;
+    }
+    Ok(())
 }

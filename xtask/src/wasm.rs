@@ -24,33 +24,26 @@ const LARGEST: usize = 1_500_000;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Download a compiler for wasm32 (Debian) and the tools to `target`
-    #[arg(long)]
-    fetch: bool,
     /// Run the tests of the package in Node
     #[arg(long)]
     test: bool,
 }
 
 pub fn run_task(arguments: &Arguments) -> Result {
-    if arguments.fetch {
-        Toolchain::fetch(TARGET)?;
-        fetch_tools()?;
-    }
-    let toolchain = Toolchain::find(TARGET)?;
-    build(&toolchain)?;
+    build(&tools()?)?;
     if arguments.test { test() } else { Ok(()) }
 }
 
-/// Returns the reason why the package cannot be built.
-pub fn missing() -> Option<String> {
-    match Toolchain::find(TARGET) {
-        Err(error) => Some(error.to_string()),
-        Ok(_) if !bindgen().is_file() => Some("`cargo xtask wasm --fetch`".to_owned()),
-        Ok(_) if !has_program("clang") => Some("`apt-get install clang`".to_owned()),
-        Ok(_) if !has_program("npm") => Some("`apt-get install npm`".to_owned()),
-        Ok(_) => None,
+/// Finds or downloads the compiler and `wasm-bindgen`. Fails if another tool is missing.
+pub fn tools() -> Result<Toolchain> {
+    for program in ["clang", "npm"] {
+        if !has_program(program) {
+            return Err(format!("`apt-get install {program}`").into());
+        }
     }
+    let toolchain = Toolchain::find(TARGET)?;
+    install_bindgen()?;
+    Ok(toolchain)
 }
 
 /// Runs cargo for wasm32. The compilers have separate target folders.
@@ -84,9 +77,13 @@ fn bindgen() -> PathBuf {
     workspace().join("target/wasm-tools/bin/wasm-bindgen")
 }
 
-/// Builds `wasm-bindgen`.
-fn fetch_tools() -> Result {
+/// Builds `wasm-bindgen` unless the version of the lockfile is installed.
+fn install_bindgen() -> Result {
     let version = locked_version("wasm-bindgen")?;
+    let installed = Command::new(bindgen()).arg("--version").output();
+    if installed.is_ok_and(|output| output.stdout.trim_ascii().ends_with(format!(" {version}").as_bytes())) {
+        return Ok(());
+    }
     let root = workspace().join("target/wasm-tools");
     // Without `--locked`: the lockfile of the release names crates that were withdrawn.
     let install = ["install", "wasm-bindgen-cli", "--version", &version, "--root"];

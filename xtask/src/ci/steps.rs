@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use super::report::Outcome;
-use super::{counts, packages, python, viewer};
+use super::{apt, counts, packages, python, viewer};
 use crate::Result;
 use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
@@ -164,11 +164,14 @@ fn toolchain(listed: &str, version: &str) -> Option<String> {
 
 /// Checks the library crates for wasm32, builds the package, and runs its tests.
 fn package_of_wasm() -> Outcome {
-    if let Some(missing) = wasm::missing() {
-        return Outcome::Skipped(missing);
+    if !has_program("clang") {
+        apt::install("clang");
     }
+    let toolchain = match wasm::tools() {
+        Ok(toolchain) => toolchain,
+        Err(missing) => return Outcome::Skipped(missing.to_string()),
+    };
     let checked = || {
-        let toolchain = Toolchain::find(wasm::TARGET)?;
         let arguments = check_arguments(&library_crates()?);
         wasm::cargo_for_wasm(&toolchain, &arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
         wasm::build(&toolchain)?;
