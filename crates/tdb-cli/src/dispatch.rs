@@ -3,8 +3,8 @@
 use crate::args::{Command, command_line};
 use crate::command::{
     advise, agg, completions, consolidate, copy, create, delete, diff, doctor, enumerations, evolve, export, fragments,
-    group, import, info, inspect, ls, man, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree, vacuum,
-    verify,
+    group, import, info, inspect, ls, man, manifest, meta, migrate, mv, read, remove, report, schema, stats, tree,
+    vacuum, verify,
 };
 use crate::extensions;
 use crate::failure::{Failure, Result};
