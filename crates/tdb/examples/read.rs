@@ -4,7 +4,8 @@
 //! cargo run -p tdb --example read -- fixtures/v22-by-2.30.0-sparse-2d/array
 //! ```
 
-use tdb::Array;
+use tdb::types::Scalar;
+use tdb::{Array, Column, Order};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: read ARRAY")?;
@@ -18,21 +19,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("attribute {}: {}", attribute.name(), attribute.datatype());
     }
 
-    // Batches keep memory bounded for arrays of any size. This example prints ten cells.
-    if let Some(batch) = array.read().batches()?.next() {
+    // Batches keep memory bounded for arrays of any size. This example prints the first batch.
+    if let Some(batch) = array.read().order(Order::RowMajor).batch_cells(10).batches()?.next() {
         let batch = batch?;
-        for cell in 0..batch.len().min(10) {
-            for column in &batch {
-                let shown = match column.cell(cell) {
-                    None => "null".to_owned(),
-                    Some(bytes) if column.datatype().is_string() => String::from_utf8_lossy(bytes).into_owned(),
-                    // For a known type, `column.values::<i32>()` returns all values at once.
-                    Some(bytes) => format!("{bytes:?}"),
-                };
-                print!("{}={shown} ", column.name());
-            }
-            println!();
+        for cell in 0..batch.len() {
+            let shown = |column: &Column| format!("{}={}", column.name(), text(column, cell));
+            println!("{}", batch.columns().iter().map(shown).collect::<Vec<_>>().join(" "));
         }
     }
     Ok(())
+}
+
+/// Returns a cell of any type as text. For a known type, `column.values::<i32>()` returns all
+/// values at once.
+fn text(column: &Column, cell: usize) -> String {
+    let Some(bytes) = column.cell(cell) else { return "null".to_owned() };
+    if column.datatype().is_string() {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let value = Scalar::from_le_bytes(column.datatype().physical(), bytes);
+    // A cell of several values is no scalar.
+    value.map_or_else(|| format!("{bytes:?}"), |value| value.to_string())
 }

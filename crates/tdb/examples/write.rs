@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let positions: &[u32] = batch.column("position")?.values()?;
         let depths: &[f32] = batch.column("depth")?.values()?;
         for (cell, (position, depth)) in positions.iter().zip(depths).enumerate() {
-            println!("{position}: {depth} {:?}", batch.column("base")?.cell(cell));
+            let base = String::from_utf8_lossy(batch.column("base")?.cell_bytes(cell));
+            println!("position {position}: depth {depth}, base {base}");
         }
     }
     Ok(())
