@@ -1,4 +1,4 @@
-//! The command and the wheel for Linux with musl. The command is static, so it needs no libraries.
+//! The static command for Linux with musl, which needs no libraries.
 
 use std::env;
 use std::ffi::OsString;

@@ -55,7 +55,7 @@ impl Toolchain {
             command.args(["-Z", &format!("build-std=std,{panic}")]);
             command.env("RUSTC", home.join("usr/bin/rustc")).env("RUSTC_BOOTSTRAP", "1");
             command.env("LD_LIBRARY_PATH", home.join("usr/lib/x86_64-linux-gnu"));
-            // It would replace `RUSTC`.
+            // `cargo xtask` sets the variable for the compiler of rustup.
             command.env_remove("RUSTUP_TOOLCHAIN");
         }
         command
