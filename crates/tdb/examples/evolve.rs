@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Array::create(&path, ArrayDefinition::new(schema)?.with_enumeration(colors)?)?;
     Array::open(&path)?.write().cells(WriteBatch::new().with("part", &[1u32, 2]).with("paint", &[0u8, 1]))?;
 
-    // The evolution writes a new schema. The fragment does not change.
+    // The evolution writes a new schema. The fragment does not change. With `nullable(false)`, its
+    // cells read as null.
     let weight = Attribute::new("weight", Datatype::Float32).nullable(false);
     let evolution = SchemaEvolution::new().add_attribute(weight).extend_enumeration("color", ["blue"]);
     Array::open(&path)?.evolve(&evolution, &WriteIds::new())?;
