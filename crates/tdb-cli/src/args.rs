@@ -164,6 +164,7 @@ fn bare_path(words: Vec<OsString>, color: ColorChoice, before: Options) -> (Pars
             let color = if args.color == ColorChoice::Auto { color } else { args.color };
             let options = Options {
                 stats: before.stats || args.options.stats,
+                no_sync: before.no_sync || args.options.no_sync,
                 skip_damaged: before.skip_damaged || args.options.skip_damaged,
                 key_file: args.options.key_file.or(before.key_file),
             };

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use clap::ArgMatches;
 use tdb_array::Array;
 use tdb_filters::EncryptionKey;
-use tdb_storage::{CountingStorage, LocalStorage, Storage, StorageError};
+use tdb_storage::{CountingStorage, Storage, StorageError};
 
 use crate::failure::{Failure, Result};
 use crate::files::{self, FileFormat, FolderFormat};
@@ -128,7 +128,7 @@ impl Context {
                     let why = io::Error::new(io::ErrorKind::Unsupported, failure.message().to_owned());
                     StorageError::from_io(argument.to_owned(), why)
                 };
-                Arc::new(LocalStorage::new(location::local(argument.as_ref()).map_err(refused)?))
+                target::local_storage(&location::local(argument.as_ref()).map_err(refused)?)
             }
         };
         if !session::options().stats {

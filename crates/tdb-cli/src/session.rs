@@ -23,6 +23,11 @@ pub(crate) struct Options {
     #[arg(long, global = true)]
     pub(crate) skip_damaged: bool,
 
+    /// Do not wait until the disk has the written data. A power failure may then damage the array.
+    /// Commands that copy, move, migrate or remove whole arrays ignore this option
+    #[arg(long, global = true)]
+    pub(crate) no_sync: bool,
+
     /// File with the key of an encrypted array: 32 bytes, or 64 hexadecimal digits. The environment
     /// variables TDB_KEY (the digits) and TDB_KEY_FILE do the same
     #[arg(long, global = true, value_name = "FILE")]

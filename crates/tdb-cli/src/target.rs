@@ -234,5 +234,6 @@ pub(crate) fn array_above(path: &Path) -> Option<PathBuf> {
 
 /// Returns the storage of a local folder.
 pub(crate) fn local_storage(path: &Path) -> Arc<dyn Storage> {
-    Arc::new(LocalStorage::new(path))
+    let storage = LocalStorage::new(path);
+    Arc::new(if session::options().no_sync { storage.without_sync() } else { storage })
 }

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::durable::{sync_file, sync_folder, sync_parent};
+use self::durable::Durability;
 use self::file::LocalFile;
 use self::listing::kind;
 use self::write::LocalWriter;
@@ -29,16 +29,30 @@ use crate::{Entry, EntryKind, Fetched, ReadAt, Request, Result, Storage, Storage
 /// Listings show a link with the kind and size of its target. They omit dangling links, names that
 /// are not UTF-8, and special files (pipes, sockets, devices). [`open`](Storage::open) rejects
 /// special files too.
+///
+/// Writes and removals wait until the disk has the data, unless switched off by
+/// [`without_sync`](Self::without_sync).
 #[derive(Clone, Debug)]
 pub struct LocalStorage {
     root: PathBuf,
+    durability: Durability,
 }
 
 impl LocalStorage {
     /// Creates a storage rooted at `root`, which need not exist yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), durability: Durability::Synced }
+    }
+
+    /// Returns a storage that does not wait for the disk after writes and removals. Small writes
+    /// then take less time.
+    ///
+    /// The data survives the end of the process, but a power failure or a crash of the operating
+    /// system may lose or damage files of the last seconds, including files of committed writes.
+    #[must_use]
+    pub fn without_sync(self) -> Self {
+        Self { durability: Durability::Unsynced, ..self }
     }
 
     /// Returns the root folder.
@@ -149,7 +163,7 @@ impl LocalStorage {
         }));
         let mut done = removed[start..].iter().zip(paths).filter(|(removed, _)| removed.is_ok());
         let Some((_, path)) = done.next() else { return };
-        if let Err(error) = sync_parent(&self.place(path)) {
+        if let Err(error) = self.durability.sync_parent(&self.place(path)) {
             let kind = error.kind();
             let undone = removed[start..].iter_mut().zip(paths).filter(|(removed, _)| removed.is_ok());
             undone.for_each(|(removed, path)| *removed = Err(self.error(path, kind.into())));
@@ -225,7 +239,7 @@ impl Storage for LocalStorage {
 
     fn sub(&self, folder: &str) -> Result<Arc<dyn Storage>> {
         check_path(folder)?;
-        Ok(Arc::new(Self::new(self.place(folder))))
+        Ok(Arc::new(Self { root: self.place(folder), durability: self.durability }))
     }
 
     fn describe(&self, path: &str) -> String {
@@ -248,19 +262,20 @@ impl Storage for LocalStorage {
 
     fn create_folder(&self, folder: &str) -> Result<()> {
         check_path(folder)?;
-        create_folders(&self.place(folder)).map_err(|error| StorageError::from_io(self.describe(folder), error))
+        create_folders(&self.place(folder), self.durability)
+            .map_err(|error| StorageError::from_io(self.describe(folder), error))
     }
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> Result<()> {
         check_below_root(path)?;
         if !bytes.is_empty() {
-            return atomic::create(&self.root, &self.place(path), bytes)
+            return atomic::create(&self.root, &self.place(path), bytes, self.durability)
                 .map_err(|error| self.error_of_new(path, error));
         }
         // An empty file cannot be half written.
         let place = self.place(path);
         let file = self.create(path)?;
-        sync_file(&file).and_then(|()| sync_parent(&place)).map_err(|error| {
+        self.durability.sync_file(&file).and_then(|()| self.durability.sync_parent(&place)).map_err(|error| {
             drop(file);
             // Only the first error is reported.
             let _ = fs::remove_file(&place);
@@ -274,12 +289,12 @@ impl Storage for LocalStorage {
         if matches!(self.kind(path), Ok(Some(EntryKind::Folder))) {
             return Err(StorageError::NotAFile { path: self.describe(path) });
         }
-        atomic::replace(&self.place(path), bytes).map_err(|error| self.error_of_new(path, error))
+        atomic::replace(&self.place(path), bytes, self.durability).map_err(|error| self.error_of_new(path, error))
     }
 
     fn create_file(&self, path: &str) -> Result<Box<dyn WriteFile>> {
         check_below_root(path)?;
-        Ok(Box::new(LocalWriter::new(self.create(path)?, self.place(path))))
+        Ok(Box::new(LocalWriter::new(self.create(path)?, self.place(path), self.durability)))
     }
 
     fn sync_folder(&self, folder: &str) -> Result<()> {
@@ -288,14 +303,14 @@ impl Storage for LocalStorage {
         if !fs::metadata(&place).map_err(|error| self.error_in(folder, error))?.is_dir() {
             return Err(StorageError::NotAFolder { path: self.describe(folder) });
         }
-        sync_folder(&place).map_err(|error| self.error(folder, error))
+        self.durability.sync_folder(&place).map_err(|error| self.error(folder, error))
     }
 
     fn remove_file(&self, path: &str) -> Result<()> {
         check_below_root(path)?;
         self.check_no_links_above(path)?;
         self.unlink(path)?;
-        sync_parent(&self.place(path)).map_err(|error| self.error(path, error))
+        self.durability.sync_parent(&self.place(path)).map_err(|error| self.error(path, error))
     }
 
     fn remove_files(&self, paths: &[&str]) -> Vec<Result<()>> {
@@ -306,7 +321,7 @@ impl Storage for LocalStorage {
         check_below_root(folder)?;
         self.check_no_links_above(folder)?;
         self.remove_tree(folder)?;
-        sync_parent(&self.place(folder)).map_err(|error| self.error(folder, error))
+        self.durability.sync_parent(&self.place(folder)).map_err(|error| self.error(folder, error))
     }
 
     fn remove_folders(&self, folders: &[&str]) -> Vec<Result<()>> {
@@ -333,21 +348,25 @@ impl Storage for LocalStorage {
             // Part of the tree is on another disk.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => rename_by_copying(self, from, to),
             Err(error) => Err(self.error_of_new(to, error)),
-            Ok(()) => sync_parent(&new).and_then(|()| sync_parent(&place)).map_err(|error| self.error(to, error)),
+            Ok(()) => self
+                .durability
+                .sync_parent(&new)
+                .and_then(|()| self.durability.sync_parent(&place))
+                .map_err(|error| self.error(to, error)),
         }
     }
 }
 
 /// Creates a folder and its missing parents. Each new folder is durable in its parent before the
 /// next is created in it.
-fn create_folders(folder: &Path) -> io::Result<()> {
+fn create_folders(folder: &Path, durability: Durability) -> io::Result<()> {
     let missing: Vec<_> = folder.ancestors().take_while(|ancestor| is_missing(ancestor)).collect();
     for folder in missing.into_iter().rev() {
         match fs::create_dir(folder) {
             // Another process created the folder first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => return Err(error),
-            Ok(()) => sync_parent(folder)?,
+            Ok(()) => durability.sync_parent(folder)?,
         }
     }
     // An existing path may be a file.

@@ -82,6 +82,22 @@ fn an_array_is_made_and_evolves() {
 }
 
 #[test]
+fn commands_without_sync_store_the_same_cells() {
+    let bench = Bench::new();
+    fs::write(bench.path().join("cells.csv"), "row,colour\n5,red\n7,red\n").unwrap();
+    let read_after = |array: &str, option: &str| {
+        for line in ["create A --schema @/schema.toml", "import A @/cells.csv", "import A @/cells.csv"] {
+            bench.run(&format!("{} {option}", line.replace('A', array))).exits(0);
+        }
+        for command in ["consolidate", "vacuum"] {
+            bench.run(&format!("{option} {command} {array}")).exits(0);
+        }
+        bench.good(&format!("read {array} --format csv"))
+    };
+    assert_eq!(read_after("@/a", "--no-sync"), read_after("@/b", "--skip-damaged"));
+}
+
+#[test]
 fn an_array_without_a_current_domain_gets_one() {
     let bench = Bench::new();
     let schema = SCHEMA.replace("current_domain = [1, 10]\n", "")

@@ -4,16 +4,47 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Makes the bytes of a file durable.
-pub(super) fn sync_file(file: &File) -> io::Result<()> {
+/// Makes files and folders durable, or leaves that to the operating system.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Durability {
+    /// Waits until the disk has the data.
+    Synced,
+    /// Does nothing.
+    Unsynced,
+}
+
+impl Durability {
+    /// Makes the bytes of a file durable.
+    pub(super) fn sync_file(self, file: &File) -> io::Result<()> {
+        match self {
+            Self::Synced => sync_file(file),
+            Self::Unsynced => Ok(()),
+        }
+    }
+
+    /// Makes the entries of a folder durable.
+    pub(super) fn sync_folder(self, folder: &Path) -> io::Result<()> {
+        match self {
+            Self::Synced => sync_folder(folder),
+            Self::Unsynced => Ok(()),
+        }
+    }
+
+    /// Makes the entry of `path` in its folder durable.
+    pub(super) fn sync_parent(self, path: &Path) -> io::Result<()> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        self.sync_folder(parent.unwrap_or(Path::new(".")))
+    }
+}
+
+fn sync_file(file: &File) -> io::Result<()> {
     #[cfg(test)]
     tests::note("a file".to_owned());
     file.sync_all()
 }
 
-/// Makes the entries of a folder durable.
 #[cfg(unix)]
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(test)]
     tests::note(folder.display().to_string());
     File::open(folder)?.sync_all()
@@ -21,14 +52,8 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// Does nothing, because Windows journals names and other systems offer no such operation.
 #[cfg(not(unix))]
-pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
+fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// Makes the entry of `path` in its folder durable.
-pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync_folder(parent.unwrap_or(Path::new(".")))
 }
 
 #[cfg(test)]
@@ -101,13 +126,33 @@ mod tests {
         assert_eq!(synced(folders), ["root/d"]);
     }
 
+    #[test]
+    fn without_sync_nothing_is_synced() {
+        let all = |storage: &LocalStorage| {
+            let storage = storage.clone().without_sync().sub("d")?;
+            storage.create_folder("e")?;
+            storage.create_new("e/g", b"bytes")?;
+            storage.create_new("e/h", b"")?;
+            storage.replace("e/g", b"other")?;
+            let mut file = storage.create_file("e/i")?;
+            file.append(b"bytes")?;
+            file.finish()?;
+            storage.sync_folder("e")?;
+            storage.rename("e/i", "e/j")?;
+            storage.remove_file("e/g")?;
+            storage.remove_files(&["e/h"]).into_iter().collect::<Result<()>>()?;
+            storage.remove_folder("e")
+        };
+        assert_eq!(synced(all), [""; 0]);
+    }
+
     /// Syncing a pipe fails, so the error proves that the operating system was called.
     #[test]
     fn files_are_synced_by_the_operating_system() {
         let (_reader, writer) = std::io::pipe().unwrap();
         let file = File::from(OwnedFd::from(writer));
         assert!(sync_file(&file).is_err());
-        let mut writer = Box::new(LocalWriter::new(file, PathBuf::from("no such file")));
+        let mut writer = Box::new(LocalWriter::new(file, PathBuf::from("no such file"), Durability::Synced));
         writer.append(b"bytes").unwrap();
         assert!(matches!(writer.finish(), Err(StorageError::Io { .. })));
     }
@@ -117,7 +162,7 @@ mod tests {
     #[test]
     fn folders_are_synced_by_the_operating_system() {
         assert!(sync_folder(Path::new("/proc/self")).is_err());
-        assert!(sync_parent(Path::new("/proc/self/status")).is_err());
+        assert!(Durability::Synced.sync_parent(Path::new("/proc/self/status")).is_err());
         assert!(LocalStorage::new("/proc/self").sync_folder("").is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::durable::sync_file;
+use super::durable::Durability;
 use crate::{Result, StorageError, WriteFile};
 
 /// A new file of a [`LocalStorage`](crate::LocalStorage). The file is removed if this value is
@@ -14,11 +14,12 @@ pub(super) struct LocalWriter {
     /// `None` after closing.
     file: Option<File>,
     path: PathBuf,
+    durability: Durability,
 }
 
 impl LocalWriter {
-    pub(super) fn new(file: File, path: PathBuf) -> Self {
-        Self { file: Some(file), path }
+    pub(super) fn new(file: File, path: PathBuf, durability: Durability) -> Self {
+        Self { file: Some(file), path, durability }
     }
 
     #[cold]
@@ -36,7 +37,7 @@ impl WriteFile for LocalWriter {
     fn finish(mut self: Box<Self>) -> Result<()> {
         if let Some(file) = &self.file {
             // If this fails, `drop` removes the file.
-            sync_file(file).map_err(|error| self.error(error))?;
+            self.durability.sync_file(file).map_err(|error| self.error(error))?;
         }
         self.file = None;
         Ok(())
