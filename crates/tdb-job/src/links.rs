@@ -11,11 +11,12 @@ use tdb_storage::{Storage, StorageError};
 
 use crate::error::Result;
 
-/// Returns the first symbolic link on a path, relative to the storage. Returns `None` if the path
-/// contains no link, or if the storage is not local. A path that cannot be examined counts as no
-/// link. Currently, this function never fails.
-pub fn link_on(storage: &dyn Storage, path: &str) -> Result<Option<String>> {
-    Ok(Links::of(storage).on(path))
+/// Returns the first symbolic link on these paths, relative to the storage. Returns `None` if the
+/// paths contain no link, or if the storage is not local. A path that cannot be examined counts as
+/// no link.
+pub fn link_on<'a>(storage: &dyn Storage, paths: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut links = Links::of(storage);
+    paths.into_iter().find_map(|path| links.on(path))
 }
 
 /// Symbolic links in a local storage. Each folder is checked once.

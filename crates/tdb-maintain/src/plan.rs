@@ -1,6 +1,5 @@
 //! The plan and the report of a consolidation or vacuum.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use tdb_array::TimeRange;
@@ -143,26 +142,20 @@ impl Plan {
 
 /// Drops all steps of a draft if a step would delete a path behind a symbolic link. Otherwise the
 /// job would stop after some of the steps.
-fn without_links(storage: &dyn Storage, mut draft: Draft) -> Result<Draft> {
-    let mut places: HashSet<&str> = HashSet::new();
-    for step in draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove) {
-        places.insert(match step.kind {
-            EntryKind::Folder => &step.path,
-            EntryKind::File => step.path.rsplit_once('/').map_or("", |(folder, _)| folder),
-        });
-    }
-    for place in places {
-        if let Some(path) = link_on(storage, place)? {
-            draft.left.push(Retained { path, why: Reason::Link });
-            return Ok(Draft { left: draft.left, ..Draft::default() });
-        }
-    }
-    Ok(draft)
+fn without_links(storage: &dyn Storage, mut draft: Draft) -> Draft {
+    let removed = draft.steps.iter().map(|planned| &planned.step).filter(|step| step.action == Action::Remove);
+    let folders = removed.map(|step| match step.kind {
+        EntryKind::Folder => step.path.as_str(),
+        EntryKind::File => step.path.rsplit_once('/').map_or("", |(folder, _)| folder),
+    });
+    let Some(path) = link_on(storage, folders) else { return draft };
+    draft.left.push(Retained { path, why: Reason::Link });
+    Draft { left: draft.left, ..Draft::default() }
 }
 
 /// Drafts the steps of a job. Drops all steps if a path is behind a symbolic link.
 fn draft(job: &dyn Job, target: &Target) -> Result<Draft> {
-    without_links(&**target.storage(), job.draft(target)?)
+    Ok(without_links(&**target.storage(), job.draft(target)?))
 }
 
 impl Report {

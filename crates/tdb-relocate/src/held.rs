@@ -90,7 +90,7 @@ pub(super) fn objects(whole: &Arc<dyn Storage>, tree: &Tree) -> Result<BTreeSet<
         if !is_part
             && !objects.contains(folder)
             && kind_of(&whole.sub(folder)?)? != MemberKind::Invalid
-            && link_on(&**whole, folder)?.is_none()
+            && link_on(&**whole, [folder]).is_none()
         {
             objects.insert(folder.to_owned());
         }

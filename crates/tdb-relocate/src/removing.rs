@@ -275,7 +275,7 @@ impl Remove {
         if !self.recursive || !is_there || found.objects.iter().any(|(other, _)| other == path) {
             return Ok(());
         }
-        match link_on(&**whole, path)? {
+        match link_on(&**whole, [path]) {
             None => self.find(whole, path, depth + 1, found),
             Some(link) => {
                 if link == path && !found.links.contains(&link) {
@@ -297,7 +297,7 @@ fn check_named(parent: &dyn Storage, name: &str) -> Result<()> {
 
 /// Rejects symbolic links. The target may belong to someone else.
 fn check_no_link(storage: &dyn Storage, path: &str) -> Result<()> {
-    match link_on(storage, path)? {
+    match link_on(storage, [path]) {
         Some(link) => Err(MaintainError::Place { path: storage.describe(&link), why: PlaceProblem::Link }),
         None => Ok(()),
     }

@@ -15,12 +15,12 @@ use crate::draft::Reason;
 /// listed files. `is_sane` checks the vacuum file itself. `check` checks that the consolidated file
 /// replaces the listed files. The second argument of `check` is `true` if another vacuum file lists
 /// the consolidated file, which may be deleted.
-pub(super) fn verdicts<T>(
+pub(super) fn verdicts<T, K>(
     all: &[T],
     parts: impl Fn(&T) -> (&str, &[String]),
     is_sane: impl Fn(&T) -> Result<(), Reason>,
-    check: impl Fn(&T, bool) -> Result<(), Reason>,
-) -> Vec<Result<(), Reason>> {
+    check: impl Fn(&T, bool) -> Result<K, Reason>,
+) -> Vec<Result<K, Reason>> {
     let mut listed_by: HashMap<&str, usize> = HashMap::new();
     for (index, vacuum) in all.iter().enumerate() {
         for target in parts(vacuum).1 {
@@ -28,7 +28,7 @@ pub(super) fn verdicts<T>(
         }
     }
     let next = |index: usize| all.get(index).and_then(|vacuum| listed_by.get(parts(vacuum).0).copied());
-    let mut verdicts: Vec<Option<Result<(), Reason>>> = all.iter().map(|_| None).collect();
+    let mut verdicts: Vec<Option<Result<K, Reason>>> = all.iter().map(|_| None).collect();
     for start in 0..all.len() {
         let mut path = Vec::new();
         let mut at = Some(start);
@@ -40,7 +40,7 @@ pub(super) fn verdicts<T>(
         let circle = at.and_then(|index| path.iter().position(|other| *other == index)).unwrap_or(path.len());
         let is_behind_circle = circle < path.len();
         for (place, &index) in path.iter().enumerate().rev() {
-            let held = next(index).is_some_and(|next| matches!(verdicts[next], Some(Ok(()))));
+            let held = next(index).is_some_and(|next| matches!(verdicts[next], Some(Ok(_))));
             let is_in_circle = is_behind_circle && place >= circle;
             verdicts[index] = Some(is_sane(&all[index]).and_then(|()| match is_in_circle {
                 true => Err(Reason::Cycle),

@@ -17,6 +17,8 @@ pub(super) struct Replaced {
     pub(super) entry: FragmentEntry,
     pub(super) domain: Option<NdRange>,
     pub(super) cells: u64,
+    /// Total size of the files in bytes, if known.
+    pub(super) bytes: Option<u64>,
 }
 
 /// The fragments that replace other fragments.

@@ -57,12 +57,12 @@ pub fn fragment_lists(array: &Array) -> Result<Vec<FragmentList>> {
     let inventory = array.commit_inventory(&listing)?;
     let there = There::of(array, &listing, &inventory)?;
     let vacuums: Vec<FragmentVacuum<'_>> = inventory.vacuums.iter().filter_map(FragmentVacuum::of).collect();
-    let of = |(vacuum, verdict): (&FragmentVacuum<'_>, Result<(), Reason>)| FragmentList {
+    let of = |(vacuum, verdict): (&FragmentVacuum<'_>, Verdict)| FragmentList {
         path: vacuum.list.path.clone(),
         bytes: vacuum.list.size,
         folder: vacuum.folder.clone(),
         targets: there.targets(vacuum).count(),
-        verdict,
+        verdict: verdict.map(drop),
     };
     Ok(vacuums.iter().zip(there.verdicts(array, &vacuums)).map(of).collect())
 }
@@ -75,11 +75,13 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
     let verdicts = there.verdicts(array, &vacuums);
     let mut draft = Draft::default();
     let mut removed: BTreeMap<&TimestampedName, &str> = BTreeMap::new();
+    let mut sizes: HashMap<String, u64> = HashMap::new();
     let mut lists = Vec::new();
     for (vacuum, verdict) in vacuums.iter().zip(verdicts) {
         match verdict {
             Err(why) => draft.left.push(Retained { path: vacuum.list.path.clone(), why }),
-            Ok(()) => {
+            Ok(replaced) => {
+                sizes.extend(replaced.into_iter().filter_map(|one| Some((one.entry.folder, one.bytes?))));
                 let targets: Vec<(&TimestampedName, &str)> = there.targets(vacuum).collect();
                 draft.past.extend(there.past(array, vacuum, &targets));
                 removed.extend(targets);
@@ -88,11 +90,14 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
             }
         }
     }
-    draft.steps = there.removal(array, names, &inventory, &removed)?;
+    draft.steps = there.removal(array, names, &inventory, &removed, &sizes)?;
     // The vacuum files are deleted last. Otherwise the listed fragments would be visible again.
     draft.steps.extend(lists);
     Ok(draft)
 }
+
+/// The examined replaced fragments if the listed fragments may be deleted.
+type Verdict = Result<Vec<Replaced>, Reason>;
 
 /// The existing files and folders of fragments.
 struct There<'a> {
@@ -137,7 +142,7 @@ impl<'a> There<'a> {
     }
 
     /// Decides for each vacuum file whether the listed fragments may be deleted.
-    fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'a>]) -> Vec<Result<(), Reason>> {
+    fn verdicts(&self, array: &Array, vacuums: &[FragmentVacuum<'a>]) -> Vec<Verdict> {
         let is_sane =
             |vacuum: &FragmentVacuum<'_>| in_its_time(&vacuum.name, self.targets(vacuum).map(|(name, _)| name));
         let families = Families { committed: &self.committed, vacuums };
@@ -154,7 +159,7 @@ impl<'a> There<'a> {
     /// Returns the index of a vacuum file that must wait for a kept vacuum file, and the path of
     /// the kept file. The fragments listed in the waiting file may replace the fragments listed in
     /// the kept file, and are needed to check this replacement.
-    fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Result<(), Reason>]) -> Option<(usize, String)> {
+    fn waiting(&self, vacuums: &[FragmentVacuum<'_>], verdicts: &[Verdict]) -> Option<(usize, String)> {
         let left = || vacuums.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_err()).map(|(vacuum, _)| vacuum);
         left().next()?;
         let waits_for = |vacuum: &FragmentVacuum<'_>| {
@@ -168,15 +173,15 @@ impl<'a> There<'a> {
     }
 
     /// Checks that the new fragments of a consolidation replace all listed fragments.
-    fn check(&self, array: &Array, families: &Families<'_, 'a>, vacuum: &FragmentVacuum<'_>) -> Result<(), Reason> {
+    fn check(&self, array: &Array, families: &Families<'_, 'a>, vacuum: &FragmentVacuum<'_>) -> Verdict {
         if self.targets(vacuum).next().is_none() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         if vacuum.is_for_nothing {
             let is_there = self.folders.contains_key(&vacuum.folder);
             let targets = vacuum.targets.iter().filter_map(|folder| self.committed.get(folder.as_str()));
             let targets = targets.map(|fragment| fragment.entry.clone()).collect();
-            return if is_there { Err(Reason::Cycle) } else { show_nothing(array, targets) };
+            return if is_there { Err(Reason::Cycle) } else { show_nothing(array, targets).map(|()| Vec::new()) };
         }
         let is_sound = |entry: &FragmentEntry| array.check_files_of(entry).is_ok();
         let Some(family) = families.of(vacuum, is_sound) else { return Err(Reason::NoReplacement) };
@@ -193,7 +198,8 @@ impl<'a> There<'a> {
         if !self.has_deletes {
             is_covered(array, &replaced, &new.fragments)?;
         }
-        are_all_there(array, &new, &replaced, &family.joined_again)
+        are_all_there(array, &new, &replaced, &family.joined_again)?;
+        Ok(replaced)
     }
 
     /// Returns the time range at which readers can no longer read the cells. Returns `None` if
@@ -219,15 +225,20 @@ impl<'a> There<'a> {
         names: &WriteIds,
         inventory: &CommitInventory,
         removed: &BTreeMap<&TimestampedName, &str>,
+        sizes: &HashMap<String, u64>,
     ) -> Result<Vec<Planned>> {
         let storage = &**array.storage();
         let commits = removed.values().filter_map(|folder| self.committed.get(folder)?.commit.as_deref()).collect();
         let mut steps: Vec<Planned> = planned_to_ignore(array, names, inventory, &commits)?.into_iter().collect();
         let mut folders = Vec::new();
         let paths: Vec<&str> = removed.values().copied().collect();
-        let listed = at_once(storage.profile().in_flight, &paths, |folder| list(storage, folder));
-        for (folder, files) in paths.iter().zip(listed) {
-            let files = files?;
+        let has_commit = |folder: &str| self.committed.get(folder).is_some_and(|fragment| fragment.commit.is_some());
+        let is_known = |folder: &&str| sizes.contains_key(*folder) && has_commit(folder);
+        let unknown: Vec<&str> = paths.iter().filter(|folder| !is_known(folder)).copied().collect();
+        let listed = at_once(storage.profile().in_flight, &unknown, |folder| list(storage, folder));
+        let mut listed: HashMap<&str, _> = unknown.into_iter().zip(listed).collect();
+        for folder in paths {
+            let files = listed.remove(folder).transpose()?.unwrap_or_default();
             let metadata = files.iter().find(|entry| entry.name == FRAGMENT_METADATA);
             match self.committed.get(folder).map(|fragment| fragment.commit.as_deref()) {
                 Some(Some(commit)) if self.files.contains(commit) => {
@@ -242,8 +253,9 @@ impl<'a> There<'a> {
                 })),
                 _ => {}
             }
-            let bytes = files.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
-            folders.push(Planned::remove_folder((*folder).to_owned(), bytes, "a superseded fragment"));
+            let of_files = || files.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
+            let bytes = sizes.get(folder).copied().unwrap_or_else(of_files);
+            folders.push(Planned::remove_folder(folder.to_owned(), bytes, "a superseded fragment"));
         }
         steps.extend(folders);
         Ok(steps)
@@ -260,7 +272,12 @@ fn replaced(array: &Array, entry: &FragmentEntry) -> Result<Option<Replaced>, Re
         Err(error) => Err(unsound(error)),
         Ok(fragment) => {
             let domain = fragment.non_empty_domain().cloned();
-            Ok(Some(Replaced { entry: entry.clone(), domain, cells: fragment.cell_count() }))
+            Ok(Some(Replaced {
+                entry: entry.clone(),
+                domain,
+                cells: fragment.cell_count(),
+                bytes: fragment.bytes().ok(),
+            }))
         }
     }
 }
