@@ -26,7 +26,8 @@ pub(super) struct Band {
 }
 
 /// Factor by which a batch may exceed its target size. Applies if the batch would otherwise end
-/// within tiles and the next batch would unfilter all chunks again.
+/// within tiles and the next batch would unfilter all chunks again, or if the batch would otherwise
+/// have fewer rows of tiles than threads.
 pub(super) const STRETCH: u128 = 4;
 
 impl Bands {
@@ -52,8 +53,10 @@ impl Bands {
     /// up to [`STRETCH`] times as many cells. Returns `None` at the end.
     ///
     /// The batch extends along the slowest dimension with slices of at most `most` cells,
-    /// preferably to the end of a tile. Batches within a tile have about equal sizes.
-    pub(super) fn peek(&self, axes: &[Axis], most: u128) -> Option<Band> {
+    /// preferably to the end of a tile. Batches within a tile have about equal sizes. If `threads`
+    /// threads would unfilter the same chunks after a division within tiles, the batch preferably
+    /// has a row of tiles for each thread.
+    pub(super) fn peek(&self, axes: &[Axis], most: u128, threads: usize) -> Option<Band> {
         if self.ended {
             return None;
         }
@@ -61,8 +64,17 @@ impl Bands {
         let dimension = self.order[level];
         let end = positions[dimension].end;
         let within = end < self.bounds[dimension].end && axes[dimension].piece_end(end - 1) != end;
-        let stretched = !self.cheap[level] && (within || level > 0 && positions != self.bounds);
-        let positions = if stretched { self.band(axes, most.saturating_mul(STRETCH)).1 } else { positions };
+        let cut_again = within || level > 0 && positions != self.bounds;
+        let rows = axes[dimension].piece_count(positions[dimension].clone());
+        let too_few = rows < threads as u128 && end < self.bounds[dimension].end;
+        let factor = match (cut_again, too_few) {
+            _ if self.cheap[level] => 1,
+            (true, _) => STRETCH,
+            (false, true) => STRETCH.min(threads as u128),
+            (false, false) => 1,
+        };
+        let positions = if factor > 1 { self.band(axes, most.saturating_mul(factor)).1 } else { positions };
+        let stretched = factor > 1;
         Some(Band { positions, stretched })
     }
 
@@ -146,9 +158,13 @@ mod tests {
         Axis::new(&dimension.with_tile(extent), &[DimRange::Fixed { lo, hi }])
     }
 
-    fn all(mut bands: Bands, axes: &[Axis], most: u128) -> Vec<Positions> {
+    fn all(bands: Bands, axes: &[Axis], most: u128) -> Vec<Positions> {
+        all_for(bands, axes, most, 1)
+    }
+
+    fn all_for(mut bands: Bands, axes: &[Axis], most: u128, threads: usize) -> Vec<Positions> {
         let mut all = Vec::new();
-        while let Some(band) = bands.peek(axes, most) {
+        while let Some(band) = bands.peek(axes, most, threads) {
             bands.advance(&band.positions);
             all.push(band.positions);
         }
@@ -175,7 +191,11 @@ mod tests {
         // tile.
         let rows_of_columns = Bands::new(bounds, vec![0, 1], &axes, &[1, 0]);
         assert_eq!(rows(all(rows_of_columns.clone(), &axes, 40)), [0..15, 15..25, 25..40]);
-        assert_eq!(rows(all(rows_of_columns, &axes, 10))[..3], [0..3, 3..5, 5..9]);
+        assert_eq!(rows(all(rows_of_columns.clone(), &axes, 10))[..3], [0..3, 3..5, 5..9]);
+        // A batch has a row of tiles for each thread.
+        assert_eq!(rows(all_for(rows_of_columns.clone(), &axes, 100, 1)), [0..5, 5..15, 15..25, 25..35, 35..40]);
+        assert_eq!(rows(all_for(rows_of_columns.clone(), &axes, 100, 2)), [0..15, 15..35, 35..40]);
+        assert_eq!(rows(all_for(rows_of_columns, &axes, 100, 8)), [0..40; 1]);
     }
 
     proptest! {
@@ -184,6 +204,7 @@ mod tests {
             lens in prop::collection::vec((1u64..9, 0u64..5, 1u64..6), 1..4),
             (col_major, tiles_differ) in any::<(bool, bool)>(),
             most in 1u128..200,
+            threads in 1usize..4,
         ) {
             let axes: Vec<Axis> =
                 lens.iter().map(|&(len, lo, extent)| axis(extent, (lo, lo + len - 1))).collect();
@@ -201,7 +222,7 @@ mod tests {
                 order.iter().fold(0, |number, &dimension| number * bounds[dimension].end + cell[dimension])
             };
             let mut expected = 0;
-            for band in all(Bands::new(bounds.clone(), order.clone(), &axes, &cell_order), &axes, most) {
+            for band in all_for(Bands::new(bounds.clone(), order.clone(), &axes, &cell_order), &axes, most, threads) {
                 prop_assert!(volume(&band) <= most_of_all);
                 let first: Vec<u128> = band.iter().map(|range| range.start).collect();
                 let last: Vec<u128> = band.iter().map(|range| range.end - 1).collect();

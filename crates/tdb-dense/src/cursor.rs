@@ -78,7 +78,7 @@ impl Cursor {
         let mut next = self.clone();
         let (boxes, order, stretched) = match &mut next {
             Self::Bands { bands, order } => {
-                let Band { positions, stretched } = bands.peek(&shape.axes, most)?;
+                let Band { positions, stretched } = bands.peek(&shape.axes, most, shape.threads)?;
                 bands.advance(&positions);
                 (vec![positions], order.clone(), stretched)
             }
@@ -106,7 +106,7 @@ fn tile_boxes(
         let bounds: Positions = shape.axes.iter().zip(at).map(|(axis, &tile)| axis.positions_in(tile)).collect();
         let order = &shape.cell_order;
         let inside = bands.take().unwrap_or_else(|| Bands::new(bounds.clone(), order.clone(), &shape.axes, order));
-        let Some(Band { positions: band, .. }) = inside.peek(&shape.axes, left.max(1)) else { break };
+        let Some(Band { positions: band, .. }) = inside.peek(&shape.axes, left.max(1), 1) else { break };
         if !boxes.is_empty() && (band != bounds || volume(&band) > left) {
             // Leave the tile to the next batch.
             *bands = Some(inside);

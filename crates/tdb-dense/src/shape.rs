@@ -24,6 +24,8 @@ pub(super) struct Shape {
     /// Distance within a tile between neighboring cells along each dimension.
     pub(super) tile_strides: Vec<u64>,
     pub(super) cells_per_tile: u64,
+    /// Number of threads that divide a batch.
+    pub(super) threads: usize,
 }
 
 impl Shape {
@@ -50,7 +52,8 @@ impl Shape {
             cells = cells.saturating_mul(axes[dimension].extent);
         }
         let tile_order = in_order(schema.tile_order(), axes.len());
-        Self { axes, tile_order, cell_order, tile_strides, cells_per_tile: cells }
+        let threads = query.array.workers().threads();
+        Self { axes, tile_order, cell_order, tile_strides, cells_per_tile: cells, threads }
     }
 
     /// Returns the order of cells in the result, slowest dimension first. Returns `None` if the
