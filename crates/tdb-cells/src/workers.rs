@@ -36,8 +36,12 @@ impl Drop for Shared {
     }
 }
 
-/// Jobs with fewer bytes in total run inline, because waking threads would cost more.
-const WORTH_A_THREAD: u64 = 256 * 1024;
+/// Jobs with less work in total run inline, because waking threads would cost more. Work is measured
+/// in bytes that Zstandard decompresses in the same time, about a nanosecond each.
+const WORTH_WAKING: u64 = 256 << 10;
+
+/// The work for each thread that justifies starting the threads.
+const WORTH_STARTING: u64 = 128 << 10;
 
 /// The weight of a small read in bytes. A read from the page cache takes about 10 microseconds.
 /// Starting threads takes about 100 microseconds.
@@ -88,18 +92,21 @@ impl Workers {
         self.threads
     }
 
-    /// Runs `job` for each item. `bytes` is the approximate total work.
+    /// Runs `job` for each item. `work` is the approximate total work, as the number of bytes that
+    /// Zstandard decompresses in the same time (see
+    /// [`FilterPipeline::work`](tdb_filters::FilterPipeline::work)). Too little work runs on the
+    /// caller's thread.
     ///
     /// # Errors
     /// The error of a failed job, or [`Cancelled`]. If several concurrent jobs fail, returns the
     /// error of one of these jobs.
     pub fn for_each<T: Send, E: From<Cancelled> + Send>(
         &self,
-        bytes: u64,
+        work: u64,
         items: Vec<T>,
         job: impl Fn(T, &mut TileScratch) -> Result<(), E> + Send + Sync,
     ) -> Result<(), E> {
-        self.map(bytes, items, job).map(drop)
+        self.map(work, items, job).map(drop)
     }
 
     /// Runs `job` like [`for_each`](Self::for_each), and returns the results in the order of the
@@ -109,11 +116,15 @@ impl Workers {
     /// The same as [`for_each`](Self::for_each).
     pub fn map<T: Send, R: Send, E: From<Cancelled> + Send>(
         &self,
-        bytes: u64,
+        work: u64,
         items: Vec<T>,
         job: impl Fn(T, &mut TileScratch) -> Result<R, E> + Send + Sync,
     ) -> Result<Vec<R>, E> {
-        let pool = if items.len() > 1 && bytes >= WORTH_A_THREAD { self.pool() } else { None };
+        let worth = match self.has_started() {
+            true => WORTH_WAKING,
+            false => WORTH_WAKING.max(WORTH_STARTING.saturating_mul(self.threads as u64)),
+        };
+        let pool = if items.len() > 1 && work >= worth { self.pool() } else { None };
         match pool {
             None => {
                 let mut scratch = self.borrow_scratch();
@@ -213,6 +224,11 @@ impl Workers {
         self.shared.pool.get_or_init(build).as_ref()
     }
 
+    /// Returns `true` after the start of the threads.
+    pub fn has_started(&self) -> bool {
+        self.shared.pool.get().is_some()
+    }
+
     fn borrow_scratch(&self) -> TileScratch {
         let spare = self.shared.scratches.lock().ok().and_then(|mut spare| spare.pop());
         let scratch =
@@ -225,5 +241,30 @@ impl Workers {
         if let Ok(mut spare) = self.shared.scratches.lock() {
             spare.push(scratch);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::{self, ThreadId};
+
+    use super::*;
+
+    /// Runs jobs of `work` in total. Returns their threads.
+    fn threads_of(workers: &Workers, work: u64) -> Vec<ThreadId> {
+        workers.map(work, vec![(); 8], |(), _| Ok::<_, Cancelled>(thread::current().id())).unwrap()
+    }
+
+    #[test]
+    fn little_work_stays_on_the_thread_of_the_caller() {
+        let caller = thread::current().id();
+        let workers = Workers::new(4, Limits::default());
+        assert_eq!(threads_of(&workers, 4 * WORTH_STARTING - 1), [caller; 8]);
+        assert!(!workers.has_started());
+        assert!(!threads_of(&workers, 4 * WORTH_STARTING).contains(&caller));
+        assert!(workers.has_started());
+        // Running threads are worth less work.
+        assert_eq!(threads_of(&workers, WORTH_WAKING - 1), [caller; 8]);
+        assert!(!threads_of(&workers, WORTH_WAKING).contains(&caller));
     }
 }

@@ -116,7 +116,8 @@ impl<'a> Assembly<'a> {
     /// Writes the values and validity of all fields.
     fn fill(&mut self, buffers: &mut [(Buffer, Buffer)]) -> Result<()> {
         let (shape, fields, works) = (self.shape, self.fields, self.works);
-        let bytes = buffers.iter().map(|(values, validity)| (values.len() + validity.len()) as u64).sum();
+        let work = self.wanted.iter().zip(&*buffers);
+        let work = work.map(|(&index, (values, validity))| fields.work(index, values.len() + validity.len())).sum();
         let mut jobs = Vec::new();
         let buffers = buffers.iter_mut().zip(&mut self.lengths);
         for (&index, ((values, validity), lengths)) in self.wanted.iter().zip(buffers) {
@@ -142,7 +143,7 @@ impl<'a> Assembly<'a> {
                 jobs.extend(results.map(|(work, result)| Job::Validity { field: index, work, result }));
             }
         }
-        self.workers.for_each(bytes, jobs, |job, scratch| job.run(shape, fields, scratch))
+        self.workers.for_each(work, jobs, |job, scratch| job.run(shape, fields, scratch))
     }
 
     /// Converts offsets in bytes to offsets in values.
@@ -224,4 +225,41 @@ fn last(offsets: &Buffer) -> Option<usize> {
 #[cold]
 fn too_large() -> ArrayError {
     ArrayError::Query("a batch of a single cell exceeds the memory".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tdb_array::tdb_filters::{Filter, FilterPipeline};
+    use tdb_array::{ArrayOptions, CreateOptions, WriteBatch};
+    use tdb_schema::{ArrayDefinition, Attribute, Dimension, SchemaBuilder};
+    use tdb_storage::{MemoryStorage, Storage};
+    use tdb_types::Datatype;
+
+    use crate::DenseReader;
+
+    /// Returns `true` if a read of a mebibyte starts threads.
+    fn starts_threads(filters: FilterPipeline) -> bool {
+        const CELLS: i64 = 1 << 17;
+        let x = Dimension::new("x", 0..=CELLS - 1).with_tile(CELLS / 8);
+        let attribute = Attribute::new("a", Datatype::Int64).with_filters(filters);
+        let schema = SchemaBuilder::dense().dimension(x).attribute(attribute).build().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        let cells: Vec<i64> = (0..CELLS).collect();
+        let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
+        array.write().cells(WriteBatch::new().with("a", &cells)).unwrap();
+        let array = ArrayOptions::new().threads(4).open_on(storage).unwrap();
+        let mut reader = DenseReader::new(array.read().check().unwrap()).unwrap();
+        assert_eq!(reader.next_batch().unwrap().unwrap().len(), cells.len());
+        reader.query.array.workers().has_started()
+    }
+
+    #[test]
+    fn copies_start_no_threads_where_a_codec_does() {
+        assert!(!starts_threads(FilterPipeline::default()));
+        assert!(!starts_threads(FilterPipeline::new(vec![Filter::Byteshuffle])));
+        assert!(starts_threads(FilterPipeline::new(vec![Filter::Zstd { level: 3 }])));
+    }
 }

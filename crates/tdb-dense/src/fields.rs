@@ -62,6 +62,11 @@ impl Fields {
         Field { output: &self.outputs[index], tiles: &self.tiles[index], spares: &self.spares }
     }
 
+    /// Returns the work of unfiltering `bytes` bytes of a field, in the unit of `Workers`.
+    pub(super) fn work(&self, index: usize, bytes: usize) -> u64 {
+        self.array.schema().filters_of(self.outputs[index].field).work(bytes as u64)
+    }
+
     /// Returns `true` if a fragment stores one of the fields. [Load](Self::load_fragments) the
     /// fragment first.
     pub(super) fn stores(&self, fragment: usize) -> bool {

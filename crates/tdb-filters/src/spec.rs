@@ -50,6 +50,14 @@ impl FilterPipeline {
         self.filters.is_empty()
     }
 
+    /// Returns the work of unfiltering `bytes` bytes, as the number of bytes that Zstandard
+    /// decompresses in about the same time. Without filters, the bytes are only copied.
+    #[must_use]
+    pub fn work(&self, bytes: u64) -> u64 {
+        let copies = 1 + self.filters.iter().map(Filter::copies).sum::<u64>();
+        bytes.saturating_mul(copies) / (1 + Filter::Zstd { level: Filter::DEFAULT_LEVEL }.copies())
+    }
+
     /// Returns the pipeline of generic tiles: zlib at level 1.
     #[must_use]
     pub fn generic_tile() -> Self {

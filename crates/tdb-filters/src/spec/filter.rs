@@ -166,6 +166,26 @@ impl Filter {
         }
     }
 
+    /// Returns the approximate time of reversing the filter, as the number of times that the bytes
+    /// could be copied meanwhile.
+    pub(super) fn copies(&self) -> u64 {
+        match self {
+            Self::None | Self::Unknown { .. } => 0,
+            Self::Bitshuffle
+            | Self::Byteshuffle
+            | Self::BitWidthReduction { .. }
+            | Self::Delta { .. }
+            | Self::DoubleDelta { .. }
+            | Self::FloatScale { .. }
+            | Self::PositiveDelta { .. }
+            | Self::Rle { .. }
+            | Self::Xor => 1,
+            Self::Aes256Gcm | Self::Dictionary { .. } | Self::Lz4 { .. } | Self::Md5 | Self::Sha256 => 4,
+            Self::Gzip { .. } | Self::Zstd { .. } => 7,
+            Self::Bzip2 { .. } | Self::WebP(_) => 60,
+        }
+    }
+
     /// Returns the name used by [`Display`](fmt::Display) and error messages.
     #[must_use]
     pub fn name(&self) -> &'static str {

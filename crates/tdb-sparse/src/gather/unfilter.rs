@@ -132,8 +132,9 @@ pub(super) fn unfilter_fixed(
     (out, room): (&mut [u8], &mut usize),
 ) -> Result<()> {
     let (field, size) = (part.field(), part.size());
+    let filters = context.array.schema().filters_of(context.fields[field].field);
     let mut jobs = Vec::with_capacity(uses.len());
-    let (mut rest, mut passed, mut bytes) = (out, 0, 0_u64);
+    let (mut rest, mut passed, mut work) = (out, 0, 0_u64);
     for used in uses {
         let tile = tiles.get(used.slot);
         if part.is_held(&tile.fields[field]) {
@@ -160,10 +161,10 @@ pub(super) fn unfilter_fixed(
             tiles.get_mut(used.slot).fields[field].passing |= !is_kept;
             Target::Own(len, window)
         };
-        bytes += len as u64;
+        work += filters.work(len as u64);
         jobs.push(Job { slot: used.slot, tiles: field_tiles, tile: number, cells, target });
     }
-    let own = context.array.workers().map(bytes, jobs, |job, scratch| unfilter(context, part, job, scratch))?;
+    let own = context.array.workers().map(work, jobs, |job, scratch| unfilter(context, part, job, scratch))?;
     for (slot, buffer) in own.into_iter().flatten() {
         part.hold(&mut tiles.get_mut(slot).fields[field], buffer);
     }
