@@ -69,7 +69,14 @@ pub fn all(scale: f64) -> Vec<Curve> {
             subjects::fragments,
             fragments(),
         ),
-        curve("attributes", "More attributes", "attributes", steps(1, 4, 1024.0), subjects::attributes, attributes()),
+        curve(
+            "attributes",
+            "More attributes",
+            "attributes",
+            steps(1, 4, 1024.0 * scale.max(1.0)),
+            subjects::attributes,
+            attributes(),
+        ),
         curve(
             "ranges",
             "More ranges and points in one query of a million cells",
