@@ -15,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod admission;
 mod array_planner;
 mod catalog;
 mod constants;

@@ -1,4 +1,5 @@
-//! Planning of DELETE, which never deletes more rows than the statement selects.
+//! Planning of queries, which wait for their turn if memory is limited, and of DELETE, which never
+//! deletes more rows than the statement selects.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use datafusion::logical_expr::{DmlStatement, LogicalPlan, LogicalPlanBuilder, Wr
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 
+use crate::admission::{Admission, AdmittedExec};
 use crate::array_planner::ArrayPlanner;
 use crate::{TdbTable, error};
 
@@ -22,7 +24,12 @@ impl QueryPlanner for ArrayPlanner {
             LogicalPlan::Dml(delete) if delete.op == WriteOp::Delete && is_of_array(delete) => Some(checked(delete)?),
             _ => None,
         };
-        DefaultPhysicalPlanner::default().create_physical_plan(checked.as_ref().unwrap_or(plan), session).await
+        let planned =
+            DefaultPhysicalPlanner::default().create_physical_plan(checked.as_ref().unwrap_or(plan), session).await?;
+        Ok(match session.config().get_extension::<Admission>() {
+            Some(admission) => Arc::new(AdmittedExec::new(admission, planned)),
+            None => planned,
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_session::SessionStore;
 
+use crate::admission::Admission;
 use crate::array_planner::ArrayPlanner;
 use crate::catalog::{FreshCatalogs, UrlTables};
 use crate::create::{ArrayFactory, ArrayFormatFactory};
@@ -65,7 +66,8 @@ impl SessionOptions {
     }
 
     /// Limits the memory of all queries in bytes. Sorts, aggregations and sort-merge joins spill to
-    /// temporary files. Queries that cannot spill enough fail.
+    /// temporary files. Queries that cannot spill enough fail. If each partition of the concurrent
+    /// queries would have less than 16 MiB, further queries wait for their turn.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
@@ -121,10 +123,12 @@ pub fn session_with(
     }
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(memory) = memory {
+        let admission = Admission::new(memory, config.target_partitions());
         // The memory that sorts reserve for merging spilled files has to fit as well.
-        let each = memory / (4 * config.target_partitions().max(1));
+        let each = memory / (4 * config.target_partitions().max(1)) / admission.most;
         let execution = &mut config.options_mut().execution;
         execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(each);
+        config = config.with_extension(Arc::new(admission));
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory)));
     }
     if let Some(folder) = temporary {

@@ -22,7 +22,7 @@ use crate::filter;
 
 impl DataSource for Scan {
     fn open(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        Ok(stream::open(self, partition, context.memory_pool().clone()))
+        Ok(stream::open(self, partition, &context))
     }
 
     fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {

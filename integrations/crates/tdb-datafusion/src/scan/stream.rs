@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
 use datafusion::physical_plan::PhysicalExpr;
 use datafusion::physical_plan::metrics::{BaselineMetrics, Count, MetricBuilder};
@@ -16,6 +16,7 @@ use tdb_array::{ArrayError, Monitor, Query, QueryPart};
 use tdb_arrow::Conversion;
 
 use super::Scan;
+use crate::admission::Admission;
 use crate::floats::with_one_nan;
 use crate::options::LEAST_BUDGET;
 use crate::{error, filter};
@@ -31,6 +32,8 @@ struct Run {
     scan: Scan,
     partition: usize,
     pool: Arc<dyn MemoryPool>,
+    /// Maximum number of queries that share the pool.
+    queries: usize,
     monitor: Monitor,
     baseline: BaselineMetrics,
     /// Number of tiles pruned by dynamic filters.
@@ -48,12 +51,13 @@ impl Drop for CancelOnDrop {
 
 /// Opens the stream of a partition. Reads nothing before the first poll. By then, other parts of
 /// the plan may have set dynamic filters.
-pub(super) fn open(scan: &Scan, partition: usize, pool: Arc<dyn MemoryPool>) -> SendableRecordBatchStream {
+pub(super) fn open(scan: &Scan, partition: usize, context: &TaskContext) -> SendableRecordBatchStream {
     let monitor = Monitor::only_cancelling();
     let run = Run {
         scan: scan.clone(),
         partition,
-        pool,
+        pool: context.memory_pool().clone(),
+        queries: context.session_config().get_extension::<Admission>().map_or(1, |admission| admission.most),
         monitor: monitor.clone(),
         baseline: BaselineMetrics::new(&scan.metrics, partition),
         pruned: MetricBuilder::new(&scan.metrics).counter("tiles_pruned_by_dynamic_filters", partition),
@@ -91,7 +95,7 @@ impl Run {
         }
         let parts = self.scan.parts()?;
         let reservation = MemoryConsumer::new(format!("scan of {:?}", self.scan.uri())).register(&self.pool);
-        let wanted = self.scan.opened.options.budget.min(share(&self.pool.memory_limit(), parts.len()));
+        let wanted = self.scan.opened.options.budget.min(share(&self.pool.memory_limit(), self.queries * parts.len()));
         let budget = reserve(&reservation, wanted)?;
         let conversion = self.scan.opened.conversion(&self.scan.columns)?;
         for part in parts.get(self.partition).map_or(&[][..], Vec::as_slice) {
@@ -162,8 +166,8 @@ fn current(filter: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
     }
 }
 
-/// Returns the maximum memory of a partition: all partitions together get a quarter of the pool,
-/// because the rest of the query needs memory it cannot reduce.
+/// Returns the maximum memory of a partition: the partitions of all queries together get a quarter
+/// of the pool, because the rest of a query needs memory it cannot reduce.
 fn share(limit: &MemoryLimit, partitions: usize) -> usize {
     match limit {
         MemoryLimit::Finite(bytes) => (*bytes / 4 / partitions.max(1)).max(LEAST_BUDGET),

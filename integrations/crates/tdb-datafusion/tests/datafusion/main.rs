@@ -5,6 +5,7 @@
 mod again;
 mod bands;
 mod changes;
+mod concurrent;
 mod docs;
 mod enumerations;
 mod errors;
