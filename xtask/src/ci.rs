@@ -3,6 +3,7 @@
 //! If the machine lacks a tool for a step, the step is skipped. The summary says how to install the
 //! tool.
 
+pub(crate) mod api;
 mod apt;
 mod counts;
 mod packages;

@@ -48,6 +48,8 @@ enum Task {
     Static(static_program::Arguments),
     /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
+    /// Store the public API of the published crates as the baselines of the step `api`
+    Api,
     /// Download a release of the reference library and check that it runs on this machine
     ReferenceCheck {
         /// Release to check
@@ -71,6 +73,9 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = ci::api::serve() {
+        return code;
+    }
     if let Some(result) = reference::serve() {
         return exit_code(result.map_err(Into::into));
     }
@@ -89,6 +94,7 @@ fn main() -> ExitCode {
         Task::Wasm(arguments) => wasm::run_task(&arguments),
         Task::Static(arguments) => static_program::run_task(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
+        Task::Api => ci::api::store(),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),
         Task::ReferenceCheck { release, .. } => reference::check(&release),
         Task::Check(arguments) => check::run(&arguments),

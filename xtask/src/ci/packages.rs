@@ -14,14 +14,30 @@ use crate::cargo::{cargo, show, workspace};
 /// corpora or snapshots.
 const LARGEST: u64 = 420 << 10;
 
-/// The fields that this step reads from a package's metadata.
+/// The fields that the steps read from a package's metadata.
 #[derive(Debug, Deserialize)]
-struct Package {
-    name: String,
+pub(super) struct Package {
+    pub(super) name: String,
     version: String,
+    pub(super) manifest_path: PathBuf,
+    targets: Vec<Target>,
     /// Permitted registries. `None` for any registry, and an empty list for packages that are not
     /// published.
     publish: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+impl Package {
+    /// Returns the name of the library in Rust code.
+    pub(super) fn library(&self) -> Result<&str> {
+        let library = self.targets.iter().find(|target| target.kind.iter().any(|kind| kind == "lib"));
+        Ok(&library.ok_or_else(|| format!("{}: no library", self.name))?.name)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -79,7 +95,8 @@ fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
 }
 
-fn published() -> Result<Vec<Package>> {
+/// Returns the published crates.
+pub(super) fn published() -> Result<Vec<Package>> {
     let metadata = cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
     let Metadata { packages } = serde_json::from_str(&metadata)?;
     Ok(packages.into_iter().filter(|package| package.publish.as_ref().is_none_or(|to| !to.is_empty())).collect())

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use super::report::Outcome;
-use super::{apt, counts, packages, python, viewer};
+use super::{api, apt, counts, packages, python, viewer};
 use crate::Result;
 use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
 use crate::servers::{self, Running, spell_checker};
@@ -37,7 +37,8 @@ pub const STEPS: &[Step] = &[
     short("lints", "clippy, with warnings as errors", || {
         of(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
-    short("documentation", "rustdoc, with warnings as errors", || document(&[])),
+    short("documentation", "rustdoc, with warnings as errors", || api::document().into()),
+    short("api", "public items, compared with the api.txt of each crate", api::check),
     short("check", "fixtures, paths, import cycles, sizes, links, prose, dependency trees", || {
         check::run(&check::Arguments::default()).into()
     }),
@@ -56,7 +57,10 @@ pub const STEPS: &[Step] = &[
     long("python-compatibility", "the tests of TileDB-Py on the Python package", python::compatibility),
     long("python-wheel", "the wheel of a release of the Python package, and its size", python::wheel),
     long("stores", "arrays of both libraries on store servers, short form", stores),
-    long("integrations-documentation", "rustdoc of the second workspace", || document(INTEGRATIONS)),
+    long("integrations-documentation", "rustdoc of the second workspace", || {
+        let arguments = [&["doc", "--workspace", "--no-deps"], INTEGRATIONS].concat();
+        show(&arguments, &[("RUSTDOCFLAGS", "-D warnings")]).into()
+    }),
     long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
     long("counts", "instruction counts of key paths, compared with xtask/speed/counts.txt", counts::run),
     long("packages", "the published crates, packaged and built from the packages", packages::run),
@@ -103,11 +107,6 @@ fn book() -> Outcome {
     }
     let target = workspace().join("target/book");
     run(Command::new("mdbook").args(["build", "docs", "--dest-dir"]).arg(target), &[]).into()
-}
-
-/// Runs rustdoc on a workspace.
-fn document(place: &[&str]) -> Outcome {
-    show(&[&["doc", "--workspace", "--no-deps"], place].concat(), &[("RUSTDOCFLAGS", "-D warnings")]).into()
 }
 
 /// Runs the tests of the second workspace in memory, and on all servers that are available on this
