@@ -9,6 +9,7 @@ mod concurrent;
 mod docs;
 mod enumerations;
 mod errors;
+mod examples;
 mod fixtures;
 mod fuzz_replay;
 mod limits;
