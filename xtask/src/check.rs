@@ -90,8 +90,8 @@ pub const CRATES_OF_CELLS: [&str; 12] = [
     "tdb-migrate",
     "tdb-advise",
     "tdb-report",
-    "tdb",
-    "tdb-cli",
+    "tdb-library",
+    "tdb-command",
 ];
 
 /// Crates that are also built without any codec.
@@ -223,7 +223,7 @@ fn without_features() -> Result {
         ("zlib,zstd", [("sparse-2d", None), ("sparse-encrypted", Some("aes")), ("dense-webp-lossless", Some("webp"))]),
         ("", [("sparse-2d", Some("zlib")), ("dense-1d", Some("zlib")), ("dense-webp-lossless", Some("zlib"))]),
     ] {
-        let build = ["build", "--package", "tdb-cli", "--no-default-features", "--features", features];
+        let build = ["build", "--package", "tdb-command", "--no-default-features", "--features", features];
         without_warnings(&build)?;
         // The command is built already, and cargo prints its path.
         let told = cargo(&workspace(), &[&build, &["--quiet", "--message-format", "json"][..]].concat())?;

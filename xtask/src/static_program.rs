@@ -39,7 +39,8 @@ pub fn check(toolchain: &Toolchain) -> Result {
 fn build(toolchain: &Toolchain, full: bool) -> Result<PathBuf> {
     let zig = zig()?;
     let target = workspace().join("target/static");
-    let (manifest, package) = if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-cli") };
+    let (manifest, package) =
+        if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-command") };
     let arguments = ["zigbuild", "--locked", "--profile", "dist", "--bin", "tdb", "--package", package];
     let mut command = toolchain.command(zig.join("cargo-zigbuild"), &arguments);
     command.args(["--manifest-path", manifest, "--target-dir"]).arg(&target);

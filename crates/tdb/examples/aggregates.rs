@@ -1,7 +1,7 @@
 //! Computes aggregates of the cells that match a condition, in total and by group.
 //!
 //! ```sh
-//! cargo run -p tdb --example aggregates -- fixtures/v22-by-2.30.0-sparse-2d/array
+//! cargo run -p tdb-library --example aggregates -- fixtures/v22-by-2.30.0-sparse-2d/array
 //! ```
 
 use tdb::{Aggregate, Array};

@@ -1,7 +1,7 @@
 //! Reads an array through a custom storage, which records the opened files.
 //!
 //! ```sh
-//! cargo run -p tdb --example custom_storage -- fixtures/v22-by-2.30.0-sparse-2d/array
+//! cargo run -p tdb-library --example custom_storage -- fixtures/v22-by-2.30.0-sparse-2d/array
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};

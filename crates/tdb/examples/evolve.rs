@@ -1,7 +1,7 @@
 //! Evolves a schema: adds an attribute, extends an enumeration, and reads old and new cells.
 //!
 //! ```sh
-//! cargo run -p tdb --example evolve
+//! cargo run -p tdb-library --example evolve
 //! ```
 
 use tdb::array::WriteIds;

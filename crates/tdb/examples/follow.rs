@@ -1,7 +1,7 @@
 //! Follows an array as it grows: refreshes the snapshot, and reads only the new fragments.
 //!
 //! ```sh
-//! cargo run -p tdb --example follow
+//! cargo run -p tdb-library --example follow
 //! ```
 
 use std::collections::HashSet;

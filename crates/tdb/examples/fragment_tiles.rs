@@ -1,7 +1,7 @@
 //! Parses the schema and the fragment metadata with the format crates alone, and prints all tiles.
 //!
 //! ```sh
-//! cargo run -p tdb --example fragment_tiles -- fixtures/v22-by-2.30.0-sparse-2d/array
+//! cargo run -p tdb-library --example fragment_tiles -- fixtures/v22-by-2.30.0-sparse-2d/array
 //! ```
 
 use std::path::{Path, PathBuf};

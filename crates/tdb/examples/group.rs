@@ -1,7 +1,7 @@
 //! Creates a group of two arrays with metadata, and lists the members.
 //!
 //! ```sh
-//! cargo run -p tdb --example group
+//! cargo run -p tdb-library --example group
 //! ```
 
 use tdb::array::MetadataValue;

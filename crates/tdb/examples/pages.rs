@@ -1,7 +1,7 @@
 //! Reads a result of any size page by page, within a memory budget.
 //!
 //! ```sh
-//! cargo run -p tdb --example pages -- fixtures/v22-by-2.30.0-sparse-2d/array 25
+//! cargo run -p tdb-library --example pages -- fixtures/v22-by-2.30.0-sparse-2d/array 25
 //! ```
 
 use tdb::{Array, Order};

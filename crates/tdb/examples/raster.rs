@@ -1,7 +1,7 @@
 //! Reads a dense raster into a `Vec` with a shape: the center, and each third cell as an overview.
 //!
 //! ```sh
-//! cargo run -p tdb --example raster -- fixtures/v22-by-2.30.0-dense-2d-row-row/array
+//! cargo run -p tdb-library --example raster -- fixtures/v22-by-2.30.0-dense-2d-row-row/array
 //! ```
 
 use std::ops::RangeInclusive;

@@ -1,7 +1,7 @@
 //! Opens an array, describes it, and prints its first cells.
 //!
 //! ```sh
-//! cargo run -p tdb --example read -- fixtures/v22-by-2.30.0-sparse-2d/array
+//! cargo run -p tdb-library --example read -- fixtures/v22-by-2.30.0-sparse-2d/array
 //! ```
 
 use tdb::types::Scalar;

@@ -1,7 +1,7 @@
 //! Writes a time series in several fragments, and reads a window as of two points in time.
 //!
 //! ```sh
-//! cargo run -p tdb --example time_series
+//! cargo run -p tdb-library --example time_series
 //! ```
 
 use std::path::Path;

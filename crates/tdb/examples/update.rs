@@ -1,7 +1,7 @@
 //! Updates a sparse array in place: overwrites cells, deletes cells, consolidates and vacuums.
 //!
 //! ```sh
-//! cargo run -p tdb --example update
+//! cargo run -p tdb-library --example update
 //! ```
 
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Writes genomic variants, and reads the variants of high quality in a list of regions.
 //!
 //! ```sh
-//! cargo run -p tdb --example variants
+//! cargo run -p tdb-library --example variants
 //! ```
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Verifies each array of a group, prints the findings, and returns an exit code.
 //!
 //! ```sh
-//! cargo run -p tdb --example verify_store -- fixtures/v22-by-2.30.0-group/group
+//! cargo run -p tdb-library --example verify_store -- fixtures/v22-by-2.30.0-group/group
 //! ```
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Creates an array, writes cells twice, and reads some of them back.
 //!
 //! ```sh
-//! cargo run -p tdb --example write -- NEW-FOLDER
+//! cargo run -p tdb-library --example write -- NEW-FOLDER
 //! ```
 
 use tdb::schema::{Attribute, Dimension, SchemaBuilder};

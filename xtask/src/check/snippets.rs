@@ -60,7 +60,7 @@ fn manifest(root: &Path) -> String {
     let path = |name: &str| root.join("crates").join(name).display().to_string();
     format!(
         "[workspace]\n[package]\nname = \"snippets\"\nedition = \"2024\"\n[dependencies]\n\
-         tdb = {{ path = {:?} }}\ntdb-testkit = {{ path = {:?} }}\n",
+         tdb-library = {{ path = {:?} }}\ntdb-testkit = {{ path = {:?} }}\n",
         path("tdb"),
         path("tdb-testkit")
     )

@@ -47,7 +47,7 @@ fn checks(browser: &Path) -> Result {
     npm(FOLDERS[0], &["test"])?;
     npm(FOLDERS[0], &["run", "build"])?;
     // The tests compare the page with cells that this command prints.
-    show(&["build", "--package", "tdb-cli"], &[])?;
+    show(&["build", "--package", "tdb-command"], &[])?;
     let command = workspace().join("target/debug").join(PROGRAM);
     let server = full_command()?;
     let (running, store) = store()?;

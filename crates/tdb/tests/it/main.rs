@@ -16,7 +16,9 @@ fn run(name: &str, arguments: &[&str]) -> Output {
     let mut program = test.ancestors().nth(2).unwrap().join("examples").join(name);
     program.set_extension(env::consts::EXE_EXTENSION);
     let output = Command::new(&program).args(arguments).output();
-    output.unwrap_or_else(|error| panic!("{}: {error}; run `cargo test -p tdb` without --test", program.display()))
+    output.unwrap_or_else(|error| {
+        panic!("{}: {error}; run `cargo test -p tdb-library` without --test", program.display())
+    })
 }
 
 /// Runs an example, which must succeed, and compares the lines of its output.
