@@ -282,24 +282,27 @@ const EXAMPLES: [Example; 2] = [
 ];
 
 fn examples() -> Result {
-    for example in &EXAMPLES {
-        println!("example {}", example.name);
+    // All examples build the same crates.
+    let target = workspace().join("target/examples");
+    let target = target.to_str().ok_or("the workspace's path is not UTF-8")?;
+    EXAMPLES.iter().try_for_each(|example| {
         let folder = workspace().join("docs/examples").join(example.name);
-        let fixture = fixtures::named(example.fixture);
-        let files = example.files.iter().map(|pattern| find(&fixture, pattern));
-        let files: Vec<String> = files.collect::<Result<_>>()?;
-        // Both examples build the same crates.
-        let target = workspace().join("target/examples");
-        let target = target.to_str().ok_or("the workspace's path is not UTF-8")?;
-        let mut arguments = vec!["run", "--quiet", "--target-dir", target, "--"];
-        arguments.extend(files.iter().map(String::as_str));
-        let printed = cargo(&folder, &arguments)?;
-        let expected = std::fs::read_to_string(folder.join("expected.txt"))?;
-        if printed != expected {
-            return Err(format!("example {} prints\n{printed}instead of\n{expected}", example.name).into());
-        }
-    }
-    Ok(())
+        run_example(example.name, &folder, &["--target-dir", target])
+    })
+}
+
+/// Builds an example in a folder, runs it, and compares the output with the expected output.
+pub fn run_example(name: &str, folder: &Path, options: &[&str]) -> Result {
+    println!("example {name}");
+    let example = EXAMPLES.iter().find(|example| example.name == name).ok_or("no such example")?;
+    let fixture = fixtures::named(example.fixture);
+    let files = example.files.iter().map(|pattern| find(&fixture, pattern));
+    let files: Vec<String> = files.collect::<Result<_>>()?;
+    let mut arguments = [&["run", "--quiet"], options, &["--"]].concat();
+    arguments.extend(files.iter().map(String::as_str));
+    let printed = cargo(folder, &arguments)?;
+    let expected = std::fs::read_to_string(workspace().join("docs/examples").join(name).join("expected.txt"))?;
+    if printed == expected { Ok(()) } else { Err(format!("{name} prints\n{printed}instead of\n{expected}").into()) }
 }
 
 /// Returns the path of the first file of the array that matches the pattern. A component `*`

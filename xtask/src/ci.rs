@@ -6,7 +6,7 @@
 pub(crate) mod api;
 mod apt;
 mod counts;
-mod packages;
+pub(crate) mod packages;
 pub(crate) mod python;
 mod report;
 mod steps;

@@ -6,6 +6,7 @@ mod ci;
 mod fixtures;
 mod fuzz;
 mod outcome;
+mod release;
 mod servers;
 mod snapshots;
 mod static_program;
@@ -46,6 +47,8 @@ enum Task {
     Wasm(wasm::Arguments),
     /// Build the command for Linux without libraries, with musl
     Static(static_program::Arguments),
+    /// Try a release from packages, or print the commands that publish the crates
+    Release(release::Arguments),
     /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
     /// Store the public API of the published crates as the baselines of the step `api`
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Task::Servers(arguments) => servers::run(&arguments),
         Task::Wasm(arguments) => wasm::run_task(&arguments),
         Task::Static(arguments) => static_program::run_task(&arguments),
+        Task::Release(arguments) => release::run(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
         Task::Api => ci::api::store(),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),

@@ -114,7 +114,7 @@ pub fn store() -> Result {
 
 fn compare(store: bool) -> Result {
     document()?;
-    let packages = published()?;
+    let packages = published("Cargo.toml")?;
     let apis = packages.iter().map(items).collect::<Result<Vec<_>>>()?;
     let paths = PublicPaths::of(apis.iter().flatten());
     let (mut breaking, mut changed) = (Vec::new(), 0);

@@ -10,20 +10,47 @@ use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{cargo, show, workspace};
 
+/// The manifest of the main workspace.
+pub(crate) const CORE: &str = "Cargo.toml";
+
+/// The manifest of the second workspace.
+pub(crate) const INTEGRATIONS: &str = "integrations/Cargo.toml";
+
 /// Maximum compressed size of a package in bytes. A package contains only sources, no fixtures,
 /// corpora or snapshots.
 const LARGEST: u64 = 420 << 10;
 
-/// The fields that the steps read from a package's metadata.
+/// The metadata of a package, as printed by `cargo metadata`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Package {
-    pub(super) name: String,
-    version: String,
-    pub(super) manifest_path: PathBuf,
+pub(crate) struct Package {
+    pub name: String,
+    pub version: String,
+    pub manifest_path: PathBuf,
     targets: Vec<Target>,
     /// Permitted registries. `None` for any registry, and an empty list for packages that are not
     /// published.
     publish: Option<Vec<String>>,
+    pub dependencies: Vec<Dependency>,
+}
+
+impl Package {
+    /// Returns the name of the package's folder.
+    pub fn stem(&self) -> String {
+        format!("{}-{}", self.name, self.version)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Dependency {
+    pub name: String,
+    /// `None` for normal dependencies.
+    kind: Option<String>,
+}
+
+impl Dependency {
+    pub fn is_dev(&self) -> bool {
+        self.kind.as_deref() == Some("dev")
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +61,7 @@ struct Target {
 
 impl Package {
     /// Returns the name of the library in Rust code.
-    pub(super) fn library(&self) -> Result<&str> {
+    pub fn library(&self) -> Result<&str> {
         let library = self.targets.iter().find(|target| target.kind.iter().any(|kind| kind == "lib"));
         Ok(&library.ok_or_else(|| format!("{}: no library", self.name))?.name)
     }
@@ -56,7 +83,7 @@ pub fn run() -> Outcome {
 }
 
 fn packages() -> Result {
-    let packages = published()?;
+    let packages = published(CORE)?;
     // Cargo reuses the unpacked sources of a crate with the same name, version and folder. A unique
     // folder avoids stale sources.
     let target = workspace().join(format!("target/packages-{}", std::process::id()));
@@ -85,8 +112,9 @@ fn unpacked() -> BTreeSet<PathBuf> {
 fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     println!("{:<18} {:>8}", "package", "KiB");
     let mut too_large = Vec::new();
-    for Package { name, version, .. } in packages {
-        let bytes = fs::metadata(folder.join(format!("{name}-{version}.crate")))?.len();
+    for package in packages {
+        let name = &package.name;
+        let bytes = fs::metadata(folder.join(format!("{}.crate", package.stem())))?.len();
         println!("{name:<18} {:>8}", bytes.div_ceil(1024));
         if bytes > LARGEST {
             too_large.push(name.as_str());
@@ -95,9 +123,10 @@ fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
 }
 
-/// Returns the published crates.
-pub(super) fn published() -> Result<Vec<Package>> {
-    let metadata = cargo(&workspace(), &["metadata", "--no-deps", "--offline", "--format-version", "1"])?;
+/// Returns the published crates of a workspace.
+pub(crate) fn published(manifest: &str) -> Result<Vec<Package>> {
+    let metadata = ["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path", manifest];
+    let metadata = cargo(&workspace(), &metadata)?;
     let Metadata { packages } = serde_json::from_str(&metadata)?;
     Ok(packages.into_iter().filter(|package| package.publish.as_ref().is_none_or(|to| !to.is_empty())).collect())
 }

@@ -1,7 +1,6 @@
 //! The steps of continuous integration.
 
 use std::env;
-use std::fs;
 use std::process::Command;
 
 use super::report::Outcome;
@@ -11,7 +10,7 @@ use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustu
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::toolchain::Toolchain;
-use crate::{check, fuzz, static_program, wasm};
+use crate::{check, fuzz, release, static_program, wasm};
 
 /// A step of continuous integration.
 #[derive(Debug)]
@@ -64,6 +63,7 @@ pub const STEPS: &[Step] = &[
     long("fuzz-targets", "the fuzz targets of all crates build", || fuzz::check_all().into()),
     long("counts", "instruction counts of key paths, compared with xtask/speed/counts.txt", counts::run),
     long("packages", "the published crates, packaged and built from the packages", packages::run),
+    long("release", "the dry run of a release: programs built from the packages", || release::dry_run().into()),
     long("msrv", "the minimum supported Rust version", oldest_rust),
     long("wasm", "the library crates for wasm32-unknown-unknown, and the package with its tests", package_of_wasm),
     long("static", "the static command for Linux, in a folder without libraries", static_command),
@@ -74,7 +74,7 @@ pub const STEPS: &[Step] = &[
 ];
 
 /// Crates that are not built for other targets. All library crates are.
-const NATIVE: [&str; 3] = ["tdb-cli", "tdb-print", "tdb-testkit"];
+const NATIVE: [&str; 2] = ["tdb-command", "tdb-print"];
 
 /// All codecs except `zstd`, which needs a C compiler for the target.
 const PURE_CODECS: [&str; 6] = ["zlib", "lz4", "bzip2", "checksum", "aes", "webp"];
@@ -199,14 +199,10 @@ fn other_target(target: &str) -> Outcome {
     library_crates().and_then(check).into()
 }
 
-/// Returns the names of all crates except the [native](NATIVE) ones.
+/// Returns the names of all published crates except the [native](NATIVE) ones.
 fn library_crates() -> Result<Vec<String>> {
-    let entries = fs::read_dir(workspace().join("crates"))?;
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let mut names = names.collect::<Result<Vec<_>>>()?;
-    names.retain(|name| !NATIVE.contains(&name.as_str()));
-    names.sort();
-    Ok(names)
+    let names = packages::published(packages::CORE)?.into_iter().map(|package| package.name);
+    Ok(names.filter(|name| !NATIVE.contains(&name.as_str())).collect())
 }
 
 /// Returns the arguments of `cargo check` for crates without C code.
