@@ -6,7 +6,7 @@
 pub(crate) mod api;
 mod apt;
 mod counts;
-pub(crate) mod packages;
+mod packages;
 pub(crate) mod python;
 mod report;
 mod steps;

@@ -6,6 +6,7 @@ mod ci;
 mod fixtures;
 mod fuzz;
 mod outcome;
+mod published;
 mod release;
 mod servers;
 mod snapshots;

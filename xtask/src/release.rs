@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::Result;
 use crate::cargo::{cargo, run as run_program, show, workspace};
 use crate::check;
-use crate::ci::packages::{CORE, INTEGRATIONS, Package, published};
+use crate::published::{CORE, INTEGRATIONS, Package, published};
 
 /// The package with the version of the release.
 const LIBRARY: &str = "tdb-library";

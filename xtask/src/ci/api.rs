@@ -18,10 +18,10 @@ use std::sync::LazyLock;
 use public_api::{Builder, PublicItem};
 use regex::{Captures, Regex};
 
-use super::packages::{Package, published};
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{show, workspace};
+use crate::published::{CORE, Package, published};
 
 /// Advice of the messages.
 const ACCEPT: &str = "to accept the changes, run `cargo xtask api`";
@@ -114,7 +114,7 @@ pub fn store() -> Result {
 
 fn compare(store: bool) -> Result {
     document()?;
-    let packages = published("Cargo.toml")?;
+    let packages = published(CORE)?;
     let apis = packages.iter().map(items).collect::<Result<Vec<_>>>()?;
     let paths = PublicPaths::of(apis.iter().flatten());
     let (mut breaking, mut changed) = (Vec::new(), 0);

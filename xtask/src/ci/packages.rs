@@ -4,73 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::report::Outcome;
 use crate::Result;
 use crate::cargo::{cargo, show, workspace};
-
-/// The manifest of the main workspace.
-pub(crate) const CORE: &str = "Cargo.toml";
-
-/// The manifest of the second workspace.
-pub(crate) const INTEGRATIONS: &str = "integrations/Cargo.toml";
+use crate::published::{CORE, Package, published};
 
 /// Maximum compressed size of a package in bytes. A package contains only sources, no fixtures,
 /// corpora or snapshots.
 const LARGEST: u64 = 420 << 10;
-
-/// The metadata of a package, as printed by `cargo metadata`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Package {
-    pub name: String,
-    pub version: String,
-    pub manifest_path: PathBuf,
-    targets: Vec<Target>,
-    /// Permitted registries. `None` for any registry, and an empty list for packages that are not
-    /// published.
-    publish: Option<Vec<String>>,
-    pub dependencies: Vec<Dependency>,
-}
-
-impl Package {
-    /// Returns the name of the package's folder.
-    pub fn stem(&self) -> String {
-        format!("{}-{}", self.name, self.version)
-    }
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Dependency {
-    pub name: String,
-    /// `None` for normal dependencies.
-    kind: Option<String>,
-}
-
-impl Dependency {
-    pub fn is_dev(&self) -> bool {
-        self.kind.as_deref() == Some("dev")
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
-}
-
-impl Package {
-    /// Returns the name of the library in Rust code.
-    pub fn library(&self) -> Result<&str> {
-        let library = self.targets.iter().find(|target| target.kind.iter().any(|kind| kind == "lib"));
-        Ok(&library.ok_or_else(|| format!("{}: no library", self.name))?.name)
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
 
 /// Packages all published crates, and builds each crate from the packaged sources.
 ///
@@ -122,14 +63,3 @@ fn check_sizes(packages: &[Package], folder: &Path) -> Result {
     }
     if too_large.is_empty() { Ok(()) } else { Err(format!("too large: {}", too_large.join(", ")).into()) }
 }
-
-/// Returns the published crates of a workspace.
-pub(crate) fn published(manifest: &str) -> Result<Vec<Package>> {
-    let metadata = ["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path", manifest];
-    let metadata = cargo(&workspace(), &metadata)?;
-    let Metadata { packages } = serde_json::from_str(&metadata)?;
-    Ok(packages.into_iter().filter(|package| package.publish.as_ref().is_none_or(|to| !to.is_empty())).collect())
-}
-
-#[cfg(test)]
-mod tests;

@@ -7,6 +7,7 @@ use super::report::Outcome;
 use super::{api, apt, counts, packages, python, viewer};
 use crate::Result;
 use crate::cargo::{INTEGRATIONS, LINTED, has_program, has_subcommand, run, rustup, show, show_with, workspace};
+use crate::published::{CORE, published};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::toolchain::Toolchain;
@@ -201,7 +202,7 @@ fn other_target(target: &str) -> Outcome {
 
 /// Returns the names of all published crates except the [native](NATIVE) ones.
 fn library_crates() -> Result<Vec<String>> {
-    let names = packages::published(packages::CORE)?.into_iter().map(|package| package.name);
+    let names = published(CORE)?.into_iter().map(|package| package.name);
     Ok(names.filter(|name| !NATIVE.contains(&name.as_str())).collect())
 }
 
