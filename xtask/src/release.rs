@@ -165,7 +165,10 @@ mod tests {
     fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
         let dependencies = dependencies.iter().map(|(name, kind)| json!({ "name": name, "kind": kind }));
         let dependencies: Vec<_> = dependencies.collect();
-        from_value(json!({ "name": name, "version": "1.2.3", "publish": null, "dependencies": dependencies })).unwrap()
+        let mut package = json!({ "name": name, "version": "1.2.3", "publish": null, "dependencies": dependencies });
+        package["manifest_path"] = json!("Cargo.toml");
+        package["targets"] = json!([]);
+        from_value(package).unwrap()
     }
 
     #[test]

@@ -57,24 +57,43 @@ fn read_point(array: &Array, x: i64) {
     assert!(rows.len() == 1 && rows[0].iter().all(|cell| *cell == value), "{rows:?}");
 }
 
+/// Checks that round trips keep to their limits in one of several measurements. A busy machine
+/// delays threads. This adds round trips, but never removes one.
+pub(crate) fn check_trips<const N: usize>(case: &str, most: [u64; N], measure: impl Fn() -> [u64; N]) {
+    let mut fewest = [u64::MAX; N];
+    for _ in 0..10 {
+        let trips = measure();
+        assert!(trips.iter().all(|trips| *trips > 0), "{case}: {trips:?}");
+        fewest = std::array::from_fn(|step| fewest[step].min(trips[step]));
+        if fewest.iter().zip(most).all(|(trips, most)| *trips <= most) {
+            return;
+        }
+    }
+    panic!("{case}: {fewest:?} round trips, expected at most {most:?}");
+}
+
 #[test]
 fn round_trips_do_not_depend_on_the_number_of_fragments() {
     for (sparse, fragments) in [(true, 1), (true, 40), (false, 1), (false, 40)] {
         let storage = latent(written(sparse, fragments));
-        let array = open(&storage);
         let case = format!("sparse: {sparse}, {fragments} fragments");
-        assert_eq!(storage.take_trips(), 2, "{case}: open");
-        assert!(storage.take_requests() <= 5, "{case}: open");
-        read_point(&array, 333);
-        assert!(storage.take_trips() <= 3, "{case}: first point");
-        read_point(&array, 777);
-        assert_eq!(storage.take_trips(), 1, "{case}: second point");
-        storage.take_requests();
-        read_point(&array, 778);
-        assert!(storage.take_requests() <= 3, "{case}: a file for each field");
-        storage.take_trips();
-        assert_eq!(count(array.read().order(Order::Global)) as i64, fragments * CELLS);
-        assert!(storage.take_trips() <= 2, "{case}: all");
+        // Opening, a first point, a second point, and all cells.
+        check_trips(&case, [2, 3, 1, 2], || {
+            storage.take_requests();
+            let array = open(&storage);
+            let opened = storage.take_trips();
+            assert!(storage.take_requests() <= 5, "{case}: open");
+            read_point(&array, 333);
+            let first = storage.take_trips();
+            read_point(&array, 777);
+            let second = storage.take_trips();
+            storage.take_requests();
+            read_point(&array, 778);
+            assert!(storage.take_requests() <= 3, "{case}: a file for each field");
+            storage.take_trips();
+            assert_eq!(count(array.read().order(Order::Global)) as i64, fragments * CELLS);
+            [opened, first, second, storage.take_trips()]
+        });
     }
 }
 
@@ -110,22 +129,23 @@ fn large_reads_are_read_ahead() {
     let x: Vec<i64> = (0..3 << 20).collect();
     array_on(&storage, 1).write().cells(WriteBatch::new().with("a", &x)).unwrap();
     let storage = latent(storage);
-    let array = open(&storage);
-    array.fragments().unwrap();
-    storage.take_trips();
-    let mut cells = 0;
-    for batch in array.read().budget(1 << 20).batches().unwrap() {
-        let batch = batch.unwrap();
-        let values = batch.column("a").unwrap().values::<i64>().unwrap().to_vec();
-        assert!(values.iter().zip(cells..).all(|(value, expected)| *value == expected));
-        cells += batch.len() as i64;
-    }
-    assert_eq!(cells, 3 << 20);
     // 24 MiB, of which 8 may be in memory, in windows of 8/3 MiB: nine windows, after the metadata
     // sections.
-    let trips = storage.take_trips();
-    assert!(trips <= 12, "{trips}");
-    assert!(storage.take_requests() <= 40);
+    check_trips("all cells", [12], || {
+        let array = open(&storage);
+        array.fragments().unwrap();
+        (storage.take_trips(), storage.take_requests());
+        let mut cells = 0;
+        for batch in array.read().budget(1 << 20).batches().unwrap() {
+            let batch = batch.unwrap();
+            let values = batch.column("a").unwrap().values::<i64>().unwrap().to_vec();
+            assert!(values.iter().zip(cells..).all(|(value, expected)| *value == expected));
+            cells += batch.len() as i64;
+        }
+        assert_eq!(cells, 3 << 20);
+        assert!(storage.take_requests() <= 40);
+        [storage.take_trips()]
+    });
 }
 
 /// Values, offsets and validity of a column.

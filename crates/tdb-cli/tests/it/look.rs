@@ -153,7 +153,8 @@ fn ls() {
     }
     seen.add(copy.run("ls", "", "--format table"));
     seen.add(copy.run("ls -r --kind array", "", "--format csv"));
-    seen.add(copy.run("ls", "group/one", "--format table"));
+    // In a table, the width of the line depends on the length of the temporary path.
+    seen.add(copy.run("ls", "group/one", "--format csv"));
     assert_snapshot!("ls", seen);
 }
 

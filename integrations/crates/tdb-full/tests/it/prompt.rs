@@ -14,7 +14,13 @@ const MORE: &str = r"\.\.\.> ";
 const PATIENCE: u64 = 30_000;
 
 fn prompt(arguments: &[&str], folder: &Path) -> PtySession {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tdb"));
+    let tdb = env!("CARGO_BIN_EXE_tdb");
+    // Resets signals, because tests may run in the background of a shell, where Ctrl-C is ignored.
+    // Only GNU `env` has this option.
+    let mut command = Command::new(if cfg!(target_os = "linux") { "env" } else { tdb });
+    if cfg!(target_os = "linux") {
+        command.args(["--default-signal", tdb]);
+    }
     // `tdb sql` needs the program in the same folder.
     assert!(Path::new(env!("CARGO_BIN_EXE_tdb-sql")).is_file());
     command.arg("sql").args(arguments).current_dir(folder);
