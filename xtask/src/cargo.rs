@@ -69,6 +69,17 @@ pub fn has_program(name: &str) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
+/// Installs a program from its sources, unless this version is installed. Returns the folder of the
+/// program.
+pub fn install(package: &str, version: &str, features: &[&str]) -> Result<PathBuf> {
+    let root = workspace().join("target/tools");
+    let mut command = Command::new(own_cargo());
+    command.args(["install", "--quiet", "--locked", package, "--version", version, "--root"]).arg(&root);
+    command.arg("--features").arg(features.join(","));
+    run(command.arg("--target-dir").arg(root.join("build")), &[])?;
+    Ok(root.join("bin"))
+}
+
 /// Returns the output of rustup, or an empty string if rustup is not installed.
 pub fn rustup(arguments: &[&str]) -> String {
     let output = Command::new("rustup").args(arguments).current_dir(workspace()).output();

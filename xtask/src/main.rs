@@ -1,5 +1,6 @@
 //! Maintenance tasks of the workspace, listed by `cargo xtask help`.
 
+mod archive;
 mod cargo;
 mod check;
 mod ci;
@@ -50,6 +51,8 @@ enum Task {
     Static(static_program::Arguments),
     /// Try a release from packages, or print the commands that publish the crates
     Release(release::Arguments),
+    /// Pack the command with manual pages, completions and licenses, as an archive and for Debian
+    Archive(archive::Arguments),
     /// Run the steps of continuous integration that follow the tests
     Ci(ci::Arguments),
     /// Store the public API of the published crates as the baselines of the step `api`
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Task::Wasm(arguments) => wasm::run_task(&arguments),
         Task::Static(arguments) => static_program::run_task(&arguments),
         Task::Release(arguments) => release::run(&arguments),
+        Task::Archive(arguments) => archive::run_task(&arguments),
         Task::Ci(arguments) => ci::run(&arguments),
         Task::Api => ci::api::store(),
         Task::ReferenceCheck { all: true, .. } => reference::check_all(),

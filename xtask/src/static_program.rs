@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::cargo::{run, workspace};
+use crate::cargo::{install, run, workspace};
 use crate::servers::zig;
 use crate::toolchain::{Target, Toolchain};
 
 pub const TARGET: Target = Target { name: "x86_64-unknown-linux-musl", panic: "panic_unwind" };
+
+const TARGETS: [Target; 2] = [TARGET, Target { name: "aarch64-unknown-linux-musl", panic: "panic_unwind" }];
 
 /// The array that the command reads without libraries.
 const ARRAY: &str = "fixtures/v22-by-2.30.0-sparse-2d/array";
@@ -21,11 +23,20 @@ pub struct Arguments {
     /// Build the full command
     #[arg(long)]
     full: bool,
+    /// Target, for x86-64 or ARM
+    #[arg(long, default_value = TARGET.name, value_parser = target)]
+    target: Target,
+}
+
+/// Returns the target of a name.
+pub fn target(name: &str) -> Result<Target, String> {
+    let found = TARGETS.into_iter().find(|target| target.name == name);
+    found.ok_or_else(|| format!("expected {}", TARGETS.map(|target| target.name).join(" or ")))
 }
 
 /// Runs `cargo xtask static`.
 pub fn run_task(arguments: &Arguments) -> Result {
-    let program = build(&Toolchain::find(TARGET)?, arguments.full)?;
+    let program = build(&Toolchain::find(arguments.target)?, arguments.full)?;
     println!("{}: {} bytes", program.display(), fs::metadata(&program)?.len());
     Ok(())
 }
@@ -35,19 +46,23 @@ pub fn check(toolchain: &Toolchain) -> Result {
     runs_alone(&build(toolchain, false)?)
 }
 
-/// Builds the command, and returns its path. Zig links, because it contains the C library.
-fn build(toolchain: &Toolchain, full: bool) -> Result<PathBuf> {
-    let zig = zig()?;
-    let target = workspace().join("target/static");
-    let (manifest, package) =
-        if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-command") };
+/// Builds the command, and returns its path. Zig links, because it contains the C library. The command
+/// contains a list of its dependencies, which `cargo audit bin` reads.
+pub fn build(toolchain: &Toolchain, full: bool) -> Result<PathBuf> {
+    let (zig, tools) = (zig()?, install("cargo-auditable", "0.7.7", &[])?);
+    let (target, name) = (workspace().join("target/static"), toolchain.target());
+    let (manifest, package) = if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-command") };
     let arguments = ["zigbuild", "--locked", "--profile", "dist", "--bin", "tdb", "--package", package];
     let mut command = toolchain.command(zig.join("cargo-zigbuild"), &arguments);
     command.args(["--manifest-path", manifest, "--target-dir"]).arg(&target);
-    command.env("PATH", path_with(&zig)?);
-    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS", flags(toolchain)?);
+    command.env("PATH", path_with([zig, tools])?);
+    command.env(format!("CARGO_TARGET_{}_RUSTFLAGS", name.to_uppercase().replace('-', "_")), flags(toolchain)?);
+    // `cargo auditable` would set the absolute path of the wrapper. Cargo hashes the path into the
+    // names of symbols, so the program would depend on the folder.
+    command.env("RUSTC_WORKSPACE_WRAPPER", "cargo-auditable");
+    command.env("CARGO_AUDITABLE_ORIG_ARGS", r#"{"offline":false,"locked":true,"frozen":false,"config":[]}"#);
     run(&mut command, &[])?;
-    Ok(target.join(TARGET.name).join("dist/tdb"))
+    Ok(target.join(name).join("dist/tdb"))
 }
 
 /// Returns the compiler flags. The program does not depend on the folders of this machine.
@@ -66,10 +81,10 @@ fn flags(toolchain: &Toolchain) -> Result<OsString> {
     Ok(flags)
 }
 
-/// Returns the search path of programs, with a folder in front.
-fn path_with(folder: &Path) -> Result<OsString> {
+/// Returns the search path of programs, with folders in front.
+fn path_with(folders: [PathBuf; 2]) -> Result<OsString> {
     let others = env::var_os("PATH").unwrap_or_default();
-    Ok(env::join_paths([folder.to_owned()].into_iter().chain(env::split_paths(&others)))?)
+    Ok(env::join_paths(folders.into_iter().chain(env::split_paths(&others)))?)
 }
 
 /// Runs the program in a folder without libraries.

@@ -41,6 +41,11 @@ impl Toolchain {
         Ok(Self { target, home: Some(home) })
     }
 
+    /// Returns the name of the target.
+    pub fn target(&self) -> &'static str {
+        self.target.name
+    }
+
     /// `true` if the compiler builds the standard library from its sources.
     pub fn is_unpacked(&self) -> bool {
         self.home.is_some()
