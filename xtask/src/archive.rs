@@ -13,13 +13,8 @@ use crate::toolchain::Toolchain;
 const FOLDER: &str = "target/archives";
 
 /// The completion script of each shell.
-const SHELLS: [(&str, &str); 5] = [
-    ("bash", "tdb.bash"),
-    ("elvish", "tdb.elv"),
-    ("fish", "tdb.fish"),
-    ("powershell", "_tdb.ps1"),
-    ("zsh", "_tdb"),
-];
+const SHELLS: [(&str, &str); 5] =
+    [("bash", "tdb.bash"), ("elvish", "tdb.elv"), ("fish", "tdb.fish"), ("powershell", "_tdb.ps1"), ("zsh", "_tdb")];
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -31,25 +26,38 @@ pub struct Arguments {
     program: Option<PathBuf>,
 }
 
-/// Runs `cargo xtask archive`. Equal sources, compilers and tools give equal archives.
+/// Runs `cargo xtask archive`.
 pub fn run_task(arguments: &Arguments) -> Result {
+    build(&arguments.target, arguments.program.as_deref()).map(drop)
+}
+
+/// Builds an archive and a Debian package, and reads an array with the program of the package.
+pub fn check() -> Result {
+    let package = build(TARGET.name, None)?.ok_or("no Debian package")?;
+    let root = empty("root")?;
+    run(Command::new("dpkg-deb").arg("-x").arg(package).arg(&root), &[])?;
+    static_program::runs_alone(&root.join("usr/bin/tdb"))
+}
+
+/// Builds an archive, and for Linux a Debian package, whose path it returns. Equal sources, compilers
+/// and tools give equal files.
+fn build(target: &str, program: Option<&Path>) -> Result<Option<PathBuf>> {
     let native = static_program::build(&Toolchain::find(TARGET)?, false)?;
-    let program = match &arguments.program {
-        Some(program) => program.clone(),
-        None => static_program::build(&Toolchain::find(static_program::target(&arguments.target)?)?, false)?,
+    let program = match program {
+        Some(program) => program.to_owned(),
+        None => static_program::build(&Toolchain::find(static_program::target(target)?)?, false)?,
     };
+    let stage = stage(&program, &native, target)?;
+    let package = target.contains("linux").then(|| debian_package(target)).transpose()?;
     let version = output(Command::new(&native).arg("--version"))?.replace(' ', "-");
-    let stage = stage(&program, &native, &arguments.target)?;
-    if arguments.target.contains("linux") {
-        debian_package(&arguments.target)?;
-    }
-    let name = format!("{version}-{}", arguments.target);
+    let name = format!("{version}-{target}");
     let folder = workspace().join(FOLDER).join(&name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
     fs::rename(stage, &folder)?;
-    pack(&name)
+    pack(&name)?;
+    Ok(package)
 }
 
 /// Copies and generates all files of an archive. `native` writes the manual pages and completions.
@@ -97,10 +105,13 @@ fn bill_of_materials(target: &str) -> Result<String> {
 }
 
 /// Builds a Debian package of the staged files, by `package.metadata.deb` of the crate.
-fn debian_package(target: &str) -> Result {
+fn debian_package(target: &str) -> Result<PathBuf> {
     let mut deb = Command::new(install("cargo-deb", "3.8.0", &[])?.join("cargo-deb"));
     deb.args(["--no-build", "--no-strip", "--locked", "--package", "tdb-cli", "--target", target]);
-    run(deb.args(["--output", FOLDER]), &[("SOURCE_DATE_EPOCH", &time()?)])
+    deb.args(["--output", FOLDER]).current_dir(workspace()).env("SOURCE_DATE_EPOCH", time()?);
+    let package = workspace().join(output(&mut deb)?);
+    report(&package)?;
+    Ok(package)
 }
 
 /// Packs a folder with sorted names and the time of the last commit.
@@ -110,7 +121,12 @@ fn pack(name: &str) -> Result {
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rw,go=rX"]);
     tar.arg(format!("--mtime=@{}", time()?)).args(["-czf", &archive, "-C", FOLDER, name]);
     run(&mut tar, &[])?;
-    println!("{archive}: {} bytes", fs::metadata(workspace().join(&archive))?.len());
+    report(&workspace().join(archive))
+}
+
+/// Prints the size of a file.
+fn report(file: &Path) -> Result {
+    println!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
     Ok(())
 }
 
@@ -123,7 +139,8 @@ fn time() -> Result<String> {
 fn output(command: &mut Command) -> Result<String> {
     let output = command.output()?;
     if !output.status.success() {
-        return Err(format!("{command:?}: {}", output.status).into());
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{command:?}: {}\n{message}", output.status).into());
     }
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }

@@ -87,8 +87,8 @@ fn path_with(folders: [PathBuf; 2]) -> Result<OsString> {
     Ok(env::join_paths(folders.into_iter().chain(env::split_paths(&others)))?)
 }
 
-/// Runs the program in a folder without libraries.
-fn runs_alone(program: &Path) -> Result {
+/// Reads an array with the program, in a folder without libraries.
+pub fn runs_alone(program: &Path) -> Result {
     let root = workspace().join("target/static/root");
     if root.exists() {
         fs::remove_dir_all(&root)?;

@@ -11,7 +11,7 @@ use crate::published::{CORE, published};
 use crate::servers::{self, Running, spell_checker};
 use crate::stores::SERVERS;
 use crate::toolchain::Toolchain;
-use crate::{check, fuzz, release, static_program, wasm};
+use crate::{archive, check, fuzz, release, static_program, wasm};
 
 /// A step of continuous integration.
 #[derive(Debug)]
@@ -68,6 +68,7 @@ pub const STEPS: &[Step] = &[
     long("msrv", "the minimum supported Rust version", oldest_rust),
     long("wasm", "the library crates for wasm32-unknown-unknown, and the package with its tests", package_of_wasm),
     long("static", "the static command for Linux, in a folder without libraries", static_command),
+    long("archive", "the archive and the Debian package of the static command", static_archive),
     long("browser-viewer", "the viewer for browsers: lints, and tests in Chromium", viewer::run),
     long("32-bit", "the library crates for i686-unknown-linux-gnu", || other_target("i686-unknown-linux-gnu")),
     long("deny", "advisories, licenses, bans and sources of dependencies, with cargo-deny (deny.toml)", deny),
@@ -183,6 +184,13 @@ fn package_of_wasm() -> Outcome {
 fn static_command() -> Outcome {
     match Toolchain::find(static_program::TARGET) {
         Ok(toolchain) => static_program::check(&toolchain).into(),
+        Err(error) => Outcome::Skipped(error.to_string()),
+    }
+}
+
+fn static_archive() -> Outcome {
+    match Toolchain::find(static_program::TARGET) {
+        Ok(_) => archive::check().into(),
         Err(error) => Outcome::Skipped(error.to_string()),
     }
 }
