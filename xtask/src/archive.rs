@@ -107,7 +107,7 @@ fn bill_of_materials(target: &str) -> Result<String> {
 /// Builds a Debian package of the staged files, by `package.metadata.deb` of the crate.
 fn debian_package(target: &str) -> Result<PathBuf> {
     let mut deb = Command::new(install("cargo-deb", "3.8.0", &[])?.join("cargo-deb"));
-    deb.args(["--no-build", "--no-strip", "--locked", "--package", "tdb-cli", "--target", target]);
+    deb.args(["--no-build", "--no-strip", "--locked", "--package", "tdb-command", "--target", target]);
     deb.args(["--output", FOLDER]).current_dir(workspace()).env("SOURCE_DATE_EPOCH", time()?);
     let package = workspace().join(output(&mut deb)?);
     report(&package)?;

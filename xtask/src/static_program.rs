@@ -51,7 +51,8 @@ pub fn check(toolchain: &Toolchain) -> Result {
 pub fn build(toolchain: &Toolchain, full: bool) -> Result<PathBuf> {
     let (zig, tools) = (zig()?, install("cargo-auditable", "0.7.7", &[])?);
     let (target, name) = (workspace().join("target/static"), toolchain.target());
-    let (manifest, package) = if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-command") };
+    let (manifest, package) =
+        if full { ("integrations/Cargo.toml", "tdb-full") } else { ("Cargo.toml", "tdb-command") };
     let arguments = ["zigbuild", "--locked", "--profile", "dist", "--bin", "tdb", "--package", package];
     let mut command = toolchain.command(zig.join("cargo-zigbuild"), &arguments);
     command.args(["--manifest-path", manifest, "--target-dir"]).arg(&target);
