@@ -1,6 +1,6 @@
 //! Tests of the comparison.
 
-use super::{AUTO, Changes, PublicPaths, parts};
+use super::{Changes, PublicPaths, parts};
 
 const OLD: &str = "\
 pub mod a
@@ -85,18 +85,6 @@ fn private_modules_are_no_part_of_a_path() {
         shorten("pub fn b::f(a::z::Twice, a::Kind::Batch, c::d::Batch)"),
         "pub fn b::f(a::z::Twice, a::Kind::Batch, c::d::Batch)"
     );
-}
-
-#[test]
-fn automatic_implementations_are_found() {
-    for item in [
-        "impl core::marker::Send for a::B",
-        "impl<T> !core::marker::Sync for a::C<T>",
-        "impl core::panic::unwind_safe::RefUnwindSafe for a::B",
-    ] {
-        assert!(AUTO.is_match(item), "{item}");
-    }
-    assert!(!AUTO.is_match("impl core::marker::Copy for a::B"));
 }
 
 #[test]
