@@ -39,8 +39,8 @@ pub fn check() -> Result {
     static_program::runs_alone(&root.join("usr/bin/tdb"))
 }
 
-/// Builds an archive, and for Linux a Debian package, whose path it returns. Equal sources, compilers
-/// and tools give equal files.
+/// Builds an archive, and for Linux a Debian package, whose path it returns. The files contain the time
+/// of the last commit.
 fn build(target: &str, program: Option<&Path>) -> Result<Option<PathBuf>> {
     let native = static_program::build(&Toolchain::find(TARGET)?, false)?;
     let program = match program {
