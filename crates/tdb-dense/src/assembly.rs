@@ -246,7 +246,7 @@ mod tests {
         let attribute = Attribute::new("a", Datatype::Int64).with_filters(filters);
         let schema = SchemaBuilder::dense().dimension(x).attribute(attribute).build().unwrap();
         let storage: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
-        CreateOptions::new().create_on(&storage, &ArrayDefinition::new(schema).unwrap()).unwrap();
+        CreateOptions::new().create_on(&storage, ArrayDefinition::new(schema).unwrap()).unwrap();
         let cells: Vec<i64> = (0..CELLS).collect();
         let array = ArrayOptions::new().open_on(storage.clone()).unwrap();
         array.write().cells(WriteBatch::new().with("a", &cells)).unwrap();

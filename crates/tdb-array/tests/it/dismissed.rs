@@ -169,7 +169,8 @@ fn totals_are_fetched_together() {
     check_trips("totals", [2], || {
         let array = ArrayOptions::new().threads(2).open_on(Arc::new(latent.clone())).unwrap();
         array.fragments().unwrap();
-        (latent.take_trips(), latent.take_requests());
+        latent.take_trips();
+        latent.take_requests();
         let query = array.read().select(["b"]).unwrap().filter(field("a").gt(1_i64 << 50));
         assert_eq!(cells(query), 0);
         assert_eq!(latent.take_requests() as i64, FRAGMENTS);

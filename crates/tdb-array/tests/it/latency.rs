@@ -134,7 +134,8 @@ fn large_reads_are_read_ahead() {
     check_trips("all cells", [12], || {
         let array = open(&storage);
         array.fragments().unwrap();
-        (storage.take_trips(), storage.take_requests());
+        storage.take_trips();
+        storage.take_requests();
         let mut cells = 0;
         for batch in array.read().budget(1 << 20).batches().unwrap() {
             let batch = batch.unwrap();
