@@ -24,13 +24,13 @@ const WRITE_CONSTANT: u64 = 32 << 20;
 /// The part of [`CONSTANT`] that reads without a sort need.
 const UNSORTED_CONSTANT: u64 = 32 << 20;
 
-/// Cells of an array to be read or written in the order of the tiles. Memory must not grow with
-/// this number.
+/// Cells of arrays that are read or written in the order of the tiles. Memory must not grow with
+/// the number of cells.
 const CELLS: i64 = 8_000_000;
-/// Cells of an array to be sorted. A sort reads each tile many times, so the time grows with the
-/// square of this number.
+/// Cells of arrays that are sorted. A sort reads each tile many times, and the time grows with the
+/// square of the number of cells.
 const SORTED_CELLS: i64 = 2_500_000;
-/// Cells of an array to be grouped, most of which are distinct groups.
+/// Cells of an array with a group for each remaining cell.
 const GROUPED_CELLS: i64 = 200_000;
 
 fn create(path: &Path, schema: ArraySchema) {

@@ -57,8 +57,8 @@ fn read_point(array: &Array, x: i64) {
     assert!(rows.len() == 1 && rows[0].iter().all(|cell| *cell == value), "{rows:?}");
 }
 
-/// Checks that round trips keep to their limits in one of several measurements. A busy machine
-/// delays threads. This adds round trips, but never removes one.
+/// Measures round trips until each step has kept to its limit. A busy machine delays threads, and
+/// thereby adds round trips, but never removes any.
 pub(crate) fn check_trips<const N: usize>(case: &str, most: [u64; N], measure: impl Fn() -> [u64; N]) {
     let mut fewest = [u64::MAX; N];
     for _ in 0..10 {
