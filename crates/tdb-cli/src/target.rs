@@ -190,7 +190,7 @@ pub(crate) fn open_group(path: &Path, time: &TimeArgs, key: &Key) -> Result<Grou
     let options = with(key.group_options(), time.range(), GroupOptions::between);
     let group = match stores::open(path.as_os_str()) {
         Some(storage) => options.open_on(storage.map_err(ArrayError::from)?)?,
-        None => options.open(path)?,
+        None => options.open_on_folder(local_storage(path), path)?,
     };
     session::opened_group(&group);
     Ok(group)
