@@ -226,7 +226,7 @@ impl Workers {
 
     /// Returns `true` after the start of the threads.
     pub fn has_started(&self) -> bool {
-        self.shared.pool.get().is_some()
+        self.shared.pool.get().is_some_and(Option::is_some)
     }
 
     fn borrow_scratch(&self) -> TileScratch {
