@@ -21,7 +21,7 @@ use futures_util::future::{Either, select};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
-/// Memory of a partition with which sorts and aggregations of any size succeed.
+/// Minimum memory of a partition if several queries run at the same time.
 const OF_A_PARTITION: usize = 16 << 20;
 
 /// Time after which a query stops waiting for a query whose reader no longer asks for rows. The
@@ -40,8 +40,8 @@ pub(crate) struct Admission {
 /// A running query.
 #[derive(Debug)]
 struct Admitted {
-    /// `None` if the query did not wait for its turn.
-    _turn: Option<OwnedSemaphorePermit>,
+    /// `None` if the query runs in addition, because another query is idle.
+    turn: Option<OwnedSemaphorePermit>,
     /// Time of the last row given to a reader. `None` while a reader waits for rows.
     idle_since: Mutex<Option<Instant>>,
 }
@@ -54,6 +54,9 @@ impl Admission {
 
     /// Waits until the query may run.
     async fn admit(&self) -> Result<Arc<Admitted>> {
+        if let Ok(turn) = self.free.clone().try_acquire_owned() {
+            return Ok(self.start(Some(turn)));
+        }
         let mut turn = Box::pin(self.free.clone().acquire_owned());
         let turn = loop {
             // A runtime without timers cannot sleep in another way.
@@ -63,25 +66,33 @@ impl Admission {
                     pause.abort();
                     break Some(turn.map_err(|closed| DataFusionError::External(Box::new(closed)))?);
                 }
-                Either::Right(_) if self.has_idle() => break None,
+                Either::Right(_) if self.idle_exceed_extra() => break None,
                 Either::Right((_, waiting)) => turn = waiting,
             }
         };
-        let admitted = Arc::new(Admitted { _turn: turn, idle_since: Mutex::new(None) });
+        Ok(self.start(turn))
+    }
+
+    /// Records a running query.
+    fn start(&self, turn: Option<OwnedSemaphorePermit>) -> Arc<Admitted> {
+        let admitted = Arc::new(Admitted { turn, idle_since: Mutex::new(None) });
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|other| other.strong_count() > 0);
         running.push(Arc::downgrade(&admitted));
-        Ok(admitted)
+        admitted
     }
 
-    /// Returns `true` if the reader of a running query has not asked for rows for some time.
-    fn has_idle(&self) -> bool {
+    /// Returns `true` if more queries are idle than run without a turn. A query is idle if its
+    /// reader has not asked for rows for some time.
+    fn idle_exceed_extra(&self) -> bool {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = |admitted: Arc<Admitted>| {
+        let running: Vec<Arc<Admitted>> = running.iter().filter_map(Weak::upgrade).collect();
+        let is_idle = |admitted: &&Arc<Admitted>| {
             let since = admitted.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
             since.is_some_and(|since| since.elapsed() >= PATIENCE)
         };
-        running.iter().filter_map(Weak::upgrade).any(is_idle)
+        let extra = running.iter().filter(|admitted| admitted.turn.is_none()).count();
+        running.iter().filter(is_idle).count() > extra
     }
 }
 
