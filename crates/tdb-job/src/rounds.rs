@@ -36,10 +36,10 @@ pub fn until_settled<R>(
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let stamp = Stamp::of(storage).ok();
+        let stamp = Stamp::of(storage, &Stamp::ALL);
         let last = look();
         let is_settled = is_sound(&last)
-            || stamp == Stamp::of(storage).ok()
+            || stamp.and_then(|stamp| stamp.is_current(storage)).unwrap_or(true)
             || before.as_ref().is_some_and(|before| is_known(&last, before));
         if is_settled {
             return Looked { last, before: None };

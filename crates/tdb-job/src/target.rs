@@ -14,10 +14,10 @@ use crate::error::{MaintainError, Result};
 /// Maximum depth of nested folders. Symbolic links may form a cycle.
 pub const DEEPEST: usize = 64;
 
-/// The names of the files of an array or group at a moment. Files never change, so equal names mean
-/// equal files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp(Vec<(String, EntryKind)>);
+/// The names in some folders of an array or group at a moment. Files never change, so equal names
+/// mean equal files.
+#[derive(Clone, Debug)]
+pub struct Stamp(Vec<(&'static str, Vec<(String, EntryKind)>)>);
 
 /// The array or group of a job.
 #[derive(Clone, Debug)]
@@ -92,36 +92,44 @@ impl Target {
         let none = || MaintainError::NoUri { path: self.storage().describe(""), what };
         self.storage().uri(path).ok_or_else(none)
     }
-
-    /// Returns the current names of all relevant files.
-    ///
-    /// # Errors
-    /// An existing folder cannot be listed.
-    pub fn stamp(&self) -> Result<Stamp> {
-        Stamp::of(&**self.storage())
-    }
 }
 
 impl Stamp {
-    /// Lists all relevant folders. If two stamps are equal, no file was added or deleted in
-    /// between. Leaves out temporary files and files of jobs.
+    /// All folders of arrays and groups, except the folders of fragments.
+    pub const ALL: [&'static str; 7] =
+        ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
+
+    /// Lists folders. Leaves out temporary files and files of jobs.
     ///
     /// # Errors
     /// An existing folder cannot be listed.
-    pub fn of(storage: &dyn Storage) -> Result<Self> {
-        let folders =
-            ["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENTS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, GROUP_FOLDER];
-        let mut all = Vec::new();
-        for folder in folders {
-            all.push((folder.to_owned(), EntryKind::Folder));
-            let names = match storage.names(folder) {
-                Err(StorageError::NotFound { .. }) => Vec::new(),
-                other => other?,
-            };
-            all.extend(names.into_iter().filter(|(name, _)| !is_temporary(name)));
-        }
-        Ok(Self(all))
+    pub fn of(storage: &dyn Storage, folders: &[&'static str]) -> Result<Self> {
+        folders.iter().map(|folder| Ok((*folder, names(storage, folder)?))).collect::<Result<_>>().map(Self)
     }
+
+    /// Returns `true` if no file was added to or deleted from the folders.
+    ///
+    /// # Errors
+    /// An existing folder cannot be listed.
+    pub fn is_current(&self, storage: &dyn Storage) -> Result<bool> {
+        for (folder, before) in &self.0 {
+            if names(storage, folder)? != *before {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the names in a folder, without temporary files. Returns an empty list if the folder does
+/// not exist.
+fn names(storage: &dyn Storage, folder: &str) -> Result<Vec<(String, EntryKind)>> {
+    let mut names = match storage.names(folder) {
+        Err(StorageError::NotFound { .. }) => Vec::new(),
+        other => other?,
+    };
+    names.retain(|(name, _)| !is_temporary(name));
+    Ok(names)
 }
 
 /// Lists a folder. Returns an empty list if the folder does not exist.

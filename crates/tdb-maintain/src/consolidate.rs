@@ -6,6 +6,7 @@ mod metadata;
 
 use tdb_array::{TimeRange, WriteIds};
 use tdb_job::{Result, Target};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER};
 
 use crate::draft::Draft;
 use crate::plan::{Job, Plan};
@@ -114,6 +115,14 @@ impl Consolidation {
 }
 
 impl Job for Consolidation {
+    fn folders(&self) -> &'static [&'static str] {
+        match self.kind {
+            Kind::Commits => &["", COMMITS_FOLDER],
+            Kind::Footers => &["", COMMITS_FOLDER, FRAGMENT_META_FOLDER],
+            Kind::Metadata => &[METADATA_FOLDER],
+        }
+    }
+
     fn draft(&self, target: &Target) -> Result<Draft> {
         match (self.kind, target) {
             (Kind::Metadata, _) => metadata::draft(target, &self.names, self.time.unwrap_or_else(|| target.time())),

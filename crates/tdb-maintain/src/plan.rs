@@ -1,5 +1,6 @@
 //! The plan and the report of a consolidation or vacuum.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use tdb_array::TimeRange;
@@ -14,6 +15,9 @@ use crate::step::{Action, Planned, Step};
 
 /// One kind of consolidation or vacuum, with options.
 pub(crate) trait Job: fmt::Debug + Send + Sync {
+    /// Returns the folders on whose names the draft depends.
+    fn folders(&self) -> &'static [&'static str];
+
     /// Drafts the steps for the current state of the target.
     fn draft(&self, target: &Target) -> Result<Draft>;
 
@@ -32,7 +36,7 @@ pub(crate) trait Job: fmt::Debug + Send + Sync {
 pub struct Plan {
     target: Target,
     parts: Vec<(Box<dyn Job>, Draft)>,
-    /// The names of all files at the time of the plan.
+    /// The names of the files at the time of the plan.
     stamp: Stamp,
     take_over: bool,
 }
@@ -53,7 +57,8 @@ pub struct Report {
 
 impl Plan {
     pub(crate) fn new(target: Target, jobs: Vec<Box<dyn Job>>) -> Result<Self> {
-        let stamp = target.stamp()?;
+        let folders: BTreeSet<&str> = jobs.iter().flat_map(|job| job.folders()).copied().collect();
+        let stamp = Stamp::of(&**target.storage(), &folders.into_iter().collect::<Vec<_>>())?;
         let draft = |job: Box<dyn Job>| draft(&*job, &target).map(|draft| (job, draft));
         let parts = jobs.into_iter().map(draft).collect::<Result<_>>()?;
         Ok(Self { target, parts, stamp, take_over: false })
@@ -112,7 +117,8 @@ impl Plan {
         let Self { target, parts, stamp, take_over } = self;
         let mut report = Report::default();
         let is_empty = parts.iter().all(|(_, draft)| draft.steps.is_empty());
-        if is_empty && target.stamp()? == stamp && journals(&**target.storage())?.is_empty() {
+        let is_current = || stamp.is_current(&**target.storage());
+        if is_empty && is_current()? && journals(&**target.storage())?.is_empty() {
             // Without steps, take no lock, because a reader may lack the permission to write.
             report.left.extend(parts.into_iter().flat_map(|(_, draft)| draft.left));
             return Ok(report);
@@ -123,7 +129,7 @@ impl Plan {
             report.recovered = done;
             report.left.extend(left.into_iter().map(|path| Retained { path, why: Reason::NoJournal }));
         }
-        let mut is_fresh = target.stamp()? == stamp;
+        let mut is_fresh = is_current()?;
         for (job, draft) in parts {
             let draft = if is_fresh { draft } else { self::draft(&*job, &target)? };
             if !draft.steps.is_empty() {

@@ -10,6 +10,7 @@ mod metadata;
 
 use tdb_array::WriteIds;
 use tdb_job::{Result, Target};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, FRAGMENTS_FOLDER, METADATA_FOLDER};
 
 use crate::draft::Draft;
 use crate::plan::{Job, Plan};
@@ -126,6 +127,15 @@ struct Part {
 }
 
 impl Job for Part {
+    fn folders(&self) -> &'static [&'static str] {
+        match self.what {
+            What::Fragments => &["", COMMITS_FOLDER, FRAGMENTS_FOLDER],
+            What::Commits => &["", COMMITS_FOLDER],
+            What::Footers => &["", COMMITS_FOLDER, FRAGMENT_META_FOLDER],
+            What::Metadata => &[METADATA_FOLDER],
+        }
+    }
+
     fn draft(&self, target: &Target) -> Result<Draft> {
         match (self.what, target) {
             (What::Metadata, _) => metadata::draft(target),

@@ -126,7 +126,7 @@ impl Rebuild {
     /// [`MaintainError::Rebuild`] if the metadata cannot be rebuilt. Also fails if the array or a
     /// tile cannot be read.
     pub fn plan(&self, array: &Array, name: &str) -> Result<RebuildPlan> {
-        let stamp = Stamp::of(&**array.storage())?;
+        let stamp = Stamp::of(&**array.storage(), &Stamp::ALL)?;
         let entry = Lost::find(array, name)?;
         let problem = |why| MaintainError::Rebuild { path: array.storage().describe(&entry.folder), why };
         let shape = Shape::find(array, &entry.folder, entry.version, entry.name.end())?.map_err(problem)?;
@@ -264,7 +264,7 @@ impl RebuildPlan {
     pub fn run(self) -> Result<Rebuilt> {
         let storage = self.array.storage();
         let _lock = Lock::take(storage, self.take_over)?;
-        let Self { rebuilt, file: (path, bytes), quarantine, .. } = match Stamp::of(&**storage)? == self.stamp {
+        let Self { rebuilt, file: (path, bytes), quarantine, .. } = match self.stamp.is_current(&**storage)? {
             true => &self,
             false => &self.job.plan(&self.array, &self.fragment)?,
         };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tdb_array::{Array, CommitInventory, CommitList, TimeRange, WriteIds};
 use tdb_metadata::{CommitKind, ConsolidatedCommit, ConsolidatedCommits};
 use tdb_types::names::{COMMITS_FOLDER, CONSOLIDATED_EXTENSION, file_name};
-use tdb_types::{ByteWriter, Feature, NameForm, TimestampedName};
+use tdb_types::{ByteReader, ByteWriter, Feature, NameForm, TimestampedName};
 
 use crate::draft::{Draft, Savings};
 use crate::ignoring::ignoring;
@@ -79,10 +79,17 @@ pub(crate) fn draft(array: &Array, names: &WriteIds) -> Result<Draft> {
 pub(crate) fn settle(array: &Array, names: &WriteIds, done: &Draft) -> Result<Option<Planned>> {
     let Some(written) = done.steps.first() else { return Ok(None) };
     let listing = array.listing()?;
+    let mut there: HashSet<String> = own_commits(&listing).map(|own| own.path).collect();
+    let is_there = |entry: &ConsolidatedCommit<'_>| {
+        CommitKind::of(entry.path) != Some(CommitKind::Write) || there.contains(entry.path)
+    };
+    let file = ConsolidatedCommits::parse(&mut ByteReader::new(written.content()));
+    if file.is_ok_and(|file| file.entries.iter().all(is_there)) {
+        return Ok(None);
+    }
     let inventory = array.commit_inventory(&listing)?;
     let (new, others): (Vec<&CommitList>, Vec<&CommitList>) =
         inventory.consolidated.iter().partition(|list| list.path == written.step.path);
-    let mut there: HashSet<String> = own_commits(&listing).map(|own| own.path).collect();
     there.extend(others.into_iter().flat_map(|list| &list.names).cloned());
     let consolidated = new.into_iter().flat_map(|list| &list.names);
     let gone = consolidated.filter(|path| CommitKind::of(path) == Some(CommitKind::Write) && !there.contains(*path));
