@@ -1,6 +1,6 @@
 //! A pool of column memory.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use tdb_cells::{Batch, Column};
 use tdb_types::{Buffer, SharedBuffer};
@@ -20,7 +20,8 @@ pub struct BufferPool {
     lent: VecDeque<Vec<SharedBuffer>>,
     /// `true` if returned buffers were not collected since the last batch.
     is_due: bool,
-    spare: Vec<Buffer>,
+    /// Buffers by capacity. There are as many as columns. No list is empty.
+    spare: BTreeMap<usize, Vec<Buffer>>,
 }
 
 impl BufferPool {
@@ -37,19 +38,21 @@ impl BufferPool {
     }
 
     fn new(large_from: usize) -> Self {
-        Self { large_from, lent: VecDeque::new(), is_due: false, spare: Vec::new() }
+        Self { large_from, lent: VecDeque::new(), is_due: false, spare: BTreeMap::new() }
     }
 
     /// Returns a buffer of `len` bytes with unspecified contents.
     pub fn take(&mut self, len: usize) -> Buffer {
         self.collect();
         // The smallest sufficient buffer, or a new buffer. Growing would copy unneeded contents.
-        let fitting = self.spare.iter().enumerate().filter(|(_, buffer)| buffer.capacity() >= len);
-        let best = fitting.min_by_key(|(_, buffer)| buffer.capacity()).map(|(index, _)| index);
-        let Some(best) = best else {
+        let Some((&capacity, buffers)) = self.spare.range_mut(len..).next() else {
             return if len < self.large_from { Buffer::zeroed(len) } else { Buffer::in_large_pages(len) };
         };
-        let mut buffer = self.spare.swap_remove(best);
+        let buffer = buffers.pop();
+        if buffers.is_empty() {
+            self.spare.remove(&capacity);
+        }
+        let mut buffer = buffer.unwrap_or_default();
         buffer.resize(len);
         buffer
     }
@@ -81,11 +84,11 @@ impl BufferPool {
             return;
         }
         // Buffers unused since the last batch are freed, to bound the size of the pool.
-        let mut back = Vec::new();
+        let mut back: BTreeMap<usize, Vec<Buffer>> = BTreeMap::new();
         for buffers in &mut self.lent {
             let held = std::mem::take(buffers).into_iter().filter_map(|buffer| match buffer.into_whole() {
                 Ok(buffer) => {
-                    back.push(buffer);
+                    back.entry(buffer.capacity()).or_default().push(buffer);
                     None
                 }
                 Err(held) => Some(held),
@@ -100,6 +103,10 @@ impl BufferPool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn spare(pool: &BufferPool) -> usize {
+        pool.spare.values().map(Vec::len).sum()
+    }
 
     #[test]
     fn dropped_memory_is_reused() {
@@ -134,7 +141,7 @@ mod tests {
             }
         }
         assert_eq!(addresses.len(), 6);
-        assert!(pool.lent.len() <= 3 && pool.spare.len() <= 2, "{pool:?}");
+        assert!(pool.lent.len() <= 3 && spare(&pool) <= 2, "{pool:?}");
     }
 
     #[test]
@@ -150,6 +157,6 @@ mod tests {
         assert_eq!(pool.lent.len(), LENT);
         drop(kept);
         pool.take(64);
-        assert_eq!(pool.spare.len(), LENT - 1);
+        assert_eq!(spare(&pool), LENT - 1);
     }
 }

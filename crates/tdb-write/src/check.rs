@@ -1,5 +1,7 @@
 //! Validation of columns against the schema, without comparison of cells.
 
+use std::collections::HashMap;
+
 use tdb_cells::{CellsError, Checker, WriteBatch};
 use tdb_fragment::FragmentField;
 use tdb_schema::{ArraySchema, FieldRef, FieldType};
@@ -49,27 +51,24 @@ pub(super) fn check<'a>(
     first: u64,
     any_utf8: bool,
 ) -> Result<CheckedCells<'a>> {
-    for (index, (name, _)) in cells.columns().enumerate() {
-        let stored =
-            schema.field(name).is_some_and(|field| stored_fields(schema).any(|stored| stored.reference == field));
-        if !stored {
-            let error = match schema.field(name) {
-                None => unknown_field(schema, name),
-                Some(_) => CellsError::ColumnShape {
-                    field: name.to_string(),
-                    what: "unexpected coordinates; a dense array derives them from the ranges and the order".to_owned(),
-                },
-            };
-            return Err(error.into());
+    let fields = schema.fields_by_name();
+    let mut columns = HashMap::new();
+    for (name, column) in cells.columns() {
+        match fields.get(name) {
+            None => return Err(unknown_field(schema, name).into()),
+            Some(FieldRef::Dimension(_)) if schema.is_dense() => {
+                let what = "unexpected coordinates; a dense array derives them from the ranges and the order".to_owned();
+                return Err(CellsError::ColumnShape { field: name.to_string(), what }.into());
+            }
+            Some(_) => {}
         }
-        if cells.columns().take(index).any(|(other, _)| other == name) {
+        if columns.insert(name, column).is_some() {
             return Err(CellsError::RepeatedColumn { name: name.to_string() }.into());
         }
     }
     let mut checked = CheckedCells { len: 0, fields: Vec::new() };
     for (place, StoredField { field, name, kind, .. }) in stored_fields(schema).enumerate() {
-        let column = cells.columns().find(|(given, _)| *given == name);
-        let (_, column) = column.ok_or_else(|| CellsError::MissingColumn { name: name.to_owned() })?;
+        let column = columns.get(name).ok_or_else(|| CellsError::MissingColumn { name: name.to_owned() })?;
         let cells = Checker { name, kind, first, any_utf8 }.column(column)?;
         let len = cells.len();
         if place == 0 {

@@ -222,8 +222,8 @@ impl SectionParser<'_> {
 
     /// Returns `true` if lists may have more entries than the fragment has tiles.
     fn has_surplus(&self) -> bool {
-        let nullable = self.schema.attributes().iter().any(tdb_schema::Attribute::is_nullable);
-        nullable && self.footer.version().has(Feature::SurplusTileEntries)
+        let is_nullable = || self.schema.attributes().iter().any(tdb_schema::Attribute::is_nullable);
+        self.footer.version().has(Feature::SurplusTileEntries) && is_nullable()
     }
 
     pub(crate) fn parse_per_tile(&self, name: &'static str, reader: &mut ByteReader<'_>) -> Result<Vec<u64>> {

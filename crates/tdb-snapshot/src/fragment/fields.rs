@@ -49,8 +49,11 @@ impl Fragment {
             FieldRef::Attribute(index) => index,
         };
         let attribute = &array.attributes()[index];
-        let own = self.schema().attributes().iter().position(|own| own.name() == attribute.name())?;
-        is_same_type(&self.schema().attributes()[own], attribute).then_some(FragmentField::Attribute(own))
+        let own = self.schema().attributes();
+        let is_it = |own: &Attribute| own.name() == attribute.name();
+        // The schemas usually have the same order, and a search for each of many attributes is slow.
+        let index = if own.get(index).is_some_and(is_it) { index } else { own.iter().position(is_it)? };
+        is_same_type(&own[index], attribute).then_some(FragmentField::Attribute(index))
     }
 
     /// Returns `true` if the tiles of the field are already open.
