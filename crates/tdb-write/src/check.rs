@@ -57,7 +57,8 @@ pub(super) fn check<'a>(
         match fields.get(name) {
             None => return Err(unknown_field(schema, name).into()),
             Some(FieldRef::Dimension(_)) if schema.is_dense() => {
-                let what = "unexpected coordinates; a dense array derives them from the ranges and the order".to_owned();
+                let what =
+                    "unexpected coordinates; a dense array derives them from the ranges and the order".to_owned();
                 return Err(CellsError::ColumnShape { field: name.to_string(), what }.into());
             }
             Some(_) => {}
