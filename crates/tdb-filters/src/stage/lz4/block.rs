@@ -1,8 +1,8 @@
 //! A decoder for LZ4 blocks.
 //!
-//! The decoder of `lz4_flex` copies overlapping matches byte by byte. After a bitshuffle, long runs
-//! of a few bytes are common, and such copies dominate. This decoder doubles the copied length in
-//! each step.
+//! The decoder of `lz4_flex` copies overlapping matches byte by byte. Runs of equal values are
+//! common, and such copies dominate. This decoder repeats a value of 1, 2, 4 or 8 bytes without
+//! reading it again, and otherwise doubles the copied length in each step.
 
 /// Number of bytes copied for short literals, without a call or loop.
 const LITERALS_AT_ONCE: usize = 16;
@@ -89,18 +89,34 @@ fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<
     if len > out.len() - at {
         return None;
     }
-    if distance == 1 {
-        let byte = out[from];
-        out[at..at + len].fill(byte);
-    } else {
-        // The copied bytes repeat with period `distance`, so each step can copy all of them.
-        let mut done = 0;
-        while done < len {
-            let step = (distance + done).min(len - done);
-            out.copy_within(from..from + step, at + done);
-            done += step;
+    let (before, after) = out.split_at_mut(at);
+    let (before, copy) = (&before[from..], &mut after[..len]);
+    // Runs of equal values have the distance of the values' size.
+    match distance {
+        1 => repeat::<1>(before, copy),
+        2 => repeat::<2>(before, copy),
+        4 => repeat::<4>(before, copy),
+        8 => repeat::<8>(before, copy),
+        _ => {
+            // The copied bytes repeat with period `distance`, so each step can copy all of them.
+            let mut done = 0;
+            while done < len {
+                let step = (distance + done).min(len - done);
+                out.copy_within(from..from + step, at + done);
+                done += step;
+            }
+            Some(())
         }
     }
+}
+
+/// Fills `copy` with repetitions of `N` bytes, without reading bytes that were just written.
+#[inline]
+fn repeat<const N: usize>(bytes: &[u8], copy: &mut [u8]) -> Option<()> {
+    let bytes: [u8; N] = *bytes.first_chunk()?;
+    let (copies, rest) = copy.as_chunks_mut();
+    copies.fill(bytes);
+    rest.copy_from_slice(&bytes[..rest.len()]);
     Some(())
 }
 
