@@ -6,7 +6,7 @@ mod metadata;
 
 use tdb_array::{TimeRange, WriteIds};
 use tdb_job::{Result, Target};
-use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER};
+use tdb_types::names::{COMMITS_FOLDER, FRAGMENT_META_FOLDER, METADATA_FOLDER, SCHEMA_FOLDER};
 
 use crate::draft::Draft;
 use crate::plan::{Job, Plan};
@@ -118,7 +118,7 @@ impl Job for Consolidation {
     fn folders(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::Commits => &["", COMMITS_FOLDER],
-            Kind::Footers => &["", COMMITS_FOLDER, FRAGMENT_META_FOLDER],
+            Kind::Footers => &["", SCHEMA_FOLDER, COMMITS_FOLDER, FRAGMENT_META_FOLDER],
             Kind::Metadata => &[METADATA_FOLDER],
         }
     }
