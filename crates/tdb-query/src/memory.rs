@@ -36,16 +36,19 @@ const OTHERS: usize = 8 << 20;
 const DEFAULT_HELD: usize = 64 << 20;
 /// The minimum of `most_batch` for dense arrays.
 const LEAST_DENSE: usize = 8 << 20;
+/// The room of each field in a default batch of a dense array. Usual chunks of tiles have this size,
+/// and smaller parts of many fields would unfilter the same chunks for several batches.
+const CHUNK: usize = 64 << 10;
 /// Bounds for prefetching: less is not worthwhile, more brings no benefit.
 const LEAST_AHEAD: usize = 8 << 20;
 const MOST_AHEAD: usize = 64 << 20;
 
 impl Memory {
-    /// Divides the memory of a query of an array of this kind. `budget` is the caller's limit in
-    /// bytes, if any.
-    pub fn of(budget: Option<usize>, kind: ArrayType, threads: usize, has_labels: bool) -> Self {
+    /// Divides the memory of a query of `fields` fields of an array of this kind. `budget` is the
+    /// caller's limit in bytes, if any.
+    pub fn of(budget: Option<usize>, kind: ArrayType, threads: usize, fields: usize, has_labels: bool) -> Self {
         match (budget, kind) {
-            (None, _) => Self::by_default(kind, threads, has_labels),
+            (None, _) => Self::by_default(kind, threads, fields, has_labels),
             (Some(budget), ArrayType::Dense) => Self::dense(budget),
             (Some(budget), ArrayType::Sparse) => Self::sparse(budget),
         }
@@ -114,12 +117,11 @@ impl Memory {
         }
     }
 
-    fn by_default(kind: ArrayType, threads: usize, has_labels: bool) -> Self {
-        let each = match kind {
-            ArrayType::Dense => 8 << 20,
-            ArrayType::Sparse => 3 << 20,
+    fn by_default(kind: ArrayType, threads: usize, fields: usize, has_labels: bool) -> Self {
+        let batch = match kind {
+            ArrayType::Dense => default_batch(8 << 20, threads).max(fields.saturating_mul(CHUNK).min(DEFAULT_HELD)),
+            ArrayType::Sparse => default_batch(3 << 20, threads),
         };
-        let batch = default_batch(each, threads);
         let most_batch = match kind {
             // Memory of the default size is quickly reused. Growing helps only batches that are
             // smaller than the default.

@@ -203,7 +203,7 @@ impl Label {
         let (array, schema) = (self.array.clone(), self.array.schema());
         let fields: Arc<[FieldRef]> = schema.field(&self.label.attribute).into_iter().collect();
         let region = Region::new(&[ranges], vec![schema.limits(0)]);
-        let memory = Memory::of(None, ArrayType::Dense, array.workers().threads(), false);
+        let memory = Memory::of(None, ArrayType::Dense, array.workers().threads(), 1, false);
         let (filter, boxes, order) = (None, None, Order::RowMajor);
         DenseReader::new(CheckedQuery { array, fields, filter, only_matching: false, region, boxes, order, memory })
     }

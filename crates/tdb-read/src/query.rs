@@ -256,6 +256,7 @@ impl Query {
     /// Sets the memory budget of the query in bytes. A batch takes at most about the budget, and
     /// contains at least one cell. Without a budget, a batch takes about 4 MiB for a single thread.
     /// For several threads, a batch takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
+    /// A dense batch of more than 64 fields takes 64 KiB per field, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
     /// MiB, or the memory to unfilter the query's largest tile if that is larger. With a large
@@ -385,7 +386,7 @@ impl Query {
         let filter = self.bound_filter()?;
         let threads = self.array.workers().threads();
         let kind = schema.array_type();
-        let mut memory = Memory::of(self.spec.budget, kind, threads, !labels.is_empty());
+        let mut memory = Memory::of(self.spec.budget, kind, threads, fields.len(), !labels.is_empty());
         if let Some(bytes) = self.spec.batch_bytes {
             memory = memory.in_batches_of(bytes, kind, self.spec.budget);
         }
