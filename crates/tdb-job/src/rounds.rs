@@ -38,9 +38,12 @@ pub fn until_settled<R>(
         rounds += 1;
         let stamp = Stamp::of(storage, &Stamp::ALL);
         let last = look();
-        let is_settled = is_sound(&last)
-            || stamp.and_then(|stamp| stamp.is_current(storage)).unwrap_or(true)
-            || before.as_ref().is_some_and(|before| is_known(&last, before));
+        let is_unchanged = || match &stamp {
+            Ok(stamp) => stamp.is_current(storage).unwrap_or(false),
+            Err(_) => Stamp::of(storage, &Stamp::ALL).is_err(),
+        };
+        let is_settled =
+            is_sound(&last) || is_unchanged() || before.as_ref().is_some_and(|before| is_known(&last, before));
         if is_settled {
             return Looked { last, before: None };
         }

@@ -106,7 +106,7 @@ impl Plan {
     /// Runs the plan under the lock of the array or group. First completes or rolls back an
     /// interrupted consolidation of fragments.
     ///
-    /// If files were added or deleted since the plan, plans again. The [report](Report) may then
+    /// If files were added to or deleted from the folders of the jobs since the plan, plans again. The [report](Report) may then
     /// differ from the plan.
     ///
     /// # Errors

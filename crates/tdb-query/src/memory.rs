@@ -118,9 +118,14 @@ impl Memory {
     }
 
     fn by_default(kind: ArrayType, threads: usize, fields: usize, has_labels: bool) -> Self {
+        let each = match kind {
+            ArrayType::Dense => 8 << 20,
+            ArrayType::Sparse => 3 << 20,
+        };
+        let usual = default_batch(each, threads);
         let batch = match kind {
-            ArrayType::Dense => default_batch(8 << 20, threads).max(fields.saturating_mul(CHUNK).min(DEFAULT_HELD)),
-            ArrayType::Sparse => default_batch(3 << 20, threads),
+            ArrayType::Dense => usual.max(fields.saturating_mul(CHUNK).min(DEFAULT_HELD)),
+            ArrayType::Sparse => usual,
         };
         let most_batch = match kind {
             // Memory of the default size is quickly reused. Growing helps only batches that are
@@ -134,7 +139,8 @@ impl Memory {
             slack: 0,
             batch,
             most_batch,
-            most_stretched: usize::MAX,
+            // Batches of many fields are already large.
+            most_stretched: if batch > usual { batch } else { usize::MAX },
             held: DEFAULT_HELD,
             sorting: DEFAULT_HELD,
             passing: DEFAULT_HELD / 2,

@@ -20,7 +20,7 @@ pub struct BufferPool {
     lent: VecDeque<Vec<SharedBuffer>>,
     /// `true` if returned buffers were not collected since the last batch.
     is_due: bool,
-    /// Buffers by capacity. There are as many as columns. No list is empty.
+    /// Returned buffers by capacity, because many columns return many buffers. No list is empty.
     spare: BTreeMap<usize, Vec<Buffer>>,
 }
 

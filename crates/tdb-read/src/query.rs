@@ -256,7 +256,7 @@ impl Query {
     /// Sets the memory budget of the query in bytes. A batch takes at most about the budget, and
     /// contains at least one cell. Without a budget, a batch takes about 4 MiB for a single thread.
     /// For several threads, a batch takes 3 MiB (sparse) or 8 MiB (dense) per thread, up to 64 MiB.
-    /// A dense batch of more than 64 fields takes 64 KiB per field, up to 64 MiB.
+    /// Dense batches take at least 64 KiB per selected field, up to 64 MiB.
     ///
     /// With a budget, the peak memory of the query is the budget plus 96 MiB. Each thread adds 8
     /// MiB, or the memory to unfilter the query's largest tile if that is larger. With a large
